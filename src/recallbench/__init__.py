@@ -1,0 +1,3 @@
+"""RecallBench measures how well a long-term memory finds the right memory, and proves its number."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,121 @@
+"""The nouns of a corpus: what is remembered, what is asked, and where it may be answered from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One session of a haystack, known in artefacts as `<scope>/<position>`."""
+
+    scope: str
+    position: int
+    text: str
+    occurred_at: datetime | None = None
+    session: str = ""
+    """The dataset's own id of the session. It may give the answer away: a store never sees it."""
+    gold_turns: tuple[int, ...] = ()
+    """Where, in characters of `text`, each turn labelled as evidence starts."""
+    importance: float = 0.5
+
+    @property
+    def id(self) -> str:
+        return f"{self.scope}/{self.position}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question, with the positions of the segments of its scope that answer it."""
+
+    scope: str
+    id: str
+    text: str
+    gold: frozenset[int]
+    kind: str
+    asked_at: datetime | None = None
+    grades: Mapping[int, float] = field(default_factory=dict)
+    """Graded relevance by position; empty means each gold segment counts 1."""
+    cluster: str = ""
+    """What the statistics treat as dependent; empty means the question stands alone."""
+    abstention: bool = False
+    denominators: frozenset[str] = frozenset()
+    """The named denominators that count this question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Haystack:
+    """A scope: its segments in order, and the questions that may only be answered from it."""
+
+    scope: str
+    segments: tuple[Segment, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One registered fact of a corpus file, and what the file says."""
+
+    name: str
+    expected: str
+    found: str
+
+    @property
+    def holds(self) -> bool:
+        return self.expected == self.found
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one reading of the whole corpus found."""
+
+    corpus: str
+    file: str
+    sha256: str
+    registered_sha256: str
+    scopes: int
+    segments: int
+    turns: int
+    questions: int
+    """Questions in the file, whether or not they have evidence."""
+    with_evidence: int
+    kinds: Mapping[str, int]
+    denominators: Mapping[str, int]
+    """Each named denominator with its count, the protocol's first."""
+    checks: tuple[Check, ...]
+    """Every registered count against what was found."""
+    repeated_sessions: int
+    empty_turns: int
+    repaired_evidence: int
+    """Evidence strings that needed an explicit repair."""
+    missing_turns: int
+    """Evidence references whose turn does not exist though its session does."""
+    segments_per_scope: tuple[int, ...] = ()
+
+    @property
+    def registered(self) -> bool:
+        """The file is the registered one, byte for byte."""
+        return self.sha256 == self.registered_sha256
+
+
+class Corpus(Protocol):
+    """A corpus on disk. It is read as a stream, as often as asked; nothing is kept."""
+
+    name: str
+    clustered: bool
+    """Whether questions of one scope are dependent, so that statistics cluster by it."""
+    clarifications: tuple[int, ...]
+    """Numbers of the protocol's clarifications that reading this corpus applies."""
+
+    @property
+    def path(self) -> Path: ...
+
+    def survey(self) -> Survey:
+        """Hash the file before parsing it, then read it once and count. Raises InputError on bad input."""
+
+    def haystacks(self) -> Iterator[Haystack]:
+        """Each haystack in file order."""

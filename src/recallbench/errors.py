@@ -1,0 +1,41 @@
+"""Every failure a user can meet, with the exit code it ends in."""
+
+from __future__ import annotations
+
+
+class RecallBenchError(Exception):
+    """A failure that is told to the user without a traceback."""
+
+    exit_code = 2
+
+    def __init__(self, problem: str, *, expected: str = "", found: str = "", remedy: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        lines = [self.problem]
+        for label, value in (("expected", self.expected), ("found", self.found), ("what to do", self.remedy)):
+            if value:
+                lines.append(f"  {label}: {value}")
+        return "\n".join(lines)
+
+
+class UsageError(RecallBenchError):
+    """The command asks for something that makes no sense."""
+
+
+class InputError(RecallBenchError):
+    """A file that was given can't be read, or does not say what it must."""
+
+
+class ProtocolChanged(RecallBenchError):
+    """A frozen protocol file is not the one that was locked."""
+
+
+class Blocked(RecallBenchError):
+    """A prerequisite is missing; `remedy` is the command that gets it."""
+
+    exit_code = 3

@@ -1,0 +1,30 @@
+"""How long work tells of itself, without knowing who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ContextManager, Protocol
+
+Advance = Callable[[int], None]
+
+
+class Progress(Protocol):
+    """Listens to stages of work."""
+
+    def stage(self, name: str, total: int | None, unit: str) -> ContextManager[Advance]:
+        """Announce a stage; the yielded function is called with how many units were done."""
+
+    def note(self, text: str) -> None:
+        """Say one line."""
+
+
+class Silent:
+    """Listens and says nothing."""
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
+        yield lambda done: None
+
+    def note(self, text: str) -> None:
+        return None

@@ -1,0 +1,1 @@
+"""The frozen rules, as data."""

@@ -1,0 +1,98 @@
+"""What a memory under test must offer, and the little it is told."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A segment as a store sees it: numbers that mean nothing, and the text.
+
+    Ids grow with the haystack position inside a scope; neighbouring sessions have neighbouring ids.
+    """
+
+    id: int
+    scope: int
+    text: str
+    occurred_at: datetime | None
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as a store sees it."""
+
+    scope: int
+    text: str
+    vector: Vector | None
+    asked_at: datetime | None = None
+
+
+class Hit(NamedTuple):
+    """One remembered item and the score it got."""
+
+    id: int
+    score: float
+
+
+class Store(ABC):
+    """A memory under test."""
+
+    name: ClassVar[str]
+    needs_vectors: ClassVar[bool] = True
+    prefix_stable: ClassVar[bool] = False
+    """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
+    one_scope_at_a_time: ClassVar[bool] = False
+    """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
+
+    @abstractmethod
+    def prepare(self, dims: int) -> None:
+        """Get ready to hold vectors of `dims` (0: none); raises Blocked when a prerequisite is missing."""
+
+    @abstractmethod
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        """Hold these items; row i of `vectors` belongs to item i. Called once per scope."""
+
+    def ready(self) -> None:
+        """All scopes were ingested: build what searching needs."""
+        return None
+
+    @abstractmethod
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """The k best items of the query's scope, best first, ties by id; fewer only if there are fewer."""
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        """The same for many queries, in order; a store with a faster way overrides this."""
+        for query in queries:
+            yield self.search(query, k)
+
+    def forget(self, scope: int) -> None:
+        """Drop one scope (only called on stores that hold one scope at a time)."""
+        return None
+
+    @abstractmethod
+    def version(self) -> str:
+        """The version of the system under test, as it states it itself."""
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, str]:
+        """What was really in force, read back from the system; goes into guc_state."""
+
+    def evidence(self) -> Mapping[str, str]:
+        """How the system worked: index kind, the plan that ran, server version."""
+        return {}
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release everything; leaves nothing behind. May be called twice."""
