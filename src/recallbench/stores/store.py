@@ -81,6 +81,10 @@ class Store(ABC):
         """Drop one scope (only called on stores that hold one scope at a time)."""
         return None
 
+    def chill(self) -> str:
+        """Make the next query a cold one, as far as the system allows; returns why it can't be, empty when done."""
+        return "not possible: the store runs inside this process"
+
     @abstractmethod
     def version(self) -> str:
         """The version of the system under test, as it states it itself."""

@@ -1,0 +1,188 @@
+"""The run loop: every haystack into the store, every question to it, every ranking back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.corpora.records import Haystack, Question
+from recallbench.progress import Advance, Progress
+from recallbench.retrieval.opaque import OpaqueIds
+from recallbench.retrieval.ranking import Ranking, ranking
+from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
+from recallbench.stores.store import Hit, Matrix, Query, Store
+
+Haystacks = Callable[[], Iterable[Haystack]]
+
+
+class Embedded(Protocol):
+    """Texts as vectors, with what of each text the encoder saw."""
+
+    @property
+    def vectors(self) -> Matrix: ...
+    @property
+    def tokens(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def cut(self) -> npt.NDArray[np.int32]: ...
+
+
+class Vectors(Protocol):
+    """Looks up the vectors of texts that were embedded before."""
+
+    stored_dims: int
+
+    def lookup(self, texts: Sequence[str], role: str) -> Embedded: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The depths asked for: recall is scored from a call with k, MRR from one with the full depth."""
+
+    k: int = 10
+    depth: int = 50
+
+
+@dataclass(slots=True)
+class SegmentTokens:
+    """What the encoder saw of the segments."""
+
+    tokens: list[int] = field(default_factory=list)
+    truncated: list[bool] = field(default_factory=list)
+    gold_turn_starts: list[int] = field(default_factory=list)
+    gold_turn_cuts: list[int] = field(default_factory=list)
+    """For each labelled turn: where the text it stands in was cut."""
+
+
+@dataclass(slots=True)
+class Retrieval:
+    """Everything that was asked and answered, in corpus order."""
+
+    questions: list[Question] = field(default_factory=list)
+    candidates: list[int] = field(default_factory=list)
+    rankings: list[Ranking] = field(default_factory=list)
+    short: list[Ranking] | None = None
+    """The k-deep calls; None where the store is prefix-stable and one call serves both."""
+    control: list[Ranking] = field(default_factory=list)
+    segments: int = 0
+    seen: SegmentTokens | None = None
+    timings: Timings = field(default_factory=Timings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    question: Question
+    query: Query
+    first_id: int
+    size: int
+
+
+def retrieve(
+    haystacks: Haystacks,
+    store: Store,
+    control: Store,
+    vectors: Vectors | None,
+    *,
+    scored: int,
+    calls: Calls,
+    limit: int | None,
+    progress: Progress,
+) -> Retrieval:
+    """Ingest every haystack, then ask every question that has gold; `scored` is how many those are.
+
+    A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
+    control always works that way. Any other store is asked once it holds everything, as it would be in use.
+    """
+    expected = scored if limit is None else min(limit, scored)
+    result = Retrieval(short=None if store.prefix_stable else [])
+    result.seen = SegmentTokens() if vectors is not None else None
+    ids = OpaqueIds()
+    timed = sampled(expected) if expected else frozenset()
+    waiting: list[_Asked] = []
+    store.prepare(vectors.stored_dims if vectors is not None and store.needs_vectors else 0)
+    control.prepare(0)
+    stage = "ingesting and asking" if store.one_scope_at_a_time else "ingesting"
+    with progress.stage(stage, expected, "questions") as advance:
+        for haystack in haystacks():
+            left = expected - len(result.questions)
+            if left <= 0:
+                break
+            place = ids.admit(haystack)
+            items = ids.items(haystack)
+            embedded = vectors.lookup([s.text for s in haystack.segments], "passage") if vectors is not None else None
+            if embedded is not None and result.seen is not None:
+                _note_tokens(result.seen, haystack, embedded)
+            with result.timings.phase("ingest"):
+                store.ingest(items, embedded.vectors if embedded is not None and store.needs_vectors else None)
+            questions = list(islice((q for q in haystack.questions if q.gold), left))
+            asked_vectors = (
+                vectors.lookup([q.text for q in questions], "query").vectors if vectors is not None and questions else None
+            )
+            asked = [
+                _Asked(q, ids.query(q, None if asked_vectors is None else asked_vectors[i]), place.first_id, place.size)
+                for i, q in enumerate(questions)
+            ]
+            result.questions += questions
+            result.candidates += [place.size] * len(questions)
+            result.segments += place.size
+            with result.timings.phase("control"):
+                control.ingest(items, None)
+                result.control += _answers(control, asked, calls.depth, lambda done: None)
+                control.forget(place.scope)
+            if store.one_scope_at_a_time:
+                _ask(store, asked, calls, result, lambda done: None, timed)
+                store.forget(place.scope)
+            else:
+                waiting += asked
+            advance(len(questions))
+    if not store.one_scope_at_a_time:
+        with result.timings.phase("ready"):
+            store.ready()
+        with progress.stage("asking", expected, "questions") as advance:
+            _ask(store, waiting, calls, result, advance, timed)
+    return result
+
+
+def _ask(
+    store: Store, asked: Sequence[_Asked], calls: Calls, result: Retrieval, advance: Advance, timed: frozenset[int]
+) -> None:
+    offset = len(result.rankings)
+    sample = [one for i, one in enumerate(asked, start=offset) if i in timed]
+    for one in sample[:COLD_SAMPLE]:
+        result.timings.cold = store.chill()
+        if result.timings.cold:
+            break
+        _time(store, [one], calls, result.timings, "cold")
+    with result.timings.phase("search"):
+        result.rankings += _answers(store, asked, calls.depth, advance)
+        if result.short is not None:
+            result.short += _answers(store, asked, calls.k, lambda done: None)
+    _time(store, sample, calls, result.timings, "warm")
+
+
+def _time(store: Store, sample: Sequence[_Asked], calls: Calls, timings: Timings, state: str) -> None:
+    for one in sample:
+        started = time.perf_counter()
+        store.search(one.query, calls.depth)
+        timings.sample.append(QueryTime(one.question.id, state, 1000 * (time.perf_counter() - started)))
+
+
+def _answers(store: Store, asked: Sequence[_Asked], k: int, advance: Advance) -> Iterator[Ranking]:
+    answers: Iterator[list[Hit]] = store.search_many([one.query for one in asked], k)
+    for one, hits in zip(asked, answers, strict=True):
+        yield ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
+        advance(1)
+
+
+def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embedded) -> None:
+    cuts = embedded.cut.tolist()
+    seen.tokens += embedded.tokens.tolist()
+    for segment, cut in zip(haystack.segments, cuts, strict=True):
+        seen.truncated.append(cut < len(segment.text))
+        seen.gold_turn_starts += segment.gold_turns
+        seen.gold_turn_cuts += [cut] * len(segment.gold_turns)

@@ -1,0 +1,48 @@
+"""What took how long; kept apart from every number that must not depend on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+SAMPLE = 200
+"""Queries timed one by one; a pipelined phase only has a total."""
+COLD_SAMPLE = 10
+"""Queries timed in a fresh session each; making a session costs more than the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTime:
+    """One query on its own, as its caller waits for it."""
+
+    question_id: str
+    state: str
+    """`cold`: first query of a fresh session; `warm`: asked before in the same session."""
+    milliseconds: float
+
+
+@dataclass(slots=True)
+class Timings:
+    """Seconds per phase, and the sample of single queries."""
+
+    phases: dict[str, float] = field(default_factory=dict)
+    sample: list[QueryTime] = field(default_factory=list)
+    cold: str = ""
+    """Why no cold query could be timed; empty where some were."""
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time of a block to a phase."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - started
+
+
+def sampled(total: int) -> frozenset[int]:
+    """Which of `total` questions are timed one by one: SAMPLE of them, evenly spread."""
+    count = min(SAMPLE, total)
+    return frozenset(i * total // count for i in range(count))
