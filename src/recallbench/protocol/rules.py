@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +18,56 @@ class CorpusRules:
     file: str
     sha256: str
     revision: str
+    """The pinned revision of `source`; empty where none is known."""
     variable: str
     """The environment variable that names a local folder."""
     embedder: str
+    scopes: int
+    """Conversations, or items with a haystack of their own."""
     questions: int
     with_evidence: int
+    """Questions that are scored."""
+    abstentions: int
     segments: int
     kinds: Mapping[str, int]
     segments_per_scope: tuple[int, ...]
+    """In file order; empty where the protocol doesn't say."""
     forbidden_segments: int
     """The count a forbidden granularity would give; 0 where none is named."""
+    denominators: Mapping[str, int]
+    """Each named denominator, the protocol's first (clarification 5)."""
     bands: Mapping[str, float]
     """Run-to-run variance by protocol metric."""
     baselines: Mapping[str, float]
     """The published v0.2.1 figures by protocol metric."""
+    baseline_intervals: Mapping[str, tuple[float, float]]
+    """Their 95% intervals, where one was published."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderRules:
+    """The canonical embedder of one corpus, pinned."""
+
+    name: str
+    corpus: str
+    query_repo: str
+    query_revision: str
+    context_repo: str
+    context_revision: str
+    """The same as the query's where one model encodes both sides."""
+    dims: int
+    stored_dims: int
+    """More than `dims` where vectors are padded with zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFile:
+    """A file of weights whose hash is known (clarification 17)."""
+
+    repo: str
+    revision: str
+    file: str
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +75,7 @@ class Clarification:
     """One numbered resolution of what the frozen text leaves open."""
 
     number: int
+    dated: date
     title: str
     text: str
     corpora: tuple[str, ...]
@@ -64,6 +102,7 @@ class Rules:
     """Session settings of the canonical store."""
     canonical_store: str
     corpora: Mapping[str, CorpusRules]
+    embedders: Mapping[str, EmbedderRules]
     gates: tuple[tuple[str, str], ...]
     """Name and requirement of each gate, in the protocol's order."""
     clarifications: tuple[Clarification, ...]
@@ -71,3 +110,9 @@ class Rules:
     """What LoCoMo's category numbers mean (clarification 3)."""
     evidence_repairs: Mapping[str, tuple[int, ...]]
     """Malformed LoCoMo evidence strings, with the sessions each one means (clarifications 4 and 13)."""
+    weights: tuple[WeightFile, ...]
+    """Files of weights whose hash is known (clarification 17)."""
+
+    def clarifications_for(self, corpus: str) -> tuple[int, ...]:
+        """Numbers of the clarifications that concern a corpus."""
+        return tuple(entry.number for entry in self.clarifications if not entry.corpora or corpus in entry.corpora)
