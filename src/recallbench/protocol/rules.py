@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 
@@ -22,26 +22,26 @@ class CorpusRules:
     variable: str
     """The environment variable that names a local folder."""
     embedder: str
-    scopes: int
-    """Conversations, or items with a haystack of their own."""
     questions: int
     with_evidence: int
     """Questions that are scored."""
-    abstentions: int
     segments: int
     kinds: Mapping[str, int]
     segments_per_scope: tuple[int, ...]
     """In file order; empty where the protocol doesn't say."""
     forbidden_segments: int
     """The count a forbidden granularity would give; 0 where none is named."""
-    denominators: Mapping[str, int]
-    """Each named denominator, the protocol's first (clarification 5)."""
     bands: Mapping[str, float]
     """Run-to-run variance by protocol metric."""
     baselines: Mapping[str, float]
     """The published v0.2.1 figures by protocol metric."""
-    baseline_intervals: Mapping[str, tuple[float, float]]
+    baseline_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Their 95% intervals, where one was published."""
+    denominators: Mapping[str, int] = field(default_factory=dict)
+    """Each named denominator, the protocol's first (clarification 5)."""
+    scopes: int = 0
+    """Conversations, or items with a haystack of their own; 0 where the protocol doesn't say."""
+    abstentions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
