@@ -1,0 +1,99 @@
+"""What one reading of a corpus counts, held against what is registered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recallbench.corpora.records import Check, Haystack, Survey
+from recallbench.errors import InputError
+from recallbench.protocol.rules import CorpusRules
+
+
+@dataclass(slots=True)
+class Oddities:
+    """What a reader meets, accepts and counts."""
+
+    turns: int = 0
+    empty_turns: int = 0
+    repeated_sessions: int = 0
+    repaired_evidence: int = 0
+    missing_turns: int = 0
+
+
+@dataclass(slots=True)
+class Census:
+    """Counts haystacks one by one."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    denominators: Counter[str] = field(default_factory=Counter)
+    with_evidence: int = 0
+    sizes: list[int] = field(default_factory=list)
+
+    def count(self, haystack: Haystack) -> None:
+        """Take one haystack into account."""
+        self.sizes.append(len(haystack.segments))
+        for question in haystack.questions:
+            self.kinds[question.kind] += 1
+            self.with_evidence += bool(question.gold)
+            self.denominators.update(question.denominators)
+
+    def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[Check, ...]:
+        """Each registered count beside the one found."""
+        pairs: list[tuple[str, object, object]] = [
+            ("questions", rules.questions, self.kinds.total()),
+            ("questions with evidence", rules.with_evidence, self.with_evidence),
+            ("segments", rules.segments, sum(self.sizes)),
+        ]
+        if rules.segments_per_scope:
+            pairs.append(("segments per scope", _row(rules.segments_per_scope), _row(self.sizes)))
+        if rules.forbidden_segments:
+            # Turns are what the forbidden granularity would have stored: seeing them counted shows they were merged.
+            pairs.append(("turns", rules.forbidden_segments, oddities.turns))
+        for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
+            pairs.append((f"questions of kind {kind}", rules.kinds.get(kind, 0), self.kinds[kind]))
+        return tuple(Check(name, str(expected), str(found)) for name, expected, found in pairs)
+
+    def survey(
+        self, path: Path, sha256: str, rules: CorpusRules, oddities: Oddities, denominators: Iterable[str]
+    ) -> Survey:
+        """The counts as a survey; a file that is the registered one must have the registered counts."""
+        survey = Survey(
+            corpus=rules.name,
+            file=path.name,
+            sha256=sha256,
+            registered_sha256=rules.sha256,
+            scopes=len(self.sizes),
+            segments=sum(self.sizes),
+            turns=oddities.turns,
+            questions=self.kinds.total(),
+            with_evidence=self.with_evidence,
+            kinds=_ordered(self.kinds, rules.kinds),
+            denominators={name: self.denominators[name] for name in denominators},
+            checks=self.checks(rules, oddities),
+            repeated_sessions=oddities.repeated_sessions,
+            empty_turns=oddities.empty_turns,
+            repaired_evidence=oddities.repaired_evidence,
+            missing_turns=oddities.missing_turns,
+            segments_per_scope=tuple(self.sizes),
+        )
+        wrong = [check for check in survey.checks if not check.holds]
+        if survey.registered and wrong:
+            raise InputError(
+                f"{path}: the registered file, but not the registered counts",
+                expected="; ".join(f"{check.name} {check.expected}" for check in wrong),
+                found="; ".join(f"{check.name} {check.found}" for check in wrong),
+                remedy="nothing is wrong with the file: report this as a fault of its reader or of the protocol data",
+            )
+        return survey
+
+
+def _row(sizes: Iterable[int]) -> str:
+    return ",".join(str(size) for size in sizes)
+
+
+def _ordered(found: Counter[str], registered: Mapping[str, int]) -> dict[str, int]:
+    names = [name for name in registered if name in found]
+    return {name: found[name] for name in [*names, *sorted(found.keys() - registered.keys())]}

@@ -1,0 +1,103 @@
+"""A spot in a corpus file, and the refusals that name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from recallbench.errors import InputError
+
+AMEND = "mend the file, or fetch the registered one again (`recallbench fetch <corpus>`)"
+
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+    bool: "true or false",
+    float: "a number",
+}
+
+
+def described(value: object) -> str:
+    """A value in a few words, without quoting a corpus at length."""
+    if value is None:
+        return "null"
+    if isinstance(value, (list, dict, str)) and not value:
+        return f"{_NAMES[type(value)]}, empty"
+    shown = repr(value)
+    return f"{_NAMES.get(type(value), type(value).__name__)}, {shown if len(shown) <= 60 else shown[:57] + '...'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item of a file; every field asked for is there and of the right type, or the item is refused."""
+
+    file: str
+    item: str
+
+    def inside(self, part: str) -> Place:
+        """A narrower spot: `part` of this item."""
+        return Place(self.file, f"{self.item}, {part}")
+
+    def refusal(self, field: str, expected: str, found: str, remedy: str = AMEND) -> InputError:
+        """The error that says what is wrong with a field of this item."""
+        return InputError(f"{self.file}: {self.item}: field {field}", expected=expected, found=found, remedy=remedy)
+
+    def text(self, record: Any, field: str) -> str:
+        """A field that holds text, not blank."""
+        value = self._field(record, field, str)
+        if not value.strip():
+            raise self.refusal(field, "text", described(value) if not value else "only blanks")
+        return self.storable(field, value)
+
+    def storable(self, field: str, text: str) -> str:
+        """The text itself; a NUL in it is refused, since Postgres and others can't hold one."""
+        if "\0" in text:
+            raise self.refusal(field, "text without NUL characters", f"one at character {text.index(chr(0))}")
+        return text
+
+    def string(self, record: Any, field: str) -> str:
+        """A field that holds text, perhaps empty."""
+        return str(self._field(record, field, str))
+
+    def identifier(self, record: Any, field: str) -> str:
+        """A field that holds an id: one word, since TREC files part their columns by blanks."""
+        value = self.text(record, field)
+        if value.split() != [value]:
+            raise self.refusal(field, "an id without blanks", described(value))
+        return value
+
+    def number(self, record: Any, field: str) -> int:
+        """A field that holds a whole number."""
+        value = self._field(record, field, int)
+        if isinstance(value, bool):
+            raise self.refusal(field, "a whole number", described(value))
+        return int(value)
+
+    def entries(self, record: Any, field: str) -> list[Any]:
+        """A field that holds a list, perhaps empty."""
+        value: list[Any] = self._field(record, field, list)
+        return value
+
+    def words(self, record: Any, field: str) -> list[str]:
+        """A field that holds a list of texts."""
+        values = self.entries(record, field)
+        for value in values:
+            if not isinstance(value, str):
+                raise self.refusal(field, "a list of texts", f"in it {described(value)}")
+        return values
+
+    def table(self, record: Any, field: str) -> dict[str, Any]:
+        """A field that holds an object."""
+        value: dict[str, Any] = self._field(record, field, dict)
+        return value
+
+    def _field(self, record: Any, field: str, kind: type) -> Any:
+        if not isinstance(record, dict):
+            raise self.refusal(field, f"an object with the field {field}", described(record))
+        if field not in record:
+            raise self.refusal(field, _NAMES[kind], "nothing: the field is missing")
+        if not isinstance(record[field], kind):
+            raise self.refusal(field, _NAMES[kind], described(record[field]))
+        return record[field]

@@ -1,0 +1,121 @@
+"""A corpus file on disk: hashed once, then read as a stream of items, again and again."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ijson
+
+from recallbench.errors import InputError
+
+FETCH = "fetch the file again (`recallbench fetch <corpus>`), or name another with --file"
+_CHUNK = 1 << 18
+
+
+class Stream:
+    """A JSON file that holds one list. What was hashed is what is read: a file changed in between is refused."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._hashed: tuple[str, tuple[int, int]] | None = None
+
+    @property
+    def sha256(self) -> str:
+        """sha256 of the file, computed once."""
+        return self._identity()[0]
+
+    def items(self) -> Iterator[Any]:
+        """Each item of the list, one in memory at a time."""
+        _, state = self._identity()
+        count = 0
+        try:
+            with self.path.open("rb") as file:
+                self._refuse_if_changed(state)
+                if (shape := _shape(self.path)) == "an object":
+                    raise self._not_a_list(shape)
+                for item in ijson.items(file, "item", use_float=True, buf_size=_CHUNK):
+                    yield item
+                    count += 1
+        except ijson.JSONError as error:
+            raise self._malformed(error, count) from None
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        if not count:
+            raise self._not_a_list(_shape(self.path))
+        self._refuse_if_changed(state)
+
+    def _identity(self) -> tuple[str, tuple[int, int]]:
+        if self._hashed is None:
+            try:
+                state = _state(self.path)
+                with self.path.open("rb") as file:
+                    self._hashed = hashlib.file_digest(file, "sha256").hexdigest(), state
+            except OSError as error:
+                raise unreadable(self.path, error) from None
+        return self._hashed
+
+    def _refuse_if_changed(self, state: tuple[int, int]) -> None:
+        if _state(self.path) != state:
+            raise InputError(
+                f"{self.path}: changed while it was being read",
+                expected="the file whose sha256 was taken",
+                found="another size or time of change",
+                remedy="run again once nothing writes to it",
+            )
+
+    def _not_a_list(self, found: str) -> InputError:
+        expected = "a JSON list with at least one item"
+        return InputError(f"{self.path}: no items", expected=expected, found=found, remedy=FETCH)
+
+    def _malformed(self, error: Exception, count: int) -> InputError:
+        where = f"{self.path}: item {count + 1}"
+        offset = _first_foreign_byte(self.path)
+        if offset is not None:
+            return InputError(
+                f"{where}: not UTF-8", expected="UTF-8", found=f"a foreign byte at {offset}", remedy=FETCH
+            )
+        said = str(error).splitlines()[0].removeprefix("parse error: ").removeprefix("lexical error: ")
+        if "premature EOF" in said:
+            size = self.path.stat().st_size
+            said = f"the file ends inside the list, after {count} whole items and {size} bytes"
+        return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=said, remedy=FETCH)
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """The refusal of a file that the system won't give."""
+    return InputError(
+        f"{path}: can't be read",
+        expected="a readable corpus file",
+        found=error.strerror or str(error),
+        remedy="check the path and its permissions, or fetch the file (`recallbench fetch <corpus>`)",
+    )
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _first_foreign_byte(path: Path) -> int | None:
+    """Where the file stops being UTF-8; a character cut by the file's end doesn't count."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    done = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                return done - pending + error.start
+            done += len(chunk)
+    return None
+
+
+def _shape(path: Path) -> str:
+    with path.open("rb") as file:
+        start = file.read(_CHUNK).lstrip()[:1]
+    return {b"[": "an empty list", b"{": "an object"}.get(start, "a single value")
