@@ -1,0 +1,38 @@
+"""What the encoder never saw (clarification 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How much of a corpus lies behind the encoder's cut."""
+
+    segments: int
+    truncated: int
+    gold_turns: int
+    """Turns labelled as evidence; 0 where the corpus labels none."""
+    cut_off: int
+    """Those that start at the cut or after it."""
+
+    @property
+    def truncated_share(self) -> float | None:
+        return self.truncated / self.segments if self.segments else None
+
+    @property
+    def cut_off_share(self) -> float | None:
+        return self.cut_off / self.gold_turns if self.gold_turns else None
+
+
+def exposure(truncated: Sequence[bool], gold_turn_starts: Sequence[int], gold_turn_cuts: Sequence[int]) -> Exposure:
+    """Count what was cut: `truncated` by segment; by labelled turn, where it starts and where its text was cut."""
+    starts, cuts = np.asarray(gold_turn_starts, dtype=np.int64), np.asarray(gold_turn_cuts, dtype=np.int64)
+    if starts.shape != cuts.shape:
+        raise ValueError(f"{starts.size} gold turns but {cuts.size} cuts")
+    return Exposure(
+        len(truncated), int(np.count_nonzero(np.asarray(truncated))), starts.size, int(np.count_nonzero(starts >= cuts))
+    )

@@ -1,0 +1,37 @@
+"""mrr@d."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.measure import Measure, share
+
+
+class Mrr(Measure):
+    """1 / rank of the first gold segment, 0 when it is not within depth d; the protocol's MRR is mrr@50.
+
+    Elsewhere: RR, reciprocal rank.
+    """
+
+    __slots__ = ()
+    name = "mrr"
+    elsewhere = ("rr", "recip_rank")
+    ordered = True
+
+    def values(self, judged: Judged) -> Floats:
+        found = judged.found(self.k) > 0
+        return np.where(found, 1.0 / (judged.relevant.argmax(axis=1) + 1.0), 0.0)
+
+    def chance(self, judged: Judged) -> Floats:
+        # The first gold is at rank r with C(N-r, G-1) / C(N, G); each rank follows from the one before.
+        first = share(judged.gold, judged.candidates)
+        total = np.zeros(len(judged))
+        for rank in range(1, min(self.k, int(judged.candidates.max(initial=0))) + 1):
+            total += first / rank
+            left = judged.candidates - rank
+            first = first * np.maximum(left - judged.gold + 1, 0) / np.maximum(left, 1)
+        return total
+
+    def ceiling(self, judged: Judged) -> Floats:
+        return (judged.gold > 0).astype(np.float64)

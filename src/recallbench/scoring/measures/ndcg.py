@@ -1,0 +1,44 @@
+"""ndcg@k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.measure import Measure, share
+
+
+class Ndcg(Measure):
+    """Grades in the top k, each divided by log2(rank + 1), over the best such sum that the grades allow.
+
+    Gain is linear; a question without grades has grade 1 on each gold segment. Elsewhere: TREC's ndcg_cut_k.
+    """
+
+    __slots__ = ()
+    name = "ndcg"
+    elsewhere = ("ndcg_cut",)
+    ordered = True
+
+    def values(self, judged: Judged) -> Floats:
+        judged.found(self.k)
+        return self._over_ideal(judged, judged.grades[:, : self.k] @ _discounts(self.k))
+
+    def chance(self, judged: Judged) -> Floats:
+        reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))
+        each = share(judged.total_grade, judged.candidates)
+        return self._over_ideal(judged, each * reached[np.minimum(judged.candidates, self.k)])
+
+    def ceiling(self, judged: Judged) -> Floats:
+        return ((judged.gold > 0) & (judged.total_grade > 0)).astype(np.float64)
+
+    def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
+        best = judged.ideal[:, : self.k]
+        of_ideal: Floats = share(gain, best @ _discounts(best.shape[1]))
+        of_ideal[judged.gold == 0] = 0.0
+        # A perfect ranking sums in another order than its ideal, and may end a rounding above 1.
+        return np.minimum(of_ideal, 1.0)
+
+
+def _discounts(k: int) -> Floats:
+    discounts: Floats = 1.0 / np.log2(np.arange(2.0, k + 2.0))
+    return discounts

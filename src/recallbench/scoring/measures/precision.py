@@ -1,0 +1,35 @@
+"""precision@k and precision@k(retrieved)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.measure import Measure, share
+
+
+class Precision(Measure):
+    """Gold segments in the top k, divided by k: a short ranking is not forgiven.
+
+    `precision@k(retrieved)` divides by what came back, k at most, and is 0 when nothing did. Elsewhere: P@k.
+    """
+
+    __slots__ = ()
+    name = "precision"
+    options = ("retrieved",)
+    elsewhere = ("p",)
+
+    def values(self, judged: Judged) -> Floats:
+        if self.option == "retrieved":
+            return share(judged.found(self.k), np.minimum(judged.returned, self.k))
+        return judged.found(self.k) / self.k
+
+    def chance(self, judged: Judged) -> Floats:
+        each = share(judged.gold, judged.candidates)
+        # A haystack smaller than k cannot fill the top k, which dividing by k does not forgive.
+        return each if self.option == "retrieved" else each * np.minimum(judged.candidates, self.k) / self.k
+
+    def ceiling(self, judged: Judged) -> Floats:
+        if self.option == "retrieved":
+            return (judged.gold > 0).astype(np.float64)
+        return np.minimum(judged.gold, self.k) / self.k

@@ -1,0 +1,37 @@
+"""recall_all@k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.judgement import Bools, Floats, Judged
+from recallbench.scoring.measures.measure import Measure
+
+
+class RecallAll(Measure):
+    """1 when every gold segment is in the top k, else 0; never more than 0 with more gold than k.
+
+    Elsewhere: LongMemEval's recall_all.
+    """
+
+    __slots__ = ()
+    name = "recall_all"
+    elsewhere = ("recall", "all_hit")
+    binary = True
+
+    def values(self, judged: Judged) -> Floats:
+        whole: Bools = judged.found(self.k) == judged.gold
+        return (whole & (judged.gold > 0)).astype(np.float64)
+
+    def chance(self, judged: Judged) -> Floats:
+        # C(N-G, k-G) / C(N, k): each gold segment in turn falls on one of the places left in the top k.
+        places = np.minimum(judged.candidates, self.k)
+        held = np.ones(len(judged))
+        for drawn in range(int(np.minimum(judged.gold, self.k).max(initial=0))):
+            waiting = judged.gold > drawn
+            step = np.maximum(places - drawn, 0) / np.maximum(judged.candidates - drawn, 1)
+            held = np.where(waiting, held * step, held)
+        return np.where((judged.gold > 0) & (judged.gold <= self.k), held, 0.0)
+
+    def ceiling(self, judged: Judged) -> Floats:
+        return ((judged.gold > 0) & (judged.gold <= self.k)).astype(np.float64)

@@ -1,0 +1,34 @@
+"""recall_any@k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.measure import Measure
+
+
+class RecallAny(Measure):
+    """1 when at least one gold segment is in the top k, else 0.
+
+    The protocol's recall@k (clarification 1). Elsewhere: success@k, hit rate, LongMemEval's recall_any.
+    """
+
+    __slots__ = ()
+    name = "recall_any"
+    elsewhere = ("recall", "success", "hit_rate", "hit")
+    binary = True
+
+    def values(self, judged: Judged) -> Floats:
+        return (judged.found(self.k) > 0).astype(np.float64)
+
+    def chance(self, judged: Judged) -> Floats:
+        # 1 - C(N-G, k) / C(N, k), as a product: factorials overflow, and their logarithms cancel digits away.
+        missed = np.ones(len(judged))
+        for drawn in range(min(self.k, int(judged.candidates.max(initial=0)))):
+            left = judged.candidates - drawn
+            missed *= np.maximum(left - judged.gold, 0) / np.maximum(left, 1)
+        return np.where(judged.gold > 0, 1.0 - missed, 0.0)
+
+    def ceiling(self, judged: Judged) -> Floats:
+        return (judged.gold > 0).astype(np.float64)

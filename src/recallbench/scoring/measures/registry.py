@@ -1,0 +1,65 @@
+"""Every measure by name, and the sets that results carry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from recallbench.errors import UsageError
+from recallbench.scoring.measures.f1 import F1
+from recallbench.scoring.measures.f1_of_means import F1OfMeans
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.ndcg import Ndcg
+from recallbench.scoring.measures.precision import Precision
+from recallbench.scoring.measures.recall_all import RecallAll
+from recallbench.scoring.measures.recall_any import RecallAny
+from recallbench.scoring.measures.recall_frac import RecallFrac
+
+MEASURES: Mapping[str, type[Measure]] = {
+    kind.name: kind for kind in (RecallAny, RecallFrac, RecallAll, Precision, F1, F1OfMeans, Mrr, Ndcg)
+}
+
+PRIMARY: tuple[Measure, ...] = (RecallAny(10), Mrr(50))
+"""The protocol's two; everything else is secondary."""
+
+ALL: tuple[Measure, ...] = (
+    *(kind(k) for kind in (RecallAny, RecallFrac, RecallAll) for k in (1, 5, 10, 25, 50)),
+    Precision(10),
+    F1(10),
+    Ndcg(10),
+    Mrr(50),
+)
+"""What every result states."""
+
+_TEXT = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)@(?P<k>[1-9][0-9]*)(?:\((?P<option>[a-z_]+)\))?")
+
+
+def parse(text: str) -> Measure:
+    """The measure that writes itself as `text`; raises UsageError, with what is known, for anything else."""
+    match = _TEXT.fullmatch(text.strip())
+    if match is None or match["name"] not in MEASURES:
+        raise UsageError(
+            f"unknown measure {text!r}",
+            expected=", ".join(known()),
+            found=text,
+            remedy=_suggestion(match) or "name a measure and its depth, as in recall_any@10",
+        )
+    return MEASURES[match["name"]](int(match["k"]), match["option"] or "")
+
+
+def known() -> list[str]:
+    """The form of every measure there is."""
+    return [
+        form for name, kind in MEASURES.items() for form in (f"{name}@k", *(f"{name}@k({o})" for o in kind.options))
+    ]
+
+
+def _suggestion(match: re.Match[str] | None) -> str:
+    """What a name from elsewhere may mean here: one name must never stand for two counts."""
+    if match is None:
+        return ""
+    meant = [
+        f"{name}@{match['k']}" for name, kind in MEASURES.items() if match["name"].lower() in (name, *kind.elsewhere)
+    ]
+    return f"say {' or '.join(meant)}" if meant else ""
