@@ -15,6 +15,9 @@ KINDS = {
     "settings": "session settings differ from the protocol's",
 }
 
+SUBSTITUTIONS = frozenset({"dataset", "corpus", "embedder", "store"})
+"""Kinds where something takes the place of what the protocol names; the detail begins with its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
@@ -22,7 +25,18 @@ class Deviation:
 
     kind: str
     detail: str
+    """One line. For one of SUBSTITUTIONS its first word names what took the place: `minilm instead of …`."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"unknown deviation {self.kind!r}")
+            raise ValueError(f"unknown deviation {self.kind!r}; known are {', '.join(KINDS)}")
+        if not self.detail.strip() or "\n" in self.detail:
+            raise ValueError(f"the detail of deviation {self.kind!r} must be one line of text, not {self.detail!r}")
+
+    @property
+    def name(self) -> str:
+        """What HISTORY.md calls it: `embedder minilm` for a substitution, else the kind alone."""
+        return f"{self.kind} {self.detail.split()[0]}" if self.kind in SUBSTITUTIONS else self.kind
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,11 +69,11 @@ def read(folder: Path) -> Rules:
     )
 
 
-def read_data(folder: Path = FOLDER) -> Data:
-    """Both files as tables, checked against the lock before they are parsed."""
+def read_data(folder: Path = FOLDER, number: Callable[[str], object] = float) -> Data:
+    """Both files as tables, checked against the lock before they are parsed; `number` reads decimals."""
     lock = lock_of(VERSION, folder)
-    frozen = tomllib.loads(frozen_bytes(lock, folder).decode("utf-8"))
-    entries = tomllib.loads(clarification_bytes(lock, folder).decode("utf-8"))["clarifications"]
+    frozen = tomllib.loads(frozen_bytes(lock, folder).decode("utf-8"), parse_float=number)
+    entries = tomllib.loads(clarification_bytes(lock, folder).decode("utf-8"), parse_float=number)["clarifications"]
     numbers = [entry["number"] for entry in entries]
     if numbers != list(range(1, lock.stages[-1].through + 1)):
         raise ProtocolChanged(
