@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -70,6 +69,8 @@ class Retrieval:
     """The k-deep calls; None where the store is prefix-stable and one call serves both."""
     control: list[Ranking] = field(default_factory=list)
     segments: int = 0
+    version: str = ""
+    """As the store stated it before the first item went in."""
     seen: SegmentTokens | None = None
     timings: Timings = field(default_factory=Timings)
 
@@ -88,17 +89,15 @@ def retrieve(
     control: Store,
     vectors: Vectors | None,
     *,
-    scored: int,
+    expected: int,
     calls: Calls,
-    limit: int | None,
     progress: Progress,
 ) -> Retrieval:
-    """Ingest every haystack, then ask every question that has gold; `scored` is how many those are.
+    """Ingest every haystack, then ask every question; `expected` is how many those are.
 
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
-    expected = scored if limit is None else min(limit, scored)
     result = Retrieval(short=None if store.prefix_stable else [])
     result.seen = SegmentTokens() if vectors is not None else None
     ids = OpaqueIds()
@@ -106,12 +105,10 @@ def retrieve(
     waiting: list[_Asked] = []
     store.prepare(vectors.stored_dims if vectors is not None and store.needs_vectors else 0)
     control.prepare(0)
+    result.version = store.version()
     stage = "ingesting and asking" if store.one_scope_at_a_time else "ingesting"
     with progress.stage(stage, expected, "questions") as advance:
         for haystack in haystacks():
-            left = expected - len(result.questions)
-            if left <= 0:
-                break
             place = ids.admit(haystack)
             items = ids.items(haystack)
             embedded = vectors.lookup([s.text for s in haystack.segments], "passage") if vectors is not None else None
@@ -119,7 +116,7 @@ def retrieve(
                 _note_tokens(result.seen, haystack, embedded)
             with result.timings.phase("ingest"):
                 store.ingest(items, embedded.vectors if embedded is not None and store.needs_vectors else None)
-            questions = list(islice((q for q in haystack.questions if q.gold), left))
+            questions = haystack.questions
             asked_vectors = (
                 vectors.lookup([q.text for q in questions], "query").vectors if vectors is not None and questions else None
             )
@@ -127,7 +124,7 @@ def retrieve(
                 _Asked(q, ids.query(q, None if asked_vectors is None else asked_vectors[i]), place.first_id, place.size)
                 for i, q in enumerate(questions)
             ]
-            result.questions += questions
+            result.questions.extend(questions)
             result.candidates += [place.size] * len(questions)
             result.segments += place.size
             with result.timings.phase("control"):

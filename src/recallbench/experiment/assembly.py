@@ -1,0 +1,284 @@
+"""From what was retrieved to the figures of `metrics.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from recallbench import __version__
+from recallbench.corpora.records import Survey
+from recallbench.experiment.choices import Choice
+from recallbench.experiment.options import Options
+from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.results import metrics as parts
+from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.abstention import abstention
+from recallbench.scoring.agreement import agreement
+from recallbench.scoring.estimate import Estimate, estimates
+from recallbench.scoring.exposure import exposure
+from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.measures import Measure, measures_to, parse
+from recallbench.verdict.bands import band
+
+OVERALL = "overall"
+DENOMINATOR_MEASURES = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """What the store said of itself around the run."""
+
+    name: str
+    version: str
+    version_after: str
+    settings: Mapping[str, str]
+    evidence: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderState:
+    """What decided the vectors."""
+
+    name: str
+    fingerprint: Mapping[str, str]
+    fingerprint_sha256: str
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """All that a result is made of."""
+
+    options: Options
+    rules: Rules
+    corpus: CorpusRules
+    survey: Survey
+    clarifications: tuple[int, ...]
+    clustered: bool
+    choice: Choice
+    deviations: Sequence[Deviation]
+    store: StoreState
+    embedder: EmbedderState | None
+    retrieval: Retrieval
+    seed: int | None
+
+
+def assemble(made_of: Ingredients) -> parts.Metrics:
+    """Every figure of the result; gates and verdict still say nothing."""
+    retrieval, rules, survey = made_of.retrieval, made_of.rules, made_of.survey
+    depth = made_of.options.depth
+    judged = _judged(retrieval, retrieval.rankings, depth)
+    k_judged = judged if retrieval.short is None else _judged(retrieval, retrieval.short, rules.default_k)
+    clusters = [question.cluster for question in retrieval.questions] if made_of.clustered else None
+    kinds = np.array([question.kind for question in retrieval.questions])
+    slices = {OVERALL: np.ones(len(kinds), dtype=bool)}
+    slices |= {kind: kinds == kind for kind in survey.kinds if kind in set(kinds.tolist())}
+    found = _estimates(judged, k_judged, retrieval, slices, clusters, depth, rules.default_k)
+    control = estimates(measures_to(depth), _judged(retrieval, retrieval.control, depth), clusters, slices)
+    missing = [min(depth, n) - len(r.positions) for n, r in zip(retrieval.candidates, retrieval.rankings, strict=True)]
+    return parts.Metrics(
+        schema_version="1",
+        recallbench_version=__version__,
+        protocol=parts.ProtocolPart(
+            version=rules.version,
+            cited_as=rules.cited_as,
+            sha256=rules.sha256,
+            clarifications_sha256=rules.clarifications_sha256,
+            published_sha256=rules.published_sha256,
+            clarifications=sorted(made_of.clarifications),
+        ),
+        dataset_sha256=survey.sha256,
+        seed=made_of.seed,
+        guc_state=dict(made_of.store.settings),
+        pgmnemo_version=made_of.store.version if made_of.store.name == "pgmnemo" else None,
+        corpus=_corpus(made_of),
+        embedder=_embedder(made_of),
+        store=parts.StorePart(
+            name=made_of.store.name,
+            version=made_of.store.version,
+            version_after=made_of.store.version_after,
+            asked_version=made_of.options.version,
+            evidence=dict(made_of.store.evidence),
+        ),
+        retrieval=parts.RetrievalPart(
+            calls=[depth] if retrieval.short is None else [rules.default_k, depth],
+            depth=depth,
+            scope="pooled" if made_of.options.pooled else "own",
+            limit=made_of.options.limit,
+            asked=len(retrieval.questions),
+            left_out=survey.questions - survey.with_evidence,
+            segments=retrieval.segments,
+            short_questions=sum(count > 0 for count in missing),
+            missing_hits=sum(missing),
+            agreement=_agreement(retrieval, rules.default_k),
+        ),
+        deviations=[parts.DeviationPart(kind=one.kind, detail=one.detail) for one in made_of.deviations],
+        headline=_headline(made_of.corpus, found[OVERALL]),
+        estimates={name: [_part(one) for one in row] for name, row in found.items()},
+        denominators=_denominators(made_of, judged, k_judged),
+        control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
+        exposure=_exposure(made_of),
+        abstention=_abstention(retrieval),
+        gates=[],
+        verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
+    )
+
+
+def _judged(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int) -> Judged:
+    grades = [question.grades for question in retrieval.questions]
+    return judge(
+        [ranking.positions for ranking in rankings],
+        [question.gold for question in retrieval.questions],
+        retrieval.candidates,
+        depth,
+        grades if any(grades) else None,
+    )
+
+
+def _estimates(
+    judged: Judged,
+    k_judged: Judged,
+    retrieval: Retrieval,
+    slices: Mapping[str, np.ndarray[tuple[int], np.dtype[np.bool_]]],
+    clusters: Sequence[str] | None,
+    depth: int,
+    k: int,
+) -> Mapping[str, tuple[Estimate, ...]]:
+    # Candidate pools may depend on k, so whatever is asked at k or less is scored from the k-deep call (clarification 15).
+    found = estimates(measures_to(depth), judged, clusters, slices)
+    if retrieval.short is None:
+        return found
+    from_k = estimates(measures_to(k), k_judged, clusters, slices)
+    merged = {}
+    for name, row in found.items():
+        replaced = {str(one.measure): one for one in from_k[name]}
+        merged[name] = tuple(replaced.get(str(one.measure), one) for one in row)
+    return merged
+
+
+def _part(one: Estimate) -> parts.EstimatePart:
+    return parts.EstimatePart.model_construct(**{**asdict(one), "measure": str(one.measure)})
+
+
+def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.HeadlinePart]:
+    by_name = {str(one.measure): one for one in row}
+    shown = []
+    for protocol_name, measure in (("recall@10", "recall_any@10"), ("MRR", "mrr@50")):
+        if measure in by_name:
+            width, status = band(corpus, protocol_name)
+            shown.append(
+                parts.HeadlinePart(
+                    protocol_name=protocol_name, estimate=_part(by_name[measure]), band=width, band_status=status
+                )
+            )
+    return shown
+
+
+def _denominators(made_of: Ingredients, judged: Judged, k_judged: Judged) -> list[parts.DenominatorPart]:
+    questions = made_of.retrieval.questions
+    depth, k = made_of.options.depth, made_of.rules.default_k
+    wanted: list[Measure] = [m for m in map(parse, DENOMINATOR_MEASURES) if m in measures_to(depth)]
+    values = {str(m): m.values(k_judged if m.depth <= k else judged) for m in wanted}
+    shown = []
+    for i, (name, count) in enumerate(made_of.survey.denominators.items()):
+        member = np.array([name in question.denominators for question in questions], dtype=bool)
+        scored = int(member.sum())
+        # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
+        base = count if made_of.options.limit is None else scored
+        shown.append(
+            parts.DenominatorPart(
+                name=name,
+                count=count,
+                scored=scored,
+                headline=i == 0,
+                values={m: float(v[member].sum() / base) if base else None for m, v in values.items()},
+            )
+        )
+    return shown
+
+
+def _corpus(made_of: Ingredients) -> parts.CorpusPart:
+    survey, corpus = made_of.survey, made_of.corpus
+    return parts.CorpusPart(
+        name=survey.corpus,
+        file=survey.file,
+        source=corpus.source,
+        revision=corpus.revision,
+        sha256=survey.sha256,
+        registered_sha256=survey.registered_sha256,
+        scopes=survey.scopes,
+        segments=survey.segments,
+        turns=survey.turns,
+        questions=survey.questions,
+        with_evidence=survey.with_evidence,
+        unresolved_evidence=0,  # reading the corpus refuses a question whose evidence reaches no segment
+        kinds=dict(survey.kinds),
+        segments_per_scope=list(survey.segments_per_scope),
+        repeated_sessions=survey.repeated_sessions,
+        empty_turns=survey.empty_turns,
+        repaired_evidence=survey.repaired_evidence,
+        missing_turns=survey.missing_turns,
+        checks=[parts.CheckPart(name=c.name, expected=c.expected, found=c.found, holds=c.holds) for c in survey.checks],
+    )
+
+
+def _embedder(made_of: Ingredients) -> parts.EmbedderPart | None:
+    state = made_of.embedder
+    if state is None:
+        return None
+    return parts.EmbedderPart(
+        name=state.name,
+        fingerprint=dict(state.fingerprint),
+        fingerprint_sha256=state.fingerprint_sha256,
+        canonical=made_of.corpus.embedder if made_of.corpus.name in made_of.rules.corpora else "",
+    )
+
+
+def _exposure(made_of: Ingredients) -> parts.ExposurePart | None:
+    seen = made_of.retrieval.seen
+    if seen is None or made_of.embedder is None or not seen.tokens:
+        return None
+    found = exposure(seen.truncated, seen.gold_turn_starts, seen.gold_turn_cuts)
+    return parts.ExposurePart(
+        max_tokens=made_of.embedder.max_tokens,
+        segments=len(seen.tokens),
+        tokens=sum(seen.tokens),
+        longest=max(seen.tokens),
+        truncated=found.truncated,
+        truncated_share=found.truncated_share,
+        gold_turns=found.gold_turns,
+        gold_turns_cut=found.gold_turns_cut,
+        gold_turns_cut_share=found.gold_turns_cut_share,
+    )
+
+
+def _agreement(retrieval: Retrieval, k: int) -> dict[str, float] | None:
+    if retrieval.short is None:
+        return None
+    found = agreement([r.positions for r in retrieval.short], [r.positions for r in retrieval.rankings], k)
+    return {"identical_top_10": found.identical, "mean_overlap": found.overlap}
+
+
+def _abstention(retrieval: Retrieval) -> parts.AbstentionPart | None:
+    flags = [question.abstention for question in retrieval.questions]
+    if not any(flags):
+        return None
+    tops = [ranking.scores[0] if ranking.scores else float("-inf") for ranking in retrieval.rankings]
+    found = abstention(
+        [top for top, flag in zip(tops, flags, strict=True) if not flag],
+        [top for top, flag in zip(tops, flags, strict=True) if flag],
+    )
+    return parts.AbstentionPart(
+        questions=sum(flags),
+        answerable=len(flags) - sum(flags),
+        threshold=found.threshold,
+        threshold_rule=found.rule,
+        false_retrieval=found.false_retrieval,
+        auroc=found.auroc,
+    )
+
+

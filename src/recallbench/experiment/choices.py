@@ -1,0 +1,78 @@
+"""What a run uses where its user left it open, and what of that departs from the protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recallbench.corpora.records import Survey
+from recallbench.experiment.options import Options
+from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.stores.registry import STORES, has_extension
+
+REFERENCE_STORE = "pgvector"
+BUNDLED_EMBEDDER = "minilm"
+NO_EMBEDDER = "none"
+SYSTEM_UNDER_TEST = "pgmnemo"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Store and embedder of a run, and one line for each that was chosen for the user."""
+
+    store: str
+    embedder: str | None
+    announcements: tuple[str, ...]
+
+
+def dsn_of(options: Options) -> str | None:
+    """The server to measure: --dsn, else PGMNEMO_DSN, else none (the embedded one)."""
+    return options.dsn or options.environ.get("PGMNEMO_DSN") or None
+
+
+def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
+    """The protocol's store and embedder where they can be had, the reference store where not."""
+    said = []
+    store = options.store
+    if store is None:
+        store, reason = _default_store(options)
+        if store != rules.canonical_store:
+            said.append(f"store: {store}, since {reason}; recorded as a deviation")
+    if store in STORES and not STORES[store].needs_vectors:
+        return Choice(store, None, tuple(said))
+    embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
+    return Choice(store, embedder, tuple(said))
+
+
+def _default_store(options: Options) -> tuple[str, str]:
+    dsn = dsn_of(options)
+    if dsn is None:
+        return REFERENCE_STORE, "no PGMNEMO_DSN or --dsn names a server with the extension pgmnemo"
+    if not has_extension(dsn, SYSTEM_UNDER_TEST):
+        return REFERENCE_STORE, "the server has no extension pgmnemo"
+    if SYSTEM_UNDER_TEST in STORES:
+        return SYSTEM_UNDER_TEST, ""
+    return REFERENCE_STORE, "this release of RecallBench has no pgmnemo store yet, though the server has the extension"
+
+
+def deviations(
+    options: Options, choice: Choice, corpus: CorpusRules, rules: Rules, survey: Survey
+) -> tuple[Deviation, ...]:
+    """Everything in which the run departs from the protocol."""
+    found = []
+    canonical_embedder = corpus.embedder if corpus.name in rules.corpora else ""
+    if corpus.name not in rules.corpora:
+        found.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
+    if not survey.registered:
+        found.append(Deviation("dataset", f"{survey.file} has sha256 {survey.sha256}, not {survey.registered_sha256}"))
+    if choice.embedder != canonical_embedder and canonical_embedder:
+        found.append(Deviation("embedder", f"{choice.embedder or NO_EMBEDDER} instead of {canonical_embedder}"))
+    if choice.store != rules.canonical_store:
+        found.append(Deviation("store", f"{choice.store} instead of {rules.canonical_store}"))
+    if options.pooled:
+        found.append(Deviation("scope", "all haystacks pooled into one"))
+    if options.depth != rules.mrr_depth:
+        found.append(Deviation("depth", f"rankings are {options.depth} deep instead of {rules.mrr_depth}"))
+    if options.limit is not None:
+        found.append(Deviation("limit", f"only the first {options.limit} questions were asked"))
+    return tuple(found)

@@ -1,0 +1,36 @@
+"""What a run was asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Backend = Literal["auto", "openvino", "torch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One run. None means: choose what the protocol asks for, or the nearest that is here."""
+
+    corpus: str
+    version: str | None = None
+    store: str | None = None
+    dsn: str | None = None
+    embedder: str | None = None
+    backend: Backend = "auto"
+    weights: str | None = None
+    call: str | None = None
+    corpus_file: Path | None = None
+    download: bool = True
+    out: Path | None = None
+    folder: Path | None = None
+    label: str | None = None
+    limit: int | None = None
+    depth: int = 50
+    pooled: bool = False
+    allow_deviations: frozenset[str] = frozenset()
+    with_text: bool = False
+    cache_dir: Path = Path()
+    environ: Mapping[str, str] = field(default_factory=dict)

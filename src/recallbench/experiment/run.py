@@ -1,0 +1,232 @@
+"""The main job: one corpus, one store, one folder that proves its own number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from pathlib import Path
+
+from recallbench.corpora.pooled import pooled
+from recallbench.corpora.records import Corpus, Haystack, Survey
+from recallbench.corpora.registry import open_corpus, rules_of
+from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.errors import Blocked
+from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
+from recallbench.experiment.choices import Choice, choose, deviations, dsn_of
+from recallbench.experiment.options import Options
+from recallbench.experiment.writing import Circumstances, write
+from recallbench.progress import Progress
+from recallbench.protocol.frozen import load
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.results.folder import check_writable, explicit_folder, folder_name, free_folder, write_blocked
+from recallbench.results.metrics import GatePart, Metrics, VerdictPart
+from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.selection import selected
+from recallbench.stores.registry import open_store, store_status
+from recallbench.stores.store import Store
+from recallbench.verdict.decision import check_gates, decide
+from recallbench.verdict.gate import Evidence
+
+KEPT_BYTES = 16 << 20
+"""A corpus file up to this size stays in memory between readings; a larger one is streamed each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished run."""
+
+    folder: Path
+    metrics: Metrics
+
+
+def run(options: Options, progress: Progress, today: date) -> Outcome:
+    """Make one result. A missing prerequisite leaves a BLOCKED folder and raises Blocked."""
+    rules = load()
+    corpus = rules_of(options.corpus)
+    choice = choose(options, corpus, rules)
+    for line in choice.announcements:
+        progress.note(line)
+    folder = _folder(options, choice, today)
+    check_writable(folder)
+    try:
+        return _run(options, rules, corpus, choice, folder, progress)
+    except Blocked as blocked:
+        where = _blocked_folder(options, choice, today)
+        write_blocked(where, options.corpus, blocked.problem, blocked.found, blocked.remedy)
+        progress.note(f"BLOCKED: {where / 'BLOCKED.md'} says what is missing")
+        raise
+
+
+def _parent(options: Options) -> Path:
+    return options.out or Path("benchmarks") / options.corpus / "results"
+
+
+def _folder(options: Options, choice: Choice, today: date) -> Path:
+    if options.folder is not None:
+        return explicit_folder(options.folder)
+    return free_folder(_parent(options), folder_name(options.version or choice.store, today, options.label))
+
+
+def _blocked_folder(options: Options, choice: Choice, today: date) -> Path:
+    if options.folder is not None:
+        return options.folder.with_name(f"{options.folder.name}_BLOCKED")
+    return free_folder(_parent(options), folder_name(options.version or choice.store, today, "BLOCKED"))
+
+
+def _run(
+    options: Options, rules: Rules, facts: CorpusRules, choice: Choice, folder: Path, progress: Progress
+) -> Outcome:
+    started = datetime.now(timezone.utc)
+    corpus = open_corpus(
+        options.corpus,
+        file=options.corpus_file,
+        environ=options.environ,
+        allow_dataset_deviation="dataset" in options.allow_deviations,
+        download=options.download,
+        progress=progress,
+    )
+    ready, detail, remedy = store_status(choice.store, dsn_of(options), options.environ)
+    if not ready:
+        raise Blocked(f"the store {choice.store} can't be used", found=detail, remedy=remedy)
+    with ExitStack() as closing:
+        embedder = None
+        if choice.embedder is not None:
+            embedder = open_embedder(
+                choice.embedder,
+                backend=options.backend,
+                cache_dir=options.cache_dir,
+                environ=options.environ,
+                progress=progress,
+            )
+            closing.callback(embedder.close)
+        survey = corpus.survey()
+        haystacks = _reading(corpus, options)
+        retrieval = Retrieval()
+        if embedder is not None:
+            with retrieval.timings.phase("embed"):
+                _embed(haystacks, embedder)
+        store = open_store(
+            choice.store,
+            dsn=dsn_of(options),
+            weights=options.weights,
+            call=options.call,
+            environ=options.environ,
+            progress=progress,
+        )
+        closing.callback(store.close)
+        retrieval, state = _measure(store, haystacks, embedder, options, rules, survey, retrieval, progress)
+        with retrieval.timings.phase("score"):
+            made_of = Ingredients(
+                options,
+                rules,
+                facts,
+                survey,
+                _clarifications(corpus, rules),
+                corpus.clustered,
+                choice,
+                deviations(options, choice, facts, rules, survey),
+                state,
+                _embedder_state(embedder),
+                retrieval,
+                _seed(options),
+            )
+            metrics = judged(assemble(made_of), rules, facts, None)
+        circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
+        texts = _texts(haystacks) if options.with_text else None
+        write(folder, metrics, retrieval, circumstances, texts)
+    return Outcome(folder, metrics)
+
+
+def _reading(corpus: Corpus, options: Options) -> Callable[[], Iterable[Haystack]]:
+    def read() -> Iterator[Haystack]:
+        haystacks = corpus.haystacks()
+        return selected(pooled(haystacks) if options.pooled else haystacks, options.limit)
+
+    if corpus.path.stat().st_size > KEPT_BYTES:
+        return read
+    kept = tuple(read())
+    return lambda: kept
+
+
+def _embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder) -> None:
+    questions: list[str] = []
+
+    def passages() -> Iterator[str]:
+        for haystack in haystacks():
+            questions.extend(question.text for question in haystack.questions)
+            for segment in haystack.segments:
+                yield segment.text
+
+    embedder.ensure(passages(), "passage")
+    embedder.ensure(questions, "query")
+
+
+def _measure(
+    store: Store,
+    haystacks: Callable[[], Iterable[Haystack]],
+    embedder: Embedder | None,
+    options: Options,
+    rules: Rules,
+    survey: Survey,
+    before: Retrieval,
+    progress: Progress,
+) -> tuple[Retrieval, StoreState]:
+    expected = survey.with_evidence if options.limit is None else min(options.limit, survey.with_evidence)
+    control = open_store("bm25", dsn=None, weights=None, call=None, environ=options.environ, progress=progress)
+    try:
+        retrieval = retrieve(
+            haystacks,
+            store,
+            control,
+            embedder,
+            expected=expected,
+            calls=Calls(rules.default_k, options.depth),
+            progress=progress,
+        )
+    finally:
+        control.close()
+    retrieval.timings.phases = before.timings.phases | retrieval.timings.phases
+    return retrieval, StoreState(
+        store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence())
+    )
+
+
+def _clarifications(corpus: Corpus, rules: Rules) -> tuple[int, ...]:
+    """Those that reading the corpus applied, and those that concern every corpus."""
+    general = {one.number for one in rules.clarifications if not one.corpora}
+    return tuple(sorted(general | set(corpus.clarifications)))
+
+
+def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:
+    if embedder is None:
+        return None
+    return EmbedderState(
+        embedder.spec.name, embedder.fingerprint, embedder.fingerprint_sha256, embedder.spec.max_tokens
+    )
+
+
+def _seed(options: Options) -> int | None:
+    value = options.environ.get("PYTHONHASHSEED", "")
+    return int(value) if value.isdigit() else None
+
+
+def _texts(haystacks: Callable[[], Iterable[Haystack]]) -> dict[str, str]:
+    return {segment.id: segment.text for haystack in haystacks() for segment in haystack.segments}
+
+
+def judged(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
+    """The same figures with the gates checked and the verdict they lead to."""
+    checks = check_gates(Evidence(metrics, rules, corpus, folder))
+    verdict = decide(checks, metrics.deviations)
+    return metrics.model_copy(
+        update={
+            "gates": [
+                GatePart(name=c.name, status=c.status, required=c.required, observed=c.observed) for c in checks
+            ],
+            "verdict": VerdictPart(
+                label=verdict.label, text=verdict.text, pending=list(verdict.pending), canonical=verdict.canonical
+            ),
+        }
+    )

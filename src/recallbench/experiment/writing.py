@@ -1,0 +1,88 @@
+"""A result's files, each written once into a folder that appears whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from recallbench.experiment.options import Options
+from recallbench.results import environment, manifest
+from recallbench.results.folder import staged
+from recallbench.results.metrics import Metrics
+from recallbench.results.report import Run, render
+from recallbench.results.retrievals import rows, trec_qrels, trec_run
+from recallbench.retrieval.loop import Retrieval
+from recallbench.stores.postgres import redacted
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What differs from run to run."""
+
+    started: datetime
+    options: Options
+    embedding: object | None
+    """The embedder's own report."""
+
+
+def write(
+    folder: Path, metrics: Metrics, retrieval: Retrieval, circumstances: Circumstances, texts: Mapping[str, str] | None
+) -> None:
+    """Write every file of the result; metrics are validated against their schema first."""
+    # Parts are built without checks along the way; what is written has passed them all.
+    whole = Metrics.model_validate(metrics.model_dump())
+    with staged(folder) as staging:
+        questions, depth, tag = retrieval.questions, metrics.retrieval.depth, f"recallbench-{metrics.store.name}"
+        around = _environment(circumstances, retrieval)
+        _put(staging / "metrics.json", [json.dumps(whole.model_dump(mode="json"), indent=1), "\n"])
+        _put(
+            staging / "raw_retrievals.jsonl",
+            rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
+        )
+        _put(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
+        _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, "recallbench-bm25-control"))
+        _put(staging / "qrels.trec", trec_qrels(questions))
+        _put(staging / "environment.json", [json.dumps(around, indent=1, default=str), "\n"])
+        _put(staging / "timings.jsonl", _timings(retrieval))
+        _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
+        _put(staging / manifest.NAME, [manifest.build(staging)])
+
+
+def _put(path: Path, pieces: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+
+
+def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
+    options = circumstances.options
+    asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
+    asked["dsn"] = redacted(options.dsn) if options.dsn else None
+    asked["cache_dir"] = asked["corpus_file"] = None  # paths of one machine decide nothing
+    embedding = circumstances.embedding
+    return {
+        "started": circumstances.started.isoformat(timespec="seconds"),
+        "ended": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "command": ["recallbench", *(redacted(word) for word in sys.argv[1:])],
+        "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
+        "git": environment.git_state(Path.cwd()),
+        "machine": environment.machine(),
+        "packages": environment.packages(),
+        "variables": {
+            name: os.environ[name] for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS") if name in os.environ
+        },
+        "embedding": asdict(embedding) if is_dataclass(embedding) and not isinstance(embedding, type) else None,
+        "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
+        "cold_queries": retrieval.timings.cold or "timed",
+    }
+
+
+def _timings(retrieval: Retrieval) -> Iterable[str]:
+    for name, seconds in retrieval.timings.phases.items():
+        yield json.dumps({"phase": name, "seconds": round(seconds, 6)}) + "\n"
+    for one in retrieval.timings.sample:
+        yield json.dumps({"question_id": one.question_id, "state": one.state, "ms": round(one.milliseconds, 4)}) + "\n"

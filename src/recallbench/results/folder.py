@@ -1,0 +1,104 @@
+"""Where a result goes, and how it gets there: whole, or not at all, and never over another one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+from recallbench.errors import InputError, UsageError
+
+BLOCKED = "BLOCKED.md"
+
+
+def folder_name(version: str, day: date, label: str | None = None) -> str:
+    """`<version>_<YYYYMMDD>[_label]`, with anything a path can't carry made a dash."""
+    parts = [version, f"{day:%Y%m%d}", *([label] if label else [])]
+    return "_".join(re.sub(r"[^A-Za-z0-9.+-]+", "-", part).strip("-") or "unnamed" for part in parts)
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """The first of name, name_2, name_3, … that is not taken."""
+    taken = parent / name
+    number = 2
+    while taken.exists():
+        taken = parent / f"{name}_{number}"
+        number += 1
+    return taken
+
+
+def explicit_folder(folder: Path) -> Path:
+    """A folder the user named: it must not exist yet."""
+    if folder.exists() or folder.is_symlink():
+        raise UsageError(
+            f"{folder} exists already",
+            expected="a folder that does not exist: a result is never overwritten",
+            found=f"an existing {'folder' if folder.is_dir() else 'file'}",
+            remedy="name another --folder, or leave it out to get a free default name",
+        )
+    return folder
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse early what could not be written in the end."""
+    parent = folder.parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise _unwritable(folder, f"{parent} is not writable")
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A temporary folder beside `folder` that becomes it when the block ends well, and vanishes when it does not."""
+    staging = folder.parent / f".{folder.name}.partial-{os.getpid()}"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir()
+    except OSError as error:
+        raise _unwritable(folder, str(error)) from error
+    try:
+        yield staging
+        if folder.exists():
+            raise explicit_taken(folder)
+        staging.rename(folder)
+    except OSError as error:
+        raise _unwritable(folder, str(error)) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def explicit_taken(folder: Path) -> UsageError:
+    """Somebody else made the folder while this run was at work."""
+    return UsageError(
+        f"{folder} came into being while this run was at work",
+        expected="a folder that does not exist",
+        found="an existing folder",
+        remedy="run again: the vectors are kept, so it is quick",
+    )
+
+
+def _unwritable(folder: Path, reason: str) -> InputError:
+    return InputError(
+        f"the result can't be written to {folder}",
+        expected="a writable place with room for it",
+        found=reason,
+        remedy="free some room or name another place with --out DIR; nothing was left half-written",
+    )
+
+
+def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str) -> None:
+    """Leave a folder that says why there is no result, and what gets one."""
+    with staged(folder) as staging:
+        (staging / BLOCKED).write_text(
+            f"# BLOCKED: no result for {corpus}\n\n"
+            "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED; it is never cited.\n\n"
+            f"**What is missing:** {what}\n\n"
+            + (f"**Found:** {found}\n\n" if found else "")
+            + f"**What gets it:** {remedy}\n",
+            encoding="utf-8",
+        )

@@ -1,0 +1,59 @@
+"""`manifest.json`: the hash of every file of a result, and one over those that a repeat must reproduce."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from recallbench.errors import InputError
+
+NAME = "manifest.json"
+VARYING = frozenset({"environment.json", "timings.jsonl", "report.md", "report.html"})
+"""Files that say when, where and how fast; all others are byte-identical for the same vectors, store and settings."""
+
+
+def file_sha256(path: Path) -> str:
+    """sha256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_sha256(files: dict[str, str]) -> str:
+    """One hash over the names and hashes of the files that do not vary."""
+    lines = [f"{name} {sha256}\n" for name, sha256 in sorted(files.items()) if name not in VARYING]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def build(folder: Path) -> str:
+    """The manifest of the files now in a folder."""
+    files = {path.name: file_sha256(path) for path in sorted(folder.iterdir()) if path.name != NAME}
+    return json.dumps({"files": files, "content_sha256": content_sha256(files)}, indent=1) + "\n"
+
+
+def differences(folder: Path) -> list[str]:
+    """What of a folder is not as its manifest says; empty when all is."""
+    path = folder / NAME
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+        files = {str(name): str(sha256) for name, sha256 in stated["files"].items()}
+        content = str(stated["content_sha256"])
+    except FileNotFoundError:
+        return [f"{NAME} is missing"]
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"{path} is not a manifest",
+            expected='a JSON object with "files" and "content_sha256"',
+            found=f"{type(error).__name__}: {error}",
+            remedy="make the result again with `recallbench run`",
+        ) from error
+    present = {entry.name for entry in folder.iterdir() if entry.name != NAME}
+    found = [f"{name} is missing" for name in sorted(files.keys() - present)]
+    found += [f"{name} is not in the manifest" for name in sorted(present - files.keys())]
+    for name in sorted(present & files.keys()):
+        actual = file_sha256(folder / name) if (folder / name).is_file() else "not a file"
+        if actual != files[name]:
+            found.append(f"{name} has sha256 {actual}, the manifest says {files[name]}")
+    if content != content_sha256(files):
+        found.append(f"content_sha256 is {content_sha256(files)}, the manifest says {content}")
+    return found

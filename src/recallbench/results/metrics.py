@@ -1,0 +1,184 @@
+"""`metrics.json`: every figure of a result and everything that decided it. `python -m` prints its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = "1"
+SCHEMA_FILE = Path(__file__).with_name("metrics.schema.json")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ProtocolPart(_Part):
+    version: str = Field(description="the frozen protocol's version")
+    cited_as: str = Field(description="the name by which a release note cites it")
+    sha256: str = Field(description="of the frozen data file")
+    clarifications_sha256: str = Field(description="of the clarifications' data file")
+    published_sha256: str = Field(description="of the published text that governs")
+    clarifications: list[int] = Field(description="numbers of the clarifications this result applied")
+
+
+class CheckPart(_Part):
+    name: str
+    expected: str
+    found: str
+    holds: bool
+
+
+class CorpusPart(_Part):
+    name: str
+    file: str = Field(description="file name, without its folder")
+    source: str = Field(description="who publishes the file")
+    revision: str = Field(description="the pinned revision there; empty where none is registered")
+    sha256: str
+    registered_sha256: str
+    scopes: int
+    segments: int = Field(description="in the whole file")
+    turns: int
+    questions: int = Field(description="in the whole file, with or without evidence")
+    with_evidence: int
+    unresolved_evidence: int = Field(description="questions whose evidence resolves to no segment")
+    kinds: dict[str, int]
+    segments_per_scope: list[int]
+    repeated_sessions: int
+    empty_turns: int
+    repaired_evidence: int
+    missing_turns: int
+    checks: list[CheckPart] = Field(description="registered counts against what the file holds")
+
+
+class EmbedderPart(_Part):
+    name: str
+    fingerprint: dict[str, str] = Field(description="everything that decides a vector")
+    fingerprint_sha256: str
+    canonical: str = Field(description="the embedder the protocol asks for; empty where it names none")
+
+
+class StorePart(_Part):
+    name: str
+    version: str = Field(description="as the store stated it before the run")
+    version_after: str = Field(description="as the store stated it after the run")
+    asked_version: str | None = Field(description="the --version this run was asked to measure")
+    evidence: dict[str, str] = Field(description="index kind, plan and whatever else shows how it worked")
+
+
+class RetrievalPart(_Part):
+    calls: list[int] = Field(description="the k of each call made per question")
+    depth: int
+    scope: Literal["own", "pooled"] = Field(description="what a question may be answered from")
+    limit: int | None
+    asked: int
+    left_out: int = Field(description="questions without gold, which no mean counts")
+    segments: int = Field(description="segments the store was given")
+    short_questions: int = Field(description="questions answered with fewer hits than the haystack and depth allow")
+    missing_hits: int = Field(description="hits missing in total from those")
+    agreement: dict[str, float] | None = Field(description="top 10 of the two calls; null where one call serves both")
+
+
+class EstimatePart(_Part):
+    measure: str
+    value: float | None
+    n: int
+    low: float | None = Field(description="lower end of the 95% interval")
+    high: float | None = Field(description="upper end of the 95% interval")
+    method: str = Field(description="how the interval was made")
+    chance: float | None = Field(description="expected value for a random order, closed form")
+    ceiling: float | None = Field(description="what an oracle reaches")
+    saturated: float = Field(description="share of questions whose haystack is no larger than k")
+    design_effect: float | None = Field(description="clustered variance over the variance of independent questions")
+
+
+class HeadlinePart(_Part):
+    protocol_name: str = Field(description="what the protocol calls it")
+    estimate: EstimatePart
+    band: float | None = Field(description="the protocol's run-to-run band")
+    band_status: str = Field(description="bands judge repeats of one configuration only")
+
+
+class DenominatorPart(_Part):
+    name: str
+    count: int
+    scored: int = Field(description="of these, how many were asked and have gold; the others count as 0")
+    headline: bool
+    values: dict[str, float | None]
+
+
+class ExposurePart(_Part):
+    max_tokens: int
+    segments: int
+    tokens: int
+    longest: int
+    truncated: int
+    truncated_share: float
+    gold_turns: int = Field(description="turns labelled as evidence")
+    gold_turns_cut: int = Field(description="of these, how many start after the cut")
+    gold_turns_cut_share: float | None
+
+
+class AbstentionPart(_Part):
+    questions: int
+    answerable: int
+    threshold: float | None = Field(description="the top score at which retrieval counts as an answer")
+    threshold_rule: str
+    false_retrieval: float | None = Field(description="share of abstention questions whose top score reaches it")
+    auroc: float | None = Field(description="chance that an answerable question's top score is the higher one")
+
+
+class GatePart(_Part):
+    name: str
+    status: Literal["pass", "fail", "pending", "cannot-tell"]
+    required: str
+    observed: str
+
+
+class DeviationPart(_Part):
+    kind: str
+    detail: str
+
+
+class VerdictPart(_Part):
+    label: Literal["UNVERIFIED", "VERIFIED", "BLOCKED"]
+    text: str = Field(description="the label with what is pending")
+    pending: list[str]
+    canonical: bool
+
+
+class Metrics(_Part):
+    """One result."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    protocol: ProtocolPart
+    dataset_sha256: str
+    seed: int | None = Field(description="PYTHONHASHSEED in force; null where it was not set")
+    guc_state: dict[str, str] = Field(description="settings in force, read back from the store")
+    pgmnemo_version: str | None = Field(description="null where the store is not pgmnemo")
+    corpus: CorpusPart
+    embedder: EmbedderPart | None = Field(description="null where the store needs no vectors")
+    store: StorePart
+    retrieval: RetrievalPart
+    deviations: list[DeviationPart]
+    headline: list[HeadlinePart]
+    estimates: dict[str, list[EstimatePart]] = Field(description="by slice: `overall`, then each kind")
+    denominators: list[DenominatorPart]
+    control_bm25: dict[str, list[EstimatePart]] = Field(description="the lexical control, scored like the store")
+    exposure: ExposurePart | None
+    abstention: AbstentionPart | None
+    gates: list[GatePart]
+    verdict: VerdictPart
+
+
+def schema_text() -> str:
+    """The JSON Schema of metrics.json, as it is published beside this module."""
+    return json.dumps(Metrics.model_json_schema(), indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

@@ -1,0 +1,279 @@
+"""`report.md`: a result told to a person, every figure with what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recallbench.results.metrics import EstimatePart, Metrics
+from recallbench.retrieval.timing import Timings
+
+OVERALL = "overall"
+KIND_MEASURES = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What of a run is not reproducible, and is told apart."""
+
+    environment: Mapping[str, Any]
+    timings: Timings
+
+
+def render(metrics: Metrics, run: Run) -> str:
+    """The whole report."""
+    sections = (
+        _title(metrics),
+        _headline(metrics),
+        _deviations(metrics),
+        _gates(metrics),
+        _measures(metrics),
+        _kinds(metrics),
+        _denominators(metrics),
+        _control(metrics),
+        _exposure(metrics),
+        _abstention(metrics),
+        _retrieval(metrics),
+        _identity(metrics),
+        _circumstances(run),
+    )
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---' for _ in header)}|"]
+    return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """A figure at the printed precision; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def interval(one: EstimatePart) -> str:
+    """A 95% interval, or a dash."""
+    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+
+
+def _title(metrics: Metrics) -> list[str]:
+    label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
+    embedder = metrics.embedder.name if metrics.embedder else "no embedder"
+    return [
+        f"# {metrics.corpus.name}: {metrics.store.name} with {embedder}",
+        "",
+        f"**Verdict when written: {metrics.verdict.text}**, {label}. `recallbench audit` on this folder decides it again.",
+        "",
+        f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}.",
+    ]
+
+
+def _headline(metrics: Metrics) -> list[str]:
+    rows = [
+        (
+            one.protocol_name,
+            f"`{one.estimate.measure}`",
+            f"**{figure(one.estimate.value)}**",
+            interval(one.estimate),
+            str(one.estimate.n),
+            figure(one.estimate.chance),
+            figure(one.estimate.ceiling),
+            _bm25(metrics, one.estimate.measure),
+        )
+        for one in metrics.headline
+    ]
+    head = ("protocol name", "what it counts", "value", "95% interval", "n", "chance", "ceiling", "BM25")
+    notes = sorted({one.estimate.method for one in metrics.headline if one.estimate.low is not None})
+    bands = [
+        f"Band for {one.protocol_name}: {'none' if one.band is None else f'± {one.band}'}, {one.band_status}."
+        for one in metrics.headline
+    ]
+    method = [f"Intervals: {'; '.join(notes)}.", ""] if notes else []
+    return ["## Headline", "", *table(head, rows), "", *method, *bands]
+
+
+def _bm25(metrics: Metrics, measure: str) -> str:
+    return next((figure(one.value) for one in metrics.control_bm25[OVERALL] if one.measure == measure), "–")
+
+
+def _deviations(metrics: Metrics) -> list[str]:
+    if not metrics.deviations:
+        return ["## Deviations from the protocol", "", "None."]
+    return ["## Deviations from the protocol", "", *(f"- **{one.kind}**: {one.detail}" for one in metrics.deviations)]
+
+
+def _gates(metrics: Metrics) -> list[str]:
+    rows = ((one.name, one.status, one.required, one.observed) for one in metrics.gates)
+    return ["## Gates", "", *table(("gate", "status", "required", "observed"), rows)]
+
+
+def _measures(metrics: Metrics) -> list[str]:
+    rows = [
+        (
+            f"`{one.measure}`",
+            figure(one.value),
+            interval(one),
+            figure(one.chance),
+            figure(one.ceiling),
+            _bm25(metrics, one.measure),
+            "–" if one.design_effect is None else f"{one.design_effect:.2f}",
+            f"{one.saturated:.1%}",
+        )
+        for one in metrics.estimates[OVERALL]
+    ]
+    head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "design effect", "saturated")
+    return [
+        "## All measures",
+        "",
+        *table(head, rows),
+        "",
+        "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
+        "questions whose haystack is no larger than k, so that any order would do.",
+    ]
+
+
+def _kinds(metrics: Metrics) -> list[str]:
+    rows = []
+    for kind, found in metrics.estimates.items():
+        by_name = {one.measure: one for one in found}
+        shown = [by_name[name] for name in KIND_MEASURES if name in by_name]
+        rows.append((kind, str(shown[0].n if shown else 0), *(f"{figure(one.value)} ({interval(one)})" for one in shown)))
+    names = [name for name in KIND_MEASURES if any(one.measure == name for one in metrics.estimates[OVERALL])]
+    return ["## By kind", "", *table(("kind", "n", *names), rows)]
+
+
+def _denominators(metrics: Metrics) -> list[str]:
+    if not metrics.denominators:
+        return []
+    names = list(metrics.denominators[0].values)
+    rows = (
+        (
+            f"{one.name}{' (headline)' if one.headline else ''}",
+            str(one.count),
+            str(one.scored),
+            *(figure(one.values[name]) for name in names),
+        )
+        for one in metrics.denominators
+    )
+    return [
+        "## Denominators",
+        "",
+        *table(("denominator", "questions", "scored", *names), rows),
+        "",
+        "A question that a denominator counts but that has no evidence to find counts as 0 there.",
+    ]
+
+
+def _control(metrics: Metrics) -> list[str]:
+    rows = [
+        (f"`{one.measure}`", figure(one.value), interval(one))
+        for one in metrics.control_bm25[OVERALL]
+        if one.measure in KIND_MEASURES
+    ]
+    return ["## Lexical control (BM25)", "", *table(("measure", "value", "95% interval"), rows), "", "Kept as `run.bm25.trec`."]
+
+
+def _exposure(metrics: Metrics) -> list[str]:
+    seen = metrics.exposure
+    if seen is None:
+        return []
+    lines = [
+        "## What the embedder saw",
+        "",
+        f"{seen.truncated} of {seen.segments} segments ({seen.truncated_share:.1%}) are longer than {seen.max_tokens} tokens"
+        f" and were cut; the longest has {seen.longest}, all together {seen.tokens}.",
+    ]
+    if seen.gold_turns_cut_share is not None:
+        lines.append(
+            f"Of {seen.gold_turns} turns labelled as evidence, {seen.gold_turns_cut} ({seen.gold_turns_cut_share:.1%})"
+            " start after the cut."
+        )
+    return lines
+
+
+def _abstention(metrics: Metrics) -> list[str]:
+    found = metrics.abstention
+    if found is None:
+        return []
+    return [
+        "## Abstention",
+        "",
+        f"{found.questions} questions ask for what was never said, {found.answerable} can be answered.",
+        f"AUROC of the top score: {figure(found.auroc)}. False retrieval: {figure(found.false_retrieval)}"
+        f" at a threshold of {figure(found.threshold)} ({found.threshold_rule}).",
+    ]
+
+
+def _retrieval(metrics: Metrics) -> list[str]:
+    made = metrics.retrieval
+    calls = " and ".join(f"k = {k}" for k in made.calls)
+    scope = "its own haystack" if made.scope == "own" else "all haystacks pooled"
+    lines = [
+        "## Retrieval",
+        "",
+        f"{made.asked} questions asked over {made.segments} segments, each answered from {scope}, with calls of {calls}."
+        f" {made.left_out} questions have no evidence and are left out of the means.",
+    ]
+    if made.agreement is not None:
+        lines.append(
+            f"Top 10 of the two calls: identical for {made.agreement['identical_top_10']:.1%} of the questions,"
+            f" mean overlap {made.agreement['mean_overlap']:.1%}."
+        )
+    if made.short_questions:
+        lines.append(f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**")
+    return lines
+
+
+def _identity(metrics: Metrics) -> list[str]:
+    corpus, store = metrics.corpus, metrics.store
+    rows = [
+        ("corpus", f"{corpus.file}, sha256 `{corpus.sha256}`"),
+        ("counts", f"{corpus.scopes} haystacks, {corpus.segments} segments, {corpus.questions} questions"),
+        (
+            "found and accepted",
+            f"{corpus.repeated_sessions} haystacks with a repeated session id, {corpus.empty_turns} empty turns, "
+            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns",
+        ),
+        ("store", f"{store.name}, {store.version}"),
+        *((f"setting `{name}`", f"`{value}`") for name, value in metrics.guc_state.items()),
+        *((name, f"`{' ⏎ '.join(value.splitlines())}`") for name, value in store.evidence.items()),
+        ("protocol", f"{metrics.protocol.version}, sha256 `{metrics.protocol.sha256}`"),
+        (
+            "clarifications",
+            f"{', '.join(map(str, metrics.protocol.clarifications))}; sha256 `{metrics.protocol.clarifications_sha256}`",
+        ),
+        ("seed", str(metrics.seed)),
+    ]
+    if metrics.embedder is not None:
+        rows.append(("embedder fingerprint", f"`{metrics.embedder.fingerprint_sha256}`"))
+        rows += [(f"embedder {name}", f"`{value}`") for name, value in metrics.embedder.fingerprint.items() if value]
+    failing = [one for one in corpus.checks if not one.holds]
+    rows += [(f"**differs**: {one.name}", f"registered {one.expected}, found {one.found}") for one in failing]
+    return ["## What was measured", "", *table(("", ""), rows)]
+
+
+def _circumstances(run: Run) -> list[str]:
+    around = run.environment
+    embedding = around.get("embedding") or {}
+    rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
+    for state in ("cold", "warm"):
+        times = np.array([one.milliseconds for one in run.timings.sample if one.state == state])
+        if len(times):
+            p50, p95 = np.percentile(times, [50, 95])
+            rows.append((f"one query, {state} ({len(times)} asked one by one)", f"p50 {p50:.2f} ms, p95 {p95:.2f} ms"))
+    if run.timings.cold:
+        rows.append(("one query, cold", run.timings.cold))
+    rows += [(f"embedding: {name}", f"{value}") for name, value in embedding.items() if value not in (None, "", [], ())]
+    machine = around["machine"]
+    rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
+    rows.append(("made", f"{around['started']} to {around['ended']}"))
+    return [
+        "## Circumstances",
+        "",
+        "These differ from run to run and decide no figure above; `search` is one pipelined phase, so it has a total only.",
+        "",
+        *table(("", ""), rows),
+    ]

@@ -1,0 +1,21 @@
+"""Which questions of a corpus are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from recallbench.corpora.records import Haystack
+
+
+def selected(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:
+    """Each haystack with the questions that have gold, the first `limit` of the corpus; no haystack after the last."""
+    left = limit
+    for haystack in haystacks:
+        if left is not None and left <= 0:
+            return
+        questions = tuple(question for question in haystack.questions if question.gold)
+        if left is not None:
+            questions = questions[:left]
+            left -= len(questions)
+        yield haystack if questions == haystack.questions else replace(haystack, questions=questions)

@@ -1,0 +1,49 @@
+"""From checks to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recallbench.verdict.gate import Check, Evidence
+from recallbench.verdict.gates import GATES
+
+Label = Literal["UNVERIFIED", "VERIFIED", "BLOCKED"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a result may be called. CANONICAL is VERIFIED without any deviation; only that is cited."""
+
+    label: Label
+    pending: tuple[str, ...]
+    failed: tuple[str, ...]
+    canonical: bool
+
+    @property
+    def text(self) -> str:
+        """The label, with what is only pending."""
+        if self.label == "UNVERIFIED" and self.pending and not self.failed:
+            return f"UNVERIFIED (pending: {', '.join(self.pending)})"
+        return self.label
+
+
+def check_gates(evidence: Evidence) -> tuple[Check, ...]:
+    """Every gate of the protocol, in its order."""
+    required = dict(evidence.rules.gates)
+    checks = []
+    for gate in GATES:
+        finding = gate.check(evidence)
+        checks.append(Check(gate.name, finding.status, required[gate.name], finding.observed, finding.awaits))
+    return tuple(checks)
+
+
+def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
+    """VERIFIED when every check passes; what is pending or can't be told is not a pass."""
+    failed = tuple(check.name for check in checks if check.status in ("fail", "cannot-tell"))
+    pending = tuple(check.awaits or check.name for check in checks if check.status == "pending")
+    if any(check.name == "BLOCKED absent" and check.status == "fail" for check in checks):
+        return Verdict("BLOCKED", pending, failed, canonical=False)
+    verified = not failed and not pending
+    return Verdict("VERIFIED" if verified else "UNVERIFIED", pending, failed, verified and not deviations)

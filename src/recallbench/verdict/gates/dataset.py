@@ -1,0 +1,13 @@
+"""The corpus file is the registered one."""
+
+from recallbench.verdict.gate import Evidence, Finding, Gate, passed_if
+
+
+def check(evidence: Evidence) -> Finding:
+    stated, registered = evidence.metrics.dataset_sha256, evidence.corpus.sha256
+    if evidence.metrics.corpus.sha256 != stated:
+        return Finding("fail", f"dataset_sha256 {stated} and corpus.sha256 {evidence.metrics.corpus.sha256} disagree")
+    return passed_if(stated == registered, f"sha256 {stated}, registered {registered}")
+
+
+GATE = Gate("dataset integrity", check)
