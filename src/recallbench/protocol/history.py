@@ -12,13 +12,13 @@ from recallbench.protocol.deviations import KINDS, SUBSTITUTIONS, Deviation
 
 _HEADING = re.compile(r"^## +(.*)$")
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2}): +(\S.*)")
-_RECORD = re.compile(r"^Deviation: *(.*)$")
+_RECORD = re.compile(r"^(?:- )?Deviation: *(.*)$")
 _NAMED = re.compile(r"(?P<kind>[a-z]+)(?: (?!on\b)(?P<what>\S+))?(?: on (?P<corpus>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line `Deviation: <kind> <what> on <corpus>` of an entry."""
+    """One line `- Deviation: <kind> <what> on <corpus>` of an entry."""
 
     name: str
     """As `Deviation.name` has it."""
@@ -114,8 +114,8 @@ def _record(text: str, number: int) -> Record:
         return Record(f"{match['kind']} {match['what'] or ''}".strip(), match["corpus"] or "")
     raise InputError(
         f"HISTORY.md, line {number}: this record of a deviation can't be read",
-        expected="`Deviation: <kind> on <corpus>`, with a name after the kind for "
+        expected="`- Deviation: <kind> on <corpus>`, with a name after the kind for "
         f"{', '.join(sorted(SUBSTITUTIONS))}; kinds are {', '.join(KINDS)}",
         found=f"Deviation: {text}",
-        remedy="write it as `Deviation: embedder minilm on locomo`, or `Deviation: limit on locomo`",
+        remedy="write it as `- Deviation: embedder minilm on locomo`, or `- Deviation: limit on locomo`",
     )
