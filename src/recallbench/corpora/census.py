@@ -30,6 +30,7 @@ class Census:
     kinds: Counter[str] = field(default_factory=Counter)
     denominators: Counter[str] = field(default_factory=Counter)
     with_evidence: int = 0
+    abstentions: int = 0
     sizes: list[int] = field(default_factory=list)
 
     def count(self, haystack: Haystack) -> None:
@@ -38,6 +39,7 @@ class Census:
         for question in haystack.questions:
             self.kinds[question.kind] += 1
             self.with_evidence += bool(question.gold)
+            self.abstentions += question.abstention
             self.denominators.update(question.denominators)
 
     def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[Check, ...]:
@@ -47,11 +49,17 @@ class Census:
             ("questions with evidence", rules.with_evidence, self.with_evidence),
             ("segments", rules.segments, sum(self.sizes)),
         ]
+        if rules.scopes:
+            pairs.append(("scopes", rules.scopes, len(self.sizes)))
         if rules.segments_per_scope:
             pairs.append(("segments per scope", _row(rules.segments_per_scope), _row(self.sizes)))
         if rules.forbidden_segments:
             # Turns are what the forbidden granularity would have stored: seeing them counted shows they were merged.
             pairs.append(("turns", rules.forbidden_segments, oddities.turns))
+        if rules.abstentions:
+            pairs.append(("abstention questions", rules.abstentions, self.abstentions))
+        for name, count in rules.denominators.items():
+            pairs.append((f"denominator {name}", count, self.denominators[name]))
         for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
             pairs.append((f"questions of kind {kind}", rules.kinds.get(kind, 0), self.kinds[kind]))
         return tuple(Check(name, str(expected), str(found)) for name, expected, found in pairs)

@@ -16,7 +16,7 @@ from recallbench.corpora.records import Haystack, Question, Segment, Survey
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
-DENOMINATORS = ("with-evidence", "all", "non-adversarial")
+PROTOCOL, IN_FILE, WITHOUT_ADVERSARIAL = DENOMINATORS = ("protocol", "in-file", "without-adversarial")
 """Questions with evidence, the protocol's count; all of the file; those with evidence that aren't adversarial."""
 
 _SESSION = re.compile(r"session_([0-9]+)")
@@ -41,7 +41,7 @@ class Locomo:
     """A file in LoCoMo's shape. A question is answered from its own conversation alone."""
 
     clustered = True
-    clarifications = (2, 3, 4, 5, 10, 13)
+    clarifications: tuple[int, ...] = (2, 3, 4, 5, 10, 13)
 
     def __init__(
         self,
@@ -131,9 +131,9 @@ class Locomo:
                 else:
                     oddities.missing_turns += 1
         kind = self._kinds[category]
-        counted = {"all"}
+        counted = {IN_FILE}
         if gold:
-            counted |= {"with-evidence"} if kind == "adversarial" else {"with-evidence", "non-adversarial"}
+            counted |= {PROTOCOL} if kind == "adversarial" else {PROTOCOL, WITHOUT_ADVERSARIAL}
         return Question(scope, name, text, frozenset(gold), kind, cluster=scope, denominators=frozenset(counted))
 
 

@@ -14,7 +14,7 @@ from recallbench.corpora.records import Haystack, Question, Segment, Survey
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
-DENOMINATORS = ("all", "without-abstention", "official")
+PROTOCOL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("protocol", "without-abstention", "official-scorer")
 """Every question, the protocol's count; those that have an answer; of these, those with evidence in a user turn."""
 
 ABSTENTION = "_abs"
@@ -31,7 +31,7 @@ class LongMemEval:
     """
 
     clustered = False
-    clarifications = (2, 5, 6, 13)
+    clarifications: tuple[int, ...] = (2, 5, 6, 13)
 
     def __init__(self, path: Path, rules: CorpusRules) -> None:
         self.name = rules.name
@@ -130,9 +130,9 @@ def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: b
         )
     gold = frozenset(position for position, session in enumerate(ids) if session in answers)
     abstention = name.endswith(ABSTENTION)
-    counted = {"all"}
+    counted = {PROTOCOL}
     if not abstention:
-        counted |= {"without-abstention", "official"} if said_by_user else {"without-abstention"}
+        counted |= {ANSWERABLE, OFFICIAL} if said_by_user else {ANSWERABLE}
     return Question(name, name, text, gold, kind, asked_at, abstention=abstention, denominators=frozenset(counted))
 
 

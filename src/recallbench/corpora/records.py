@@ -114,6 +114,10 @@ class Corpus(Protocol):
     @property
     def path(self) -> Path: ...
 
+    @property
+    def sha256(self) -> str:
+        """sha256 of the file, computed once."""
+
     def survey(self) -> Survey:
         """Hash the file before parsing it, then read it once and count. Raises InputError on bad input."""
 

@@ -43,7 +43,7 @@ class Stream:
         except ijson.JSONError as error:
             raise self._malformed(error, count) from None
         except OSError as error:
-            raise unreadable(self.path, error) from None
+            raise _unreadable(self.path, error) from None
         if not count:
             raise self._not_a_list(_shape(self.path))
         self._refuse_if_changed(state)
@@ -52,10 +52,9 @@ class Stream:
         if self._hashed is None:
             try:
                 state = _state(self.path)
-                with self.path.open("rb") as file:
-                    self._hashed = hashlib.file_digest(file, "sha256").hexdigest(), state
+                self._hashed = sha256_of(self.path), state
             except OSError as error:
-                raise unreadable(self.path, error) from None
+                raise _unreadable(self.path, error) from None
         return self._hashed
 
     def _refuse_if_changed(self, state: tuple[int, int]) -> None:
@@ -85,7 +84,13 @@ class Stream:
         return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=said, remedy=FETCH)
 
 
-def unreadable(path: Path, error: OSError) -> InputError:
+def sha256_of(path: Path) -> str:
+    """sha256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
     """The refusal of a file that the system won't give."""
     return InputError(
         f"{path}: can't be read",

@@ -1,0 +1,75 @@
+"""Downloads: a corpus file is in its place whole and with the registered sha256, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from recallbench.corpora.location import DATA_DIR, data_folder, locate
+from recallbench.corpora.sources import SOURCES
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import Blocked, InputError
+from recallbench.progress import Progress, Silent
+from recallbench.protocol.rules import CorpusRules
+
+
+def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
+    """The registered file in the data folder, downloaded unless it is there; Blocked when it can't be had."""
+    progress = progress or Silent()
+    if rules.name not in SOURCES:
+        raise InputError(
+            f"{rules.name} is not a corpus that is downloaded",
+            expected=f"one of {', '.join(SOURCES)}",
+            found=rules.name,
+            remedy=f"nothing to fetch: `recallbench run {rules.name}`",
+        )
+    target = data_folder(environ) / rules.file
+    if target.is_file():
+        if (found := sha256_of(target)) != rules.sha256:
+            raise _wrong(rules, str(target), found, f"move {target} away, then `recallbench fetch {rules.name}`")
+        progress.note(f"{target} is there already, with the registered sha256")
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Beside its place, so that the last step is a rename within one file system.
+        with TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
+            body = SOURCES[rules.name](rules, Path(scratch), environ, progress)
+            if (found := sha256_of(body)) != rules.sha256:
+                again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
+                raise _wrong(rules, f"the downloaded {rules.file}", found, again)
+            os.replace(body, target)
+    except OSError as error:
+        raise Blocked(
+            f"{target}: can't be written",
+            expected="a data folder with room for the file",
+            found=error.strerror or str(error),
+            remedy=f"free space or permissions there, or name another folder in {DATA_DIR}",
+        ) from None
+    progress.note(f"{target}: sha256 {rules.sha256}, as registered")
+    return target
+
+
+def obtain(
+    rules: CorpusRules,
+    option: Path | None,
+    environ: Mapping[str, str],
+    *,
+    download: bool,
+    progress: Progress | None = None,
+) -> Path:
+    """The corpus file as `locate` finds it; where nothing was named and `download` allows it, fetched first."""
+    named = option is not None or bool(rules.variable and environ.get(rules.variable))
+    if download and not named and not (data_folder(environ) / rules.file).is_file():
+        return fetch(rules, environ, progress)
+    return locate(rules, option, environ)
+
+
+def _wrong(rules: CorpusRules, what: str, found: str, remedy: str) -> InputError:
+    return InputError(
+        f"{what} is not the registered file of {rules.name}",
+        expected=f"sha256 {rules.sha256}",
+        found=f"sha256 {found}",
+        remedy=remedy,
+    )

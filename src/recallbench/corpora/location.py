@@ -1,0 +1,69 @@
+"""Where corpus files lie on this machine, and how one that is missing is got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recallbench.errors import Blocked, InputError
+from recallbench.protocol.rules import CorpusRules
+
+DATA_DIR = "RECALLBENCH_DATA_DIR"
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Where `fetch` puts corpora: RECALLBENCH_DATA_DIR, else ./data if there is one, else the user's data folder."""
+    if named := environ.get(DATA_DIR):
+        return Path(named).expanduser()
+    if Path("data").is_dir():
+        return Path("data")
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("recallbench", appauthor=False))
+
+
+def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) -> Path:
+    """The corpus file: the option's, else the environment variable's (each a file or its folder), else the fetched one.
+
+    A place that was named and does not hold the file is told, never passed over for the next one. Raises Blocked, with
+    the command that fetches the corpus, where nothing was named and nothing was fetched.
+    """
+    if option is not None:
+        path = _inside(option.expanduser(), rules)
+        if not path.is_file():
+            raise InputError(
+                f"no corpus file at {path}",
+                expected=f"a file in the shape of {rules.file}, or a folder that holds {rules.file}",
+                found=_what_is_at(option.expanduser(), path),
+                remedy=f"name an existing file, or leave the option out and run `recallbench fetch {rules.name}`",
+            )
+        return path
+    if rules.variable and (named := environ.get(rules.variable)):
+        path = _inside(Path(named).expanduser(), rules)
+        if not path.is_file():
+            raise Blocked(
+                f"{rules.variable} names {named}, where the {rules.name} file is not",
+                expected=str(path),
+                found=_what_is_at(Path(named).expanduser(), path),
+                remedy=f"put the file there, or unset {rules.variable} and run `recallbench fetch {rules.name}`",
+            )
+        return path
+    path = data_folder(environ) / rules.file
+    if not path.is_file():
+        raise Blocked(
+            f"the {rules.name} corpus is not on this machine",
+            expected=f"{path}" + (f", or {rules.variable} naming its folder" if rules.variable else ""),
+            found="no such file",
+            remedy=f"recallbench fetch {rules.name}",
+        )
+    return path
+
+
+def _inside(path: Path, rules: CorpusRules) -> Path:
+    return path / rules.file if path.is_dir() else path
+
+
+def _what_is_at(named: Path, path: Path) -> str:
+    if named.is_dir():
+        return f"a folder without {path.name}"
+    return "something that is not a file" if path.exists() else "no such file or folder"

@@ -1,0 +1,100 @@
+"""Every corpus by name, and the one way to open it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.corpora import canary
+from recallbench.corpora.fetch import obtain
+from recallbench.corpora.locomo import Locomo
+from recallbench.corpora.longmemeval import LongMemEval
+from recallbench.corpora.records import Corpus
+from recallbench.errors import InputError, UsageError
+from recallbench.progress import Progress
+from recallbench.protocol.rules import CorpusRules, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One corpus: where its registered facts stand, and its reader."""
+
+    facts: Callable[[Rules], CorpusRules]
+    read: Callable[[Path, CorpusRules, Rules], Corpus]
+    bundled: bool = False
+
+
+def _locomo(path: Path, facts: CorpusRules, rules: Rules) -> Locomo:
+    return Locomo(path, facts, kinds=rules.locomo_kinds, repairs=rules.evidence_repairs)
+
+
+def _longmemeval(path: Path, facts: CorpusRules, rules: Rules) -> LongMemEval:
+    return LongMemEval(path, facts)
+
+
+CORPORA: Mapping[str, Entry] = {
+    "longmemeval": Entry(lambda rules: rules.corpora["longmemeval"], _longmemeval),
+    "locomo": Entry(lambda rules: rules.corpora["locomo"], _locomo),
+    "canary-locomo": Entry(lambda rules: canary.facts()["canary-locomo"], _locomo, bundled=True),
+    "canary-longmemeval": Entry(lambda rules: canary.facts()["canary-longmemeval"], _longmemeval, bundled=True),
+}
+
+GROUPS: Mapping[str, tuple[str, ...]] = {"canary": ("canary-locomo", "canary-longmemeval")}
+"""Names that stand for several corpora, run one after the other."""
+
+
+def names(name: str) -> tuple[str, ...]:
+    """The corpora a name stands for; raises UsageError for a name that nothing has."""
+    if name in GROUPS:
+        return GROUPS[name]
+    _entry(name)
+    return (name,)
+
+
+def facts(name: str, rules: Rules) -> CorpusRules:
+    """What is registered of the corpus."""
+    return _entry(name).facts(rules)
+
+
+def open_corpus(
+    name: str,
+    *,
+    rules: Rules,
+    environ: Mapping[str, str],
+    file: Path | None = None,
+    allow_dataset_deviation: bool = False,
+    download: bool = False,
+    progress: Progress | None = None,
+) -> Corpus:
+    """The corpus, its file found (or fetched) and hashed; another file than the registered one only if allowed."""
+    entry = _entry(name)
+    registered = entry.facts(rules)
+    if entry.bundled and file is None:
+        path = canary.FOLDER / registered.file
+    else:
+        path = obtain(registered, file, environ, download=download, progress=progress)
+    corpus = entry.read(path, registered, rules)
+    if corpus.sha256 != registered.sha256 and not allow_dataset_deviation:
+        raise InputError(
+            f"{path} is not the registered file of {name}",
+            expected=f"sha256 {registered.sha256}",
+            found=f"sha256 {corpus.sha256}",
+            remedy=f"{_right_file(name, entry)}; `--allow-deviation dataset` runs on this one, labelled and UNVERIFIED",
+        )
+    return corpus
+
+
+def _right_file(name: str, entry: Entry) -> str:
+    return f"leave the file out: {name} is bundled" if entry.bundled else f"`recallbench fetch {name}` gets that file"
+
+
+def _entry(name: str) -> Entry:
+    if name not in CORPORA:
+        raise UsageError(
+            f"no corpus is called {name}",
+            expected=f"one of {', '.join([*CORPORA, *GROUPS])}",
+            found=name,
+            remedy="recallbench corpora",
+        )
+    return CORPORA[name]
