@@ -1,0 +1,194 @@
+"""Vectors kept on disk: append-only, checksummed, memory-mapped, shared by processes that run at once.
+
+Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
+one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
+once both files hold it whole, so whatever a killed process left half-written at the end is overwritten by the next
+append. Opening reads the index alone; a row's checksum is verified when the row is first asked for.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.embedding.embedder import Counts, Matrix
+from recallbench.errors import RecallBenchError
+
+RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
+KEY_BYTES = 32
+RELEASE_AFTER = 32 << 20
+"""Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
+
+
+class VectorCache:
+    """The vectors of one encoder fingerprint by key (32 bytes)."""
+
+    def __init__(self, folder: Path, dims: int) -> None:
+        self.folder = folder
+        self.corrupt = 0
+        """Records met whose checksum did not hold; they are computed anew."""
+        self._row_bytes = dims * 4
+        self._dims = dims
+        self._rows: dict[bytes, int] = {}
+        self._records = np.zeros(0, RECORD)
+        self._count = 0
+        self._verified = bytearray()
+        self._map: mmap.mmap | None = None
+        self._matrix: Matrix = np.zeros((0, dims), np.float32)
+        self._touched = 0
+        with self._explained():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._index = os.open(folder / "index", os.O_RDWR | os.O_CREAT, 0o644)
+            self._vectors = os.open(folder / "vectors.f32", os.O_RDWR | os.O_CREAT, 0o644)
+        self.refresh()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def refresh(self) -> None:
+        """Take in what other processes appended since."""
+        whole = self._whole()
+        if whole <= self._count:
+            return
+        start = self._count * RECORD.itemsize
+        tail = np.frombuffer(_read(self._index, start, whole * RECORD.itemsize - start), RECORD)
+        self._adopt(tail)
+
+    def row(self, key: bytes) -> int | None:
+        """The row kept under this key, its checksum verified; None if there is none or it is damaged."""
+        row = self._rows.get(key)
+        if row is None or self._verified[row]:
+            return row
+        record = self._records[row]
+        if _checksum(record, self._mapped()[row]) != int(record["crc"]):
+            del self._rows[key]
+            self.corrupt += 1
+            return None
+        self._verified[row] = 1
+        self._release(1)
+        return row
+
+    def tokens(self, rows: Sequence[int]) -> Counts:
+        """True token count of each row's text."""
+        return self._records["tokens"][np.asarray(rows, np.intp)].astype(np.int32)
+
+    def cuts(self, rows: Sequence[int]) -> Counts:
+        """The character of each row's text at which the encoder stops reading."""
+        return self._records["cut"][np.asarray(rows, np.intp)].astype(np.int32)
+
+    def vectors(self, rows: Sequence[int]) -> Matrix:
+        """A copy of these rows."""
+        taken: Matrix = self._mapped()[np.asarray(rows, np.intp)]
+        self._release(len(rows))
+        return taken
+
+    def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
+        """Keep these; a key that another process has kept meanwhile stays as it is."""
+        with self._explained(), self._locked():
+            self.refresh()
+            new = [i for i, key in enumerate(keys) if self.row(key) is None]
+            if not new:
+                return
+            block = np.ascontiguousarray(vectors[new], np.float32)
+            records = np.zeros(len(new), RECORD)
+            records["key"] = np.frombuffer(b"".join(keys[i] for i in new), "V32")
+            records["tokens"] = [tokens[i] for i in new]
+            records["cut"] = [cuts[i] for i in new]
+            records["crc"] = [_checksum(record, row) for record, row in zip(records, block, strict=True)]
+            whole = self._whole()
+            # What a killed process left at the end of the index must not come to stand beside the new rows.
+            os.ftruncate(self._index, whole * RECORD.itemsize)
+            try:
+                _write(self._vectors, block.tobytes(), whole * self._row_bytes)
+                _write(self._index, records.tobytes(), whole * RECORD.itemsize)
+            except BaseException:
+                # Also on Ctrl-C: the next reader must not take half a block for whole rows.
+                os.ftruncate(self._index, whole * RECORD.itemsize)
+                raise
+            self._adopt(records)
+
+    def close(self) -> None:
+        """Let go of the files. May be called twice."""
+        self._matrix = np.zeros((0, self._dims), np.float32)
+        self._map = None
+        for descriptor in (self._index, self._vectors):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._index = self._vectors = -1
+
+    def _whole(self) -> int:
+        """Rows that both files hold completely."""
+        return min(os.fstat(self._index).st_size // RECORD.itemsize, os.fstat(self._vectors).st_size // self._row_bytes)
+
+    def _adopt(self, records: npt.NDArray[np.void]) -> None:
+        if self._count + len(records) > len(self._records):
+            grown = np.zeros(max(1024, 2 * (self._count + len(records))), RECORD)
+            grown[: self._count] = self._records[: self._count]
+            self._records = grown
+        self._records[self._count : self._count + len(records)] = records
+        keys = records["key"].tobytes()
+        for i in range(len(records)):
+            # The last record of a key wins: it is there only because an earlier one was found damaged.
+            self._rows[keys[i * KEY_BYTES : (i + 1) * KEY_BYTES]] = self._count + i
+        self._count += len(records)
+        self._verified.extend(bytes(len(records)))
+
+    def _mapped(self) -> Matrix:
+        if len(self._matrix) < self._count:
+            self._map = mmap.mmap(self._vectors, self._count * self._row_bytes, prot=mmap.PROT_READ)
+            self._matrix = np.frombuffer(self._map, np.float32).reshape(self._count, self._dims)
+        return self._matrix
+
+    def _release(self, rows: int) -> None:
+        self._touched += rows * self._row_bytes
+        if self._touched > RELEASE_AFTER and self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+            self._touched = 0
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        fcntl.flock(self._index, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._index, fcntl.LOCK_UN)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RecallBenchError(
+                f"the vector cache can't be written: {self.folder}",
+                found=str(error),
+                remedy="free some space, make the folder writable, or set RECALLBENCH_CACHE_DIR to another folder; "
+                "what was embedded so far is kept",
+            ) from error
+
+
+def _checksum(record: npt.NDArray[np.void] | np.void, row: npt.NDArray[np.float32]) -> int:
+    head = record.tobytes()[: RECORD.itemsize - 4]
+    return zlib.crc32(row.tobytes(), zlib.crc32(head))
+
+
+def _read(descriptor: int, start: int, size: int) -> bytes:
+    parts = []
+    while size > 0 and (part := os.pread(descriptor, size, start)):
+        parts.append(part)
+        start, size = start + len(part), size - len(part)
+    return b"".join(parts)
+
+
+def _write(descriptor: int, body: bytes, start: int) -> None:
+    view = memoryview(body)
+    while view:
+        written = os.pwrite(descriptor, view, start)
+        view, start = view[written:], start + written

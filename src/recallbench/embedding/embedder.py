@@ -1,0 +1,128 @@
+"""What turns texts into vectors, as the rest of the harness sees it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Role
+from recallbench.errors import UsageError
+from recallbench.progress import Progress, Silent
+
+Matrix = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.int32]
+Backend = Literal["auto", "openvino", "torch"]
+
+
+class Embedded(NamedTuple):
+    """One row per text that was asked for, in that order."""
+
+    vectors: Matrix
+    tokens: Counts
+    """The true length of each text in tokens, special tokens included, however much of it was cut."""
+    cut: Counts
+    """The character at which the encoder stops reading; the length of the text where nothing is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingReport:
+    """How the vectors of a run came about. It differs between a first run and a repeat; the vectors don't."""
+
+    encoder: str
+    backend: str
+    device: str
+    proof: Literal["equal", "cached", "failed", "not needed"]
+    """Whether the OpenVINO forward pass was held against torch: in this run, in an earlier one, or not at all."""
+    worst_cosine: float | None
+    proof_texts: int
+    distinct: int
+    computed: int
+    reused: int
+    tokens: int
+    """True tokens of the distinct texts."""
+    truncated: int
+    """Distinct texts of which the encoder does not see the end."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Wall clock by part: load, compile, proof, tokenise, forward."""
+    notes: tuple[str, ...] = ()
+
+
+class Embedder(Protocol):
+    """Texts in, vectors out, each distinct text computed once."""
+
+    @property
+    def name(self) -> str:
+        """The registry's name of the encoder."""
+
+    @property
+    def stored_dims(self) -> int:
+        """Length of a stored vector."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text that the encoder sees."""
+
+    @property
+    def fingerprint(self) -> Mapping[str, str]:
+        """What decides the vectors. Settled once `ensure` returned: a failed proof changes the backend."""
+
+    @property
+    def fingerprint_sha256(self) -> str:
+        """One hash over the fingerprint."""
+
+    def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
+        """Embed and keep whatever is not kept yet. `texts` is read once, as a stream; `total` is for the progress."""
+
+    def lookup(self, texts: Sequence[str], role: Role) -> Embedded:
+        """The vectors of these texts; what was not ensured is embedded now."""
+
+    def report(self) -> EmbeddingReport:
+        """What happened so far."""
+
+    def close(self) -> None:
+        """Release models and files. May be called twice."""
+
+
+def open_embedder(
+    encoder: str | EncoderSpec,
+    *,
+    cache_dir: Path,
+    backend: Backend = "auto",
+    environ: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Embedder:
+    """An embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded."""
+    if encoder == "hash":
+        from recallbench.embedding.hashing import HashEmbedder
+
+        return HashEmbedder()
+    spec = find_spec(encoder) if isinstance(encoder, str) else encoder
+    # Imported here because the model's embedder builds on the types above.
+    from recallbench.embedding.cached import CachedEmbedder
+
+    return CachedEmbedder(
+        spec,
+        cache_dir=cache_dir,
+        backend=backend,
+        environ=os.environ if environ is None else environ,
+        progress=progress or Silent(),
+    )
+
+
+def find_spec(name: str) -> EncoderSpec:
+    """The pinned encoder of this name."""
+    try:
+        return ENCODERS[name]
+    except KeyError:
+        raise UsageError(
+            f"there is no encoder called {name!r}",
+            expected=", ".join([*ENCODERS, "hash"]),
+            found=name,
+            remedy="recallbench embedders lists them",
+        ) from None

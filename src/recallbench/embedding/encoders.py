@@ -1,0 +1,81 @@
+"""The pinned encoders, read from `encoders.toml`: what each one is, to the hash of its files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+Role = Literal["passage", "query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Files of one repository at one revision."""
+
+    repo: str
+    """The hub repository, or the package of the package index that brings the files."""
+    revision: str
+    """40 hex digits, or the package's version."""
+    files: Mapping[str, str]
+    """File name -> sha256; empty where it is not known beforehand, and then recorded at first use."""
+    package: str = ""
+    """Folder inside an installed package, `module/folder`; empty means the files come from the hub."""
+
+    @property
+    def model_file(self) -> str:
+        """The file that holds the tensors; safetensors where there is a choice."""
+        return "model.safetensors" if "model.safetensors" in self.files else "pytorch_model.bin"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSpec:
+    """Everything that decides what vector a text gets, but for the machine it is computed on."""
+
+    name: str
+    title: str
+    """The name the protocol and the literature use."""
+    passage: Weights
+    query: Weights
+    tokenizer: Weights
+    pooling: Literal["cls", "mean"]
+    normalise: bool
+    native_dims: int
+    stored_dims: int
+    """Vectors are zero-padded from `native_dims` to this."""
+    max_tokens: int = 512
+    batch_size: int = 8
+    dtype: str = "float32"
+    passage_prefix: str = ""
+    query_prefix: str = ""
+
+    def weights(self, role: Role) -> Weights:
+        """The weights that embed texts of this role."""
+        return self.passage if role == "passage" else self.query
+
+    def prefix(self, role: Role) -> str:
+        """What is put before a text of this role."""
+        return self.passage_prefix if role == "passage" else self.query_prefix
+
+    def one_sided(self) -> bool:
+        """A text gets the same vector whichever role it plays."""
+        return self.passage == self.query and self.passage_prefix == self.query_prefix
+
+
+def read_spec(name: str, table: Mapping[str, Any]) -> EncoderSpec:
+    """One table of `encoders.toml` as a value."""
+    fields = dict(table)
+    passage = Weights(**fields.pop("passage"))
+    query = Weights(**fields.pop("query")) if "query" in fields else passage
+    return EncoderSpec(name=name, passage=passage, query=query, tokenizer=Weights(**fields.pop("tokenizer")), **fields)
+
+
+def _read() -> dict[str, EncoderSpec]:
+    text = files("recallbench.embedding").joinpath("encoders.toml").read_text(encoding="utf-8")
+    return {name: read_spec(name, table) for name, table in tomllib.loads(text).items()}
+
+
+ENCODERS: Mapping[str, EncoderSpec] = _read()
+"""The pinned encoders by name. `hash` is not among them: it has no weights (see hashing.py)."""

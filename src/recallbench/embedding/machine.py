@@ -1,0 +1,52 @@
+"""The machine as far as embedding cares: found out without importing anything heavy."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "openvino", "numpy")
+
+
+@cache
+def cpu_model() -> str:
+    """The processor's name, or its architecture where the system doesn't tell."""
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+@cache
+def has_avx512() -> bool:
+    """Whether OpenVINO has the instructions on which it outruns torch."""
+    return "avx512f" in _cpuinfo("flags").split()
+
+
+def library_versions() -> dict[str, str]:
+    """Installed versions of what computes a vector; "" where one is missing."""
+    return {name: _version(name) for name in LIBRARIES}
+
+
+def likely_device(environ: Mapping[str, str]) -> str:
+    """`cuda`, `mps` or `cpu`, as torch will most likely find; torch itself has the last word when a model is loaded."""
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        return "mps"
+    hidden = environ.get("CUDA_VISIBLE_DEVICES", "all") in ("", "-1")
+    driver = Path("/proc/driver/nvidia/version").exists()
+    return "cuda" if driver and not hidden and not _version("torch").endswith("+cpu") else "cpu"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _cpuinfo(field: str) -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")

@@ -1,0 +1,47 @@
+"""Small facts worth remembering between runs: proofs, recorded hashes. One file each, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import RecallBenchError
+
+
+class Memo:
+    """Facts under a folder, each found again by everything that it depends on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def recall(self, key: Mapping[str, str]) -> dict[str, Any] | None:
+        """The fact kept for exactly this key; an unreadable one counts as none."""
+        try:
+            kept = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        fact = kept.get("fact") if isinstance(kept, dict) and kept.get("key") == dict(key) else None
+        return fact if isinstance(fact, dict) else None
+
+    def keep(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
+        """Keep the fact; a later one replaces it."""
+        path = self._path(key)
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
+            draft.replace(path)
+        except OSError as error:
+            raise RecallBenchError(
+                f"can't write {path}",
+                found=str(error),
+                remedy="free some space, make the folder writable, or set RECALLBENCH_CACHE_DIR to another folder",
+            ) from error
+
+    def _path(self, key: Mapping[str, str]) -> Path:
+        digest = hashlib.sha256(json.dumps(dict(key), sort_keys=True).encode()).hexdigest()
+        return self._folder / f"{digest[:32]}.json"

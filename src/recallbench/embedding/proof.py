@@ -1,0 +1,68 @@
+"""The proof that a faster forward pass gives torch's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallbench.embedding import machine
+from recallbench.embedding.forward import Batch, Forward
+from recallbench.embedding.memo import Memo
+
+TEXTS = 32
+COSINE = 0.999999
+LENGTH = 1e-4
+"""Largest relative difference in length; an encoder that does not normalise could differ there unseen by the cosine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome of one comparison."""
+
+    equal: bool
+    worst_cosine: float
+    texts: int
+
+
+def spread(count: int, wanted: int = TEXTS) -> list[int]:
+    """`wanted` places over `count` texts sorted by length, both ends included; all of them if there are fewer."""
+    return sorted({round(place) for place in np.linspace(0, count - 1, min(count, wanted))}) if count else []
+
+
+def compare(fast: Forward, reference: Forward, batches: Sequence[Batch]) -> Proof:
+    """Run both over the same batches."""
+    worst, longest, texts = 1.0, 0.0, 0
+    for batch in batches:
+        ours, theirs = fast(batch).astype(np.float64), reference(batch).astype(np.float64)
+        lengths = np.linalg.norm(ours, axis=1), np.linalg.norm(theirs, axis=1)
+        with np.errstate(all="ignore"):
+            cosines = (ours * theirs).sum(axis=1) / (lengths[0] * lengths[1])
+            drift = np.abs(lengths[0] / lengths[1] - 1)
+        # A NaN on either side is no equality: it counts as the worst there is.
+        worst = min(worst, float(np.nan_to_num(cosines, nan=-1.0).min()))
+        longest = max(longest, float(np.nan_to_num(drift, nan=np.inf).max()))
+        texts += len(ours)
+    return Proof(worst >= COSINE and longest <= LENGTH, worst, texts)
+
+
+class Proofs:
+    """Proofs made on this machine, by weights, processor and library versions."""
+
+    def __init__(self, memo: Memo) -> None:
+        self._memo = memo
+
+    def recall(self, weights: Mapping[str, str]) -> Proof | None:
+        """The proof that holds for these weights here and now, if one was made."""
+        fact = self._memo.recall(self._key(weights))
+        return Proof(bool(fact["equal"]), float(fact["worst_cosine"]), int(fact["texts"])) if fact else None
+
+    def keep(self, weights: Mapping[str, str], proof: Proof) -> None:
+        """Remember it, a failed one too."""
+        fact = {"equal": proof.equal, "worst_cosine": proof.worst_cosine, "texts": proof.texts}
+        self._memo.keep(self._key(weights), fact)
+
+    @staticmethod
+    def _key(weights: Mapping[str, str]) -> dict[str, str]:
+        return {"what": "openvino equals torch", "cpu": machine.cpu_model(), **machine.library_versions(), **weights}

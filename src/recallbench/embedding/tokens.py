@@ -1,0 +1,76 @@
+"""Texts to token ids: the true length, and where the window ends, found in the same pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.errors import InputError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+BLOCK = 128
+"""Texts tokenised at a time: whole encodings are large, and only ids, length and cut are kept."""
+
+
+class Tokenised(NamedTuple):
+    """One text as an encoder reads it."""
+
+    ids: npt.NDArray[np.int32]
+    """At most the window, special tokens included."""
+    tokens: int
+    """Special tokens and the whole text, before anything is cut."""
+    cut: int
+    """The character at which the window ends."""
+
+
+class Tokens:
+    """The tokenizer of an encoder, cutting at `max_tokens`."""
+
+    def __init__(self, paths: Mapping[str, Path], max_tokens: int) -> None:
+        self._tokenizer = _load(paths)
+        self._special = self._tokenizer.num_special_tokens_to_add(False)
+        self._room = max_tokens - self._special
+
+    def read(self, texts: Sequence[str], prefix: str = "") -> Iterator[Tokenised]:
+        """Each text in order."""
+        for start in range(0, len(texts), BLOCK):
+            block = texts[start : start + BLOCK]
+            encodings = self._tokenizer.encode_batch([prefix + text for text in block], add_special_tokens=False)
+            for text, encoding in zip(block, encodings, strict=True):
+                yield self._window(text, encoding, len(prefix))
+
+    def _window(self, text: str, encoding: Encoding, prefix: int) -> Tokenised:
+        length = len(encoding.ids)
+        cut = len(text)
+        if length > self._room:
+            cut = max(0, encoding.offsets[self._room - 1][1] - prefix)
+            encoding.truncate(self._room)
+        ids = self._tokenizer.post_process(encoding).ids
+        return Tokenised(np.array(ids, np.int32), length + self._special, cut)
+
+
+def _load(paths: Mapping[str, Path]) -> Tokenizer:
+    from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+    tokenizer: Tokenizer
+    if "tokenizer.json" in paths:
+        try:
+            tokenizer = Tokenizer.from_file(str(paths["tokenizer.json"]))
+        except Exception as error:  # the library raises nothing more specific on a malformed file
+            raise InputError(f"{paths['tokenizer.json']} is not a tokenizer file", found=str(error)) from error
+    else:
+        settings = json.loads(paths["tokenizer_config.json"].read_text(encoding="utf-8"))
+        lowercase = bool(settings.get("do_lower_case", True))
+        wordpiece = BertWordPieceTokenizer(str(paths["vocab.txt"]), lowercase=lowercase)
+        tokenizer = wordpiece._tokenizer
+    # The files bring their own cut and padding (MiniLM's: 128); the window is ours to set.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
