@@ -97,5 +97,6 @@ def _refuse_change(path: Path, content: bytes, locked: str, part: str = "") -> N
             f"{path}{part}: this is not the protocol file that was locked",
             expected=f"sha256 {locked}",
             found=f"sha256 {found}",
-            remedy=f"git checkout -- {path} (a wanted change is a new version: PROTOCOL.md, section 9)",
+            remedy=f"git checkout -- {path}, or install the package again (a wanted change is a new version: "
+            "PROTOCOL.md, section 9)",
         )

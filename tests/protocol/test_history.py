@@ -1,0 +1,149 @@
+"""HISTORY.md is read as it is written, and has what the protocol asks of it."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from recallbench.errors import InputError
+from recallbench.protocol import load
+from recallbench.protocol.deviations import KINDS, Deviation
+from recallbench.protocol.history import Record, deviations_named, entries, unrecorded
+
+HISTORY = (Path(__file__).parents[2] / "HISTORY.md").read_text("utf-8")
+
+SAMPLE = """# History
+
+A record looks like this:
+
+```
+## 2020-01-01: an example
+- Deviation: embedder example
+```
+
+## 2026-05-09: First
+
+Something happened.
+
+- Deviation: embedder minilm on locomo
+Deviation: limit on locomo
+
+### More
+
+## 2026-05-10: Second: with a colon
+
+- Deviation: store exact
+Mentioned in passing: Deviation: store bm25
+"""
+
+
+def test_entries_are_read_with_their_records() -> None:
+    first, second = entries(SAMPLE)
+    assert (first.dated, first.title) == (date(2026, 5, 9), "First")
+    assert first.body.startswith("Something happened.")
+    assert first.body.endswith("### More")
+    assert first.records == (Record("embedder minilm", "locomo"), Record("limit", "locomo"))
+    assert (second.title, second.records) == ("Second: with a colon", (Record("store exact", ""),))
+
+
+def test_a_record_holds_for_its_corpus_or_for_all() -> None:
+    assert deviations_named(SAMPLE) == {"embedder minilm", "limit", "store exact"}
+    assert deviations_named(SAMPLE, "locomo") == {"embedder minilm", "limit", "store exact"}
+    assert deviations_named(SAMPLE, "longmemeval") == {"store exact"}
+    assert deviations_named("") == frozenset()
+
+
+def test_what_is_not_on_record_is_told() -> None:
+    run = [
+        Deviation("embedder", "minilm instead of dragon-plus"),
+        Deviation("store", "pgvector instead of pgmnemo"),
+        Deviation("limit", "only the first 20 questions were asked"),
+    ]
+    assert [one.name for one in unrecorded(run, SAMPLE, "locomo")] == ["store pgvector"]
+    assert [one.name for one in unrecorded(run, SAMPLE, "longmemeval")] == [
+        "embedder minilm",
+        "store pgvector",
+        "limit",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Deviation: embedder",
+        "Deviation: embedder on locomo",
+        "Deviation: embeder minilm",
+        "Deviation: limit 20 on locomo",
+        "Deviation: embedder minilm and store exact",
+        "Deviation:",
+    ],
+)
+def test_a_record_that_cannot_be_read_is_refused_by_line(line: str) -> None:
+    with pytest.raises(InputError, match="line 3") as refusal:
+        entries(f"## 2026-05-09: First\n\n{line}\n")
+    assert refusal.value.found == line.strip() or refusal.value.found == line + " "
+
+
+def test_a_record_needs_a_dated_entry() -> None:
+    with pytest.raises(InputError, match="before the first dated entry"):
+        entries("# History\n\nDeviation: embedder minilm\n")
+
+
+@pytest.mark.parametrize("heading", ["## First", "## 2026-13-09: First", "## 2026-05-09 First", "## 2026-05-09:"])
+def test_an_entry_without_a_date_or_title_is_refused(heading: str) -> None:
+    with pytest.raises(InputError, match="line 2"):
+        entries(f"# History\n{heading}\n")
+
+
+def test_entries_stand_in_order_of_time() -> None:
+    days = [entry.dated for entry in entries(HISTORY)]
+    assert days == sorted(days)
+
+
+def entry(title: str) -> str:
+    (found,) = [one for one in entries(HISTORY) if one.title == title]
+    return f"{found.dated} {found.body}"
+
+
+def test_the_corrections_before_the_freeze_are_there() -> None:
+    granularity = entry("LoCoMo is cut into sessions, not turns")
+    assert granularity.startswith("2026-05-09")
+    for row in (
+        "| recall@10 | 0.366 | 0.795 |",
+        "| recall@25 | 0.477 | 0.962 |",
+        "| recall@50 | 0.574 | 0.999 |",
+        "| MRR | 0.237 | 0.548 |",
+    ):
+        assert row in granularity
+    assert "5882" in granularity
+    assert "272" in granularity
+    substitution = entry("bge-m3 stands in for stella on LongMemEval")
+    assert substitution.startswith("2026-05-09")
+    assert "NovaSearch/stella_en_1.5B_v5" in substitution
+    truncation = entry("Texts are cut at 512 tokens, not at 500 characters")
+    assert truncation.startswith("2026-05-09")
+    assert "0.0008" in truncation
+    assert entry("Protocol 1.0.0 is frozen").startswith("2026-05-10")
+
+
+def test_every_clarification_has_its_entry() -> None:
+    titled = {one.title: one.dated for one in entries(HISTORY)}
+    for one in load().clarifications:
+        assert titled[f"Clarification {one.number}: {one.title}"] == one.dated
+
+
+def test_what_the_first_committed_result_departs_in_is_on_record() -> None:
+    run = [
+        Deviation("embedder", "minilm instead of dragon-plus"),
+        Deviation("store", "pgvector instead of pgmnemo"),
+    ]
+    assert unrecorded(run, HISTORY, "locomo") == ()
+    assert [one.name for one in unrecorded(run, HISTORY, "longmemeval")] == ["embedder minilm", "store pgvector"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_deviation_of_every_kind_can_be_put_on_record(kind: str) -> None:
+    deviation = Deviation(kind, "something instead of another thing")
+    text = f"## 2026-05-09: First\n\n- Deviation: {deviation.name} on locomo\n"
+    assert unrecorded([deviation], text, "locomo") == ()
+    assert unrecorded([deviation], text, "longmemeval") == (deviation,)
