@@ -131,7 +131,7 @@ def _resampled_means(values: Floats) -> Floats:
     times = np.empty((step, n))
     for start in range(0, RESAMPLES, step):
         rows = min(step, RESAMPLES - start)
-        for row, drawn in enumerate(draw.integers(0, n, (rows, n), dtype=kind)):
-            times[row] = np.bincount(drawn, minlength=n)
+        for row in range(rows):
+            times[row] = np.bincount(draw.integers(0, n, n, dtype=kind), minlength=n)
         means[start : start + rows] = times[:rows] @ values / n
     return means

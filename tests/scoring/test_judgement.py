@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from recallbench.errors import InputError, UsageError
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.recall_any import RecallAny
+
+
+def test_rankings_become_places() -> None:
+    judged = judge([[4, 2], [], [0, 1, 2, 3]], [{2}, {0, 1}, {3, 9}], [5, 6, 10], depth=3)
+    assert judged.relevant.tolist() == [[False, True, False], [False, False, False], [False, False, False]]
+    assert judged.grades.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert judged.returned.tolist() == [2, 0, 3]
+    assert judged.gold.tolist() == [1, 2, 2]
+    assert judged.candidates.tolist() == [5, 6, 10]
+    assert judged.ideal.tolist() == [[1, 0], [1, 1], [1, 1]]
+    assert judged.total_grade.tolist() == [1, 2, 2]
+    assert len(judged) == 3
+
+
+def test_clarification_6_a_repeated_segment_counts_once_and_moves_the_rest_up() -> None:
+    judged = judge([[7, 7, 3, 7, 5]], [{3, 5, 7}], [20], depth=3)
+    assert judged.relevant.tolist() == [[True, True, True]]
+    assert judged.returned.tolist() == [3]
+    assert judged.found(3).tolist() == [3]
+    gold_twice = judge([[3, 3, 3]], [{3, 4}], [20], depth=3)
+    assert gold_twice.found(3).tolist() == [1]
+    late = judge([[9, 9, 9, 3]], [{3}], [20], depth=4)
+    assert Mrr(4).values(late).tolist() == [0.5]
+
+
+def test_gold_named_twice_is_one_segment() -> None:
+    assert judge([[1]], [[1, 1]], [4], depth=2).gold.tolist() == [1]
+
+
+def test_a_cut_off_judgement_is_the_judgement_of_the_cut_off_ranking() -> None:
+    rankings, gold = [[4, 2, 2, 0, 1], [3], []], [{0, 1}, {3}, {2}]
+    cut, direct = judge(rankings, gold, [5, 5, 5], depth=5).at(3), judge(rankings, gold, [5, 5, 5], depth=3)
+    for field in ("depth", "relevant", "grades", "returned", "gold", "candidates", "ideal", "total_grade"):
+        assert np.array_equal(getattr(cut, field), getattr(direct, field)), field
+
+
+def test_a_mask_selects_questions() -> None:
+    judged = judge([[0], [1], [2]], [{0}, {0}, {2}], [3, 4, 5], depth=1)
+    chosen = judged.select([True, False, True])
+    assert chosen.candidates.tolist() == [3, 5]
+    assert RecallAny(1).values(chosen).tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="mask"):
+        judged.select([True])
+
+
+def test_gold_does_not_follow_from_grades() -> None:
+    judged = judge([[5, 6, 7]], [{7}], [9], depth=3, grades=[{5: 3.0, 7: 1.0, 8: 2.0}])
+    assert judged.relevant.tolist() == [[False, False, True]]
+    assert judged.grades.tolist() == [[3.0, 0.0, 1.0]]
+    assert judged.gold.tolist() == [1]
+    assert judged.ideal.tolist() == [[3.0, 2.0, 1.0]]
+    assert judged.total_grade.tolist() == [6.0]
+
+
+def test_a_question_without_grades_among_graded_ones_counts_1_per_gold_segment() -> None:
+    judged = judge([[1, 0], [1, 0]], [{0}, {0, 1, 3}], [4, 4], depth=2, grades=[{1: 0.5}, {}])
+    assert judged.grades.tolist() == [[0.5, 0.0], [1.0, 1.0]]
+    assert judged.ideal.tolist() == [[0.5, 0.0], [1.0, 1.0]]
+    assert judged.total_grade.tolist() == [0.5, 3.0]
+
+
+def test_grades_as_gold_are_refused() -> None:
+    with pytest.raises(TypeError, match="grades"):
+        judge([[0]], [{0: 1.0}], [2], depth=1)
+
+
+def test_many_judged_segments_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings, gold = [[3, 1, 2], [0, 2, 4]], [{1, 2, 4}, {0, 1, 4}]
+    whole = judge(rankings, gold, [5, 5], depth=3)
+    monkeypatch.setattr("recallbench.scoring.judgement._CHUNK", 2)
+    parts = judge(rankings, gold, [5, 5], depth=3)
+    assert parts.relevant.tolist() == whole.relevant.tolist() == [[False, True, True], [True, False, True]]
+
+
+@pytest.mark.parametrize(
+    ("rankings", "gold", "candidates", "grades", "message"),
+    [
+        ([[0], [-1]], [{0}, {0}], [2, 2], None, "ranking of the question at index 1 names an impossible position"),
+        ([[0], [1]], [{0}, {-1}], [2, 2], None, "gold of the question at index 1 names an impossible position"),
+        ([[2**31]], [{0}], [2], None, "ranking of the question at index 0 names an impossible position"),
+        ([[0]], [{0, 1, 2}], [2], None, "index 0 has more gold segments than its haystack"),
+        ([[0, 1, 2]], [{0}], [2], None, "index 0 has more distinct segments returned than its haystack"),
+        ([[0]], [{0}], [2], [{0: float("nan")}], "index 0 has a grade that is none"),
+        ([[0]], [{0}], [2], [{0: -1.0}], "index 0 has a grade that is none"),
+        ([[0]], [{0}], [2], [{0: float("inf")}], "index 0 has a grade that is none"),
+    ],
+)
+def test_contradictions_are_named(rankings, gold, candidates, grades, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=message):
+        judge(rankings, gold, candidates, 5, grades)
+
+
+def test_unequal_lengths_and_a_depth_of_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 rankings but 1 entries of gold"):
+        judge([[0], [1]], [{0}], [2, 2], depth=1)
+    with pytest.raises(UsageError, match="depth"):
+        judge([[0]], [{0}], [2], depth=0)
+
+
+def test_a_measure_deeper_than_the_rankings_is_refused() -> None:
+    with pytest.raises(UsageError, match="depth 11"):
+        RecallAny(11).values(judge([[0]], [{0}], [20], depth=10))
+
+
+def test_no_questions_at_all() -> None:
+    judged = judge([], [], [], depth=4)
+    assert len(judged) == 0
+    assert RecallAny(4).values(judged).shape == (0,)
