@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -16,12 +17,12 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.retrieval.loop import Retrieval
 from recallbench.retrieval.ranking import Ranking
-from recallbench.scoring.abstention import abstention
+from recallbench.scoring.abstention import KEPT, abstention
 from recallbench.scoring.agreement import agreement
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.exposure import exposure
 from recallbench.scoring.judgement import Judged, judge
-from recallbench.scoring.measures import Measure, measures_to, parse
+from recallbench.scoring.measures.registry import ALL, parse
 from recallbench.verdict.bands import band
 
 OVERALL = "overall"
@@ -77,8 +78,10 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
     kinds = np.array([question.kind for question in retrieval.questions])
     slices = {OVERALL: np.ones(len(kinds), dtype=bool)}
     slices |= {kind: kinds == kind for kind in survey.kinds if kind in set(kinds.tolist())}
-    found = _estimates(judged, k_judged, retrieval, slices, clusters, depth, rules.default_k)
-    control = estimates(measures_to(depth), _judged(retrieval, retrieval.control, depth), clusters, slices)
+    measures = tuple(measure for measure in ALL if measure.k <= depth)
+    calls = (k_judged, judged)
+    found = estimates(measures, calls, clusters, slices)
+    control = estimates(measures, _judged(retrieval, retrieval.control, depth), clusters, slices)
     missing = [min(depth, n) - len(r.positions) for n, r in zip(retrieval.candidates, retrieval.rankings, strict=True)]
     return parts.Metrics(
         schema_version="1",
@@ -119,10 +122,10 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         deviations=[parts.DeviationPart(kind=one.kind, detail=one.detail) for one in made_of.deviations],
         headline=_headline(made_of.corpus, found[OVERALL]),
         estimates={name: [_part(one) for one in row] for name, row in found.items()},
-        denominators=_denominators(made_of, judged, k_judged),
+        denominators=_denominators(made_of, calls),
         control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
         exposure=_exposure(made_of),
-        abstention=_abstention(retrieval),
+        abstention=_abstention(retrieval, clusters),
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
     )
@@ -139,29 +142,8 @@ def _judged(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int) -> Ju
     )
 
 
-def _estimates(
-    judged: Judged,
-    k_judged: Judged,
-    retrieval: Retrieval,
-    slices: Mapping[str, np.ndarray[tuple[int], np.dtype[np.bool_]]],
-    clusters: Sequence[str] | None,
-    depth: int,
-    k: int,
-) -> Mapping[str, tuple[Estimate, ...]]:
-    # Candidate pools may depend on k, so whatever is asked at k or less is scored from the k-deep call (clarification 15).
-    found = estimates(measures_to(depth), judged, clusters, slices)
-    if retrieval.short is None:
-        return found
-    from_k = estimates(measures_to(k), k_judged, clusters, slices)
-    merged = {}
-    for name, row in found.items():
-        replaced = {str(one.measure): one for one in from_k[name]}
-        merged[name] = tuple(replaced.get(str(one.measure), one) for one in row)
-    return merged
-
-
 def _part(one: Estimate) -> parts.EstimatePart:
-    return parts.EstimatePart.model_construct(**{**asdict(one), "measure": str(one.measure)})
+    return parts.EstimatePart.model_construct(**asdict(one) | {"measure": str(one.measure)})
 
 
 def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.HeadlinePart]:
@@ -178,11 +160,10 @@ def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.Headli
     return shown
 
 
-def _denominators(made_of: Ingredients, judged: Judged, k_judged: Judged) -> list[parts.DenominatorPart]:
+def _denominators(made_of: Ingredients, calls: Sequence[Judged]) -> list[parts.DenominatorPart]:
     questions = made_of.retrieval.questions
-    depth, k = made_of.options.depth, made_of.rules.default_k
-    wanted: list[Measure] = [m for m in map(parse, DENOMINATOR_MEASURES) if m in measures_to(depth)]
-    values = {str(m): m.values(k_judged if m.depth <= k else judged) for m in wanted}
+    wanted = [measure for measure in map(parse, DENOMINATOR_MEASURES) if measure.k <= made_of.options.depth]
+    values = {str(m): m.values(next(call for call in calls if call.depth >= m.k)) for m in wanted}
     shown = []
     for i, (name, count) in enumerate(made_of.survey.denominators.items()):
         member = np.array([name in question.denominators for question in questions], dtype=bool)
@@ -245,40 +226,36 @@ def _exposure(made_of: Ingredients) -> parts.ExposurePart | None:
     found = exposure(seen.truncated, seen.gold_turn_starts, seen.gold_turn_cuts)
     return parts.ExposurePart(
         max_tokens=made_of.embedder.max_tokens,
-        segments=len(seen.tokens),
+        segments=found.segments,
         tokens=sum(seen.tokens),
         longest=max(seen.tokens),
         truncated=found.truncated,
         truncated_share=found.truncated_share,
         gold_turns=found.gold_turns,
-        gold_turns_cut=found.gold_turns_cut,
-        gold_turns_cut_share=found.gold_turns_cut_share,
+        gold_turns_cut=found.cut_off,
+        gold_turns_cut_share=found.cut_off_share,
     )
 
 
-def _agreement(retrieval: Retrieval, k: int) -> dict[str, float] | None:
+def _agreement(retrieval: Retrieval, k: int) -> parts.AgreementPart | None:
     if retrieval.short is None:
         return None
     found = agreement([r.positions for r in retrieval.short], [r.positions for r in retrieval.rankings], k)
-    return {"identical_top_10": found.identical, "mean_overlap": found.overlap}
+    return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
 
 
-def _abstention(retrieval: Retrieval) -> parts.AbstentionPart | None:
+def _abstention(retrieval: Retrieval, clusters: Sequence[str] | None) -> parts.AbstentionPart | None:
     flags = [question.abstention for question in retrieval.questions]
     if not any(flags):
         return None
-    tops = [ranking.scores[0] if ranking.scores else float("-inf") for ranking in retrieval.rankings]
-    found = abstention(
-        [top for top, flag in zip(tops, flags, strict=True) if not flag],
-        [top for top, flag in zip(tops, flags, strict=True) if flag],
-    )
+    found = abstention([r.scores[0] if r.scores else -math.inf for r in retrieval.rankings], flags, clusters)
     return parts.AbstentionPart(
-        questions=sum(flags),
-        answerable=len(flags) - sum(flags),
+        questions=found.n,
+        answerable=found.answerable,
         threshold=found.threshold,
-        threshold_rule=found.rule,
+        threshold_rule=f"the highest score that keeps {KEPT:.0%} of the answerable questions",
         false_retrieval=found.false_retrieval,
+        false_retrieval_interval=parts.IntervalPart(**asdict(found.false_retrieval_interval)),
         auroc=found.auroc,
+        auroc_interval=parts.IntervalPart(**asdict(found.auroc_interval)),
     )
-
-

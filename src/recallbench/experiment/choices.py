@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recallbench.corpora.records import Survey
 from recallbench.experiment.options import Options
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -56,15 +55,15 @@ def _default_store(options: Options) -> tuple[str, str]:
 
 
 def deviations(
-    options: Options, choice: Choice, corpus: CorpusRules, rules: Rules, survey: Survey
+    options: Options, choice: Choice, corpus: CorpusRules, rules: Rules, found_sha256: str
 ) -> tuple[Deviation, ...]:
-    """Everything in which the run departs from the protocol."""
+    """Everything in which a run on a file with this hash departs from the protocol."""
     found = []
     canonical_embedder = corpus.embedder if corpus.name in rules.corpora else ""
     if corpus.name not in rules.corpora:
         found.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
-    if not survey.registered:
-        found.append(Deviation("dataset", f"{survey.file} has sha256 {survey.sha256}, not {survey.registered_sha256}"))
+    if found_sha256 != corpus.sha256:
+        found.append(Deviation("dataset", f"{found_sha256} instead of the registered {corpus.sha256}"))
     if choice.embedder != canonical_embedder and canonical_embedder:
         found.append(Deviation("embedder", f"{choice.embedder or NO_EMBEDDER} instead of {canonical_embedder}"))
     if choice.store != rules.canonical_store:

@@ -5,7 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-TOPICS = ("bread", "guitar", "garden", "train", "harbour", "chess", "kites", "pottery", "violin", "mountain", "camera", "tea")
+TOPICS = (
+    "bread",
+    "guitar",
+    "garden",
+    "train",
+    "harbour",
+    "chess",
+    "kites",
+    "pottery",
+    "violin",
+    "mountain",
+    "camera",
+    "tea",
+)
 SESSIONS = len(TOPICS)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+ALLOWABLE = frozenset({"dataset"})
+"""Deviations that must be asked for by name; the others are options of their own."""
 Backend = Literal["auto", "openvino", "torch"]
 
 

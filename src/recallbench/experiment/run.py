@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Haystack, Survey
-from recallbench.corpora.registry import open_corpus, rules_of
+from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder, open_embedder
 from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
@@ -44,7 +44,7 @@ class Outcome:
 def run(options: Options, progress: Progress, today: date) -> Outcome:
     """Make one result. A missing prerequisite leaves a BLOCKED folder and raises Blocked."""
     rules = load()
-    corpus = rules_of(options.corpus)
+    corpus = facts(options.corpus, rules)
     choice = choose(options, corpus, rules)
     for line in choice.announcements:
         progress.note(line)
@@ -76,11 +76,12 @@ def _blocked_folder(options: Options, choice: Choice, today: date) -> Path:
 
 
 def _run(
-    options: Options, rules: Rules, facts: CorpusRules, choice: Choice, folder: Path, progress: Progress
+    options: Options, rules: Rules, registered: CorpusRules, choice: Choice, folder: Path, progress: Progress
 ) -> Outcome:
-    started = datetime.now(timezone.utc)
+    started = datetime.now(UTC)
     corpus = open_corpus(
         options.corpus,
+        rules=rules,
         file=options.corpus_file,
         environ=options.environ,
         allow_dataset_deviation="dataset" in options.allow_deviations,
@@ -121,18 +122,18 @@ def _run(
             made_of = Ingredients(
                 options,
                 rules,
-                facts,
+                registered,
                 survey,
                 _clarifications(corpus, rules),
                 corpus.clustered,
                 choice,
-                deviations(options, choice, facts, rules, survey),
+                deviations(options, choice, registered, rules, survey.sha256),
                 state,
                 _embedder_state(embedder),
                 retrieval,
                 _seed(options),
             )
-            metrics = judged(assemble(made_of), rules, facts, None)
+            metrics = judged(assemble(made_of), rules, registered, None)
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
         write(folder, metrics, retrieval, circumstances, texts)
@@ -202,9 +203,7 @@ def _clarifications(corpus: Corpus, rules: Rules) -> tuple[int, ...]:
 def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:
     if embedder is None:
         return None
-    return EmbedderState(
-        embedder.spec.name, embedder.fingerprint, embedder.fingerprint_sha256, embedder.spec.max_tokens
-    )
+    return EmbedderState(embedder.name, embedder.fingerprint, embedder.fingerprint_sha256, embedder.max_tokens)
 
 
 def _seed(options: Options) -> int | None:
@@ -222,9 +221,7 @@ def judged(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | N
     verdict = decide(checks, metrics.deviations)
     return metrics.model_copy(
         update={
-            "gates": [
-                GatePart(name=c.name, status=c.status, required=c.required, observed=c.observed) for c in checks
-            ],
+            "gates": [GatePart(name=c.name, status=c.status, required=c.required, observed=c.observed) for c in checks],
             "verdict": VerdictPart(
                 label=verdict.label, text=verdict.text, pending=list(verdict.pending), canonical=verdict.canonical
             ),

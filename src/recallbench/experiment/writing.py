@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from recallbench.experiment.options import Options
@@ -62,18 +62,21 @@ def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str
     options = circumstances.options
     asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
     asked["dsn"] = redacted(options.dsn) if options.dsn else None
-    asked["cache_dir"] = asked["corpus_file"] = None  # paths of one machine decide nothing
+    for path in ("cache_dir", "corpus_file", "out", "folder"):
+        del asked[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
-        "ended": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": ["recallbench", *(redacted(word) for word in sys.argv[1:])],
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
         "git": environment.git_state(Path.cwd()),
         "machine": environment.machine(),
         "packages": environment.packages(),
         "variables": {
-            name: os.environ[name] for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS") if name in os.environ
+            name: os.environ[name]
+            for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS")
+            if name in os.environ
         },
         "embedding": asdict(embedding) if is_dataclass(embedding) and not isinstance(embedding, type) else None,
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},

@@ -10,7 +10,17 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("numpy", "torch", "openvino", "sentence-transformers", "transformers", "psycopg", "pgvector", "bm25s", "ijson")
+PACKAGES = (
+    "numpy",
+    "torch",
+    "openvino",
+    "sentence-transformers",
+    "transformers",
+    "psycopg",
+    "pgvector",
+    "bm25s",
+    "ijson",
+)
 
 
 def git_state(folder: Path) -> dict[str, str | bool]:
@@ -19,9 +29,7 @@ def git_state(folder: Path) -> dict[str, str | bool]:
         return {}
     while not folder.exists():
         folder = folder.parent
-    asked = subprocess.run(
-        ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
-    )
+    asked = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if asked.returncode:
         return {}
     changed = subprocess.run(

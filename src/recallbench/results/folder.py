@@ -96,7 +96,8 @@ def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str)
     with staged(folder) as staging:
         (staging / BLOCKED).write_text(
             f"# BLOCKED: no result for {corpus}\n\n"
-            "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED; it is never cited.\n\n"
+            "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED, "
+            "and it is never cited.\n\n"
             f"**What is missing:** {what}\n\n"
             + (f"**Found:** {found}\n\n" if found else "")
             + f"**What gets it:** {remedy}\n",

@@ -69,6 +69,12 @@ class StorePart(_Part):
     evidence: dict[str, str] = Field(description="index kind, plan and whatever else shows how it worked")
 
 
+class AgreementPart(_Part):
+    depth: int
+    identical: float | None = Field(description="share of questions with the same list from both calls")
+    overlap: float | None = Field(description="mean share of segments in both lists")
+
+
 class RetrievalPart(_Part):
     calls: list[int] = Field(description="the k of each call made per question")
     depth: int
@@ -79,7 +85,7 @@ class RetrievalPart(_Part):
     segments: int = Field(description="segments the store was given")
     short_questions: int = Field(description="questions answered with fewer hits than the haystack and depth allow")
     missing_hits: int = Field(description="hits missing in total from those")
-    agreement: dict[str, float] | None = Field(description="top 10 of the two calls; null where one call serves both")
+    agreement: AgreementPart | None = Field(description="top 10 of the two calls; null where one call serves both")
 
 
 class EstimatePart(_Part):
@@ -91,8 +97,9 @@ class EstimatePart(_Part):
     method: str = Field(description="how the interval was made")
     chance: float | None = Field(description="expected value for a random order, closed form")
     ceiling: float | None = Field(description="what an oracle reaches")
-    saturated: float = Field(description="share of questions whose haystack is no larger than k")
+    saturated: float | None = Field(description="share of questions whose haystack is no larger than k")
     design_effect: float | None = Field(description="clustered variance over the variance of independent questions")
+    left_out: int = Field(description="questions of the slice without gold, not in n")
 
 
 class HeadlinePart(_Part):
@@ -116,10 +123,17 @@ class ExposurePart(_Part):
     tokens: int
     longest: int
     truncated: int
-    truncated_share: float
+    truncated_share: float | None
     gold_turns: int = Field(description="turns labelled as evidence")
     gold_turns_cut: int = Field(description="of these, how many start after the cut")
     gold_turns_cut_share: float | None
+
+
+class IntervalPart(_Part):
+    low: float | None
+    high: float | None
+    method: str
+    design_effect: float | None = None
 
 
 class AbstentionPart(_Part):
@@ -128,7 +142,9 @@ class AbstentionPart(_Part):
     threshold: float | None = Field(description="the top score at which retrieval counts as an answer")
     threshold_rule: str
     false_retrieval: float | None = Field(description="share of abstention questions whose top score reaches it")
+    false_retrieval_interval: IntervalPart
     auroc: float | None = Field(description="chance that an answerable question's top score is the higher one")
+    auroc_interval: IntervalPart
 
 
 class GatePart(_Part):

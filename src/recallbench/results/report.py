@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.results.metrics import EstimatePart, Metrics
+from recallbench.results.metrics import EstimatePart, IntervalPart, Metrics
 from recallbench.retrieval.timing import Timings
 
 OVERALL = "overall"
@@ -54,7 +54,12 @@ def figure(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def interval(one: EstimatePart) -> str:
+def share(value: float | None) -> str:
+    """A share in percent; a dash where there is none."""
+    return "–" if value is None else f"{value:.1%}"
+
+
+def interval(one: EstimatePart | IntervalPart) -> str:
     """A 95% interval, or a dash."""
     return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
 
@@ -65,7 +70,7 @@ def _title(metrics: Metrics) -> list[str]:
     return [
         f"# {metrics.corpus.name}: {metrics.store.name} with {embedder}",
         "",
-        f"**Verdict when written: {metrics.verdict.text}**, {label}. `recallbench audit` on this folder decides it again.",
+        f"**Verdict when written: {metrics.verdict.text}**, {label}. `recallbench audit` decides it again.",
         "",
         f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}.",
     ]
@@ -120,7 +125,7 @@ def _measures(metrics: Metrics) -> list[str]:
             figure(one.ceiling),
             _bm25(metrics, one.measure),
             "–" if one.design_effect is None else f"{one.design_effect:.2f}",
-            f"{one.saturated:.1%}",
+            share(one.saturated),
         )
         for one in metrics.estimates[OVERALL]
     ]
@@ -140,7 +145,9 @@ def _kinds(metrics: Metrics) -> list[str]:
     for kind, found in metrics.estimates.items():
         by_name = {one.measure: one for one in found}
         shown = [by_name[name] for name in KIND_MEASURES if name in by_name]
-        rows.append((kind, str(shown[0].n if shown else 0), *(f"{figure(one.value)} ({interval(one)})" for one in shown)))
+        rows.append(
+            (kind, str(shown[0].n if shown else 0), *(f"{figure(one.value)} ({interval(one)})" for one in shown))
+        )
     names = [name for name in KIND_MEASURES if any(one.measure == name for one in metrics.estimates[OVERALL])]
     return ["## By kind", "", *table(("kind", "n", *names), rows)]
 
@@ -173,7 +180,13 @@ def _control(metrics: Metrics) -> list[str]:
         for one in metrics.control_bm25[OVERALL]
         if one.measure in KIND_MEASURES
     ]
-    return ["## Lexical control (BM25)", "", *table(("measure", "value", "95% interval"), rows), "", "Kept as `run.bm25.trec`."]
+    return [
+        "## Lexical control (BM25)",
+        "",
+        *table(("measure", "value", "95% interval"), rows),
+        "",
+        "Kept as `run.bm25.trec`.",
+    ]
 
 
 def _exposure(metrics: Metrics) -> list[str]:
@@ -183,13 +196,13 @@ def _exposure(metrics: Metrics) -> list[str]:
     lines = [
         "## What the embedder saw",
         "",
-        f"{seen.truncated} of {seen.segments} segments ({seen.truncated_share:.1%}) are longer than {seen.max_tokens} tokens"
-        f" and were cut; the longest has {seen.longest}, all together {seen.tokens}.",
+        f"{seen.truncated} of {seen.segments} segments ({share(seen.truncated_share)}) are longer than"
+        f" {seen.max_tokens} tokens and were cut; the longest has {seen.longest}, all together {seen.tokens}.",
     ]
     if seen.gold_turns_cut_share is not None:
         lines.append(
-            f"Of {seen.gold_turns} turns labelled as evidence, {seen.gold_turns_cut} ({seen.gold_turns_cut_share:.1%})"
-            " start after the cut."
+            f"Of {seen.gold_turns} turns labelled as evidence, {seen.gold_turns_cut}"
+            f" ({share(seen.gold_turns_cut_share)}) start after the cut."
         )
     return lines
 
@@ -202,8 +215,9 @@ def _abstention(metrics: Metrics) -> list[str]:
         "## Abstention",
         "",
         f"{found.questions} questions ask for what was never said, {found.answerable} can be answered.",
-        f"AUROC of the top score: {figure(found.auroc)}. False retrieval: {figure(found.false_retrieval)}"
-        f" at a threshold of {figure(found.threshold)} ({found.threshold_rule}).",
+        f"AUROC of the top score: {figure(found.auroc)} ({interval(found.auroc_interval)}). False retrieval:"
+        f" {figure(found.false_retrieval)} ({interval(found.false_retrieval_interval)}) at a threshold of"
+        f" {figure(found.threshold)}: {found.threshold_rule}.",
     ]
 
 
@@ -214,16 +228,18 @@ def _retrieval(metrics: Metrics) -> list[str]:
     lines = [
         "## Retrieval",
         "",
-        f"{made.asked} questions asked over {made.segments} segments, each answered from {scope}, with calls of {calls}."
+        f"{made.asked} questions asked over {made.segments} segments, each from {scope}, with calls of {calls}."
         f" {made.left_out} questions have no evidence and are left out of the means.",
     ]
     if made.agreement is not None:
         lines.append(
-            f"Top 10 of the two calls: identical for {made.agreement['identical_top_10']:.1%} of the questions,"
-            f" mean overlap {made.agreement['mean_overlap']:.1%}."
+            f"Top 10 of the two calls: identical for {share(made.agreement.identical)} of the questions,"
+            f" mean overlap {share(made.agreement.overlap)}."
         )
     if made.short_questions:
-        lines.append(f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**")
+        lines.append(
+            f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**"
+        )
     return lines
 
 
@@ -243,7 +259,8 @@ def _identity(metrics: Metrics) -> list[str]:
         ("protocol", f"{metrics.protocol.version}, sha256 `{metrics.protocol.sha256}`"),
         (
             "clarifications",
-            f"{', '.join(map(str, metrics.protocol.clarifications))}; sha256 `{metrics.protocol.clarifications_sha256}`",
+            f"{', '.join(map(str, metrics.protocol.clarifications))};"
+            f" sha256 `{metrics.protocol.clarifications_sha256}`",
         ),
         ("seed", str(metrics.seed)),
     ]
@@ -273,7 +290,7 @@ def _circumstances(run: Run) -> list[str]:
     return [
         "## Circumstances",
         "",
-        "These differ from run to run and decide no figure above; `search` is one pipelined phase, so it has a total only.",
+        "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",
         *table(("", ""), rows),
     ]

@@ -63,7 +63,8 @@ def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: 
     for question, ranking in zip(questions, rankings, strict=True):
         prefix = f"{question.id} Q0 {question.scope}/"
         yield "".join(
-            f"{prefix}{position} {rank} {depth - rank} {tag}\n" for rank, position in enumerate(ranking.positions, start=1)
+            f"{prefix}{position} {rank} {depth - rank} {tag}\n"
+            for rank, position in enumerate(ranking.positions, start=1)
         )
 
 

@@ -5,38 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from recallbench.corpora.records import Haystack, Question
+from recallbench.embedding.embedder import Embedded, Embedder
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.ranking import Ranking, ranking
 from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
-from recallbench.stores.store import Hit, Matrix, Query, Store
+from recallbench.stores.store import Hit, Query, Store
 
 Haystacks = Callable[[], Iterable[Haystack]]
-
-
-class Embedded(Protocol):
-    """Texts as vectors, with what of each text the encoder saw."""
-
-    @property
-    def vectors(self) -> Matrix: ...
-    @property
-    def tokens(self) -> npt.NDArray[np.int32]: ...
-    @property
-    def cut(self) -> npt.NDArray[np.int32]: ...
-
-
-class Vectors(Protocol):
-    """Looks up the vectors of texts that were embedded before."""
-
-    stored_dims: int
-
-    def lookup(self, texts: Sequence[str], role: str) -> Embedded: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +65,7 @@ def retrieve(
     haystacks: Haystacks,
     store: Store,
     control: Store,
-    vectors: Vectors | None,
+    embedder: Embedder | None,
     *,
     expected: int,
     calls: Calls,
@@ -99,11 +77,11 @@ def retrieve(
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
     result = Retrieval(short=None if store.prefix_stable else [])
-    result.seen = SegmentTokens() if vectors is not None else None
+    result.seen = SegmentTokens() if embedder is not None else None
     ids = OpaqueIds()
     timed = sampled(expected) if expected else frozenset()
     waiting: list[_Asked] = []
-    store.prepare(vectors.stored_dims if vectors is not None and store.needs_vectors else 0)
+    store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     control.prepare(0)
     result.version = store.version()
     stage = "ingesting and asking" if store.one_scope_at_a_time else "ingesting"
@@ -111,14 +89,16 @@ def retrieve(
         for haystack in haystacks():
             place = ids.admit(haystack)
             items = ids.items(haystack)
-            embedded = vectors.lookup([s.text for s in haystack.segments], "passage") if vectors is not None else None
+            embedded = embedder.lookup([s.text for s in haystack.segments], "passage") if embedder is not None else None
             if embedded is not None and result.seen is not None:
                 _note_tokens(result.seen, haystack, embedded)
             with result.timings.phase("ingest"):
                 store.ingest(items, embedded.vectors if embedded is not None and store.needs_vectors else None)
             questions = haystack.questions
             asked_vectors = (
-                vectors.lookup([q.text for q in questions], "query").vectors if vectors is not None and questions else None
+                embedder.lookup([q.text for q in questions], "query").vectors
+                if embedder is not None and questions
+                else None
             )
             asked = [
                 _Asked(q, ids.query(q, None if asked_vectors is None else asked_vectors[i]), place.first_id, place.size)

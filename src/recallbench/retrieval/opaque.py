@@ -1,4 +1,4 @@
-"""Numbers in place of the dataset's ids, which may give answers away (LongMemEval gold sessions begin with `answer_`)."""
+"""Numbers in place of the dataset's ids, which give answers away (LongMemEval gold sessions begin with `answer_`)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class OpaqueIds:
         """The haystack's segments as a store may see them."""
         place = self.places[haystack.scope]
         return [
-            Item(place.first_id + s.position, place.scope, s.text, s.occurred_at, s.importance) for s in haystack.segments
+            Item(place.first_id + s.position, place.scope, s.text, s.occurred_at, s.importance)
+            for s in haystack.segments
         ]
 
     def query(self, question: Question, vector: Vector | None) -> Query:

@@ -50,7 +50,7 @@ class Store(ABC):
     """A memory under test."""
 
     name: ClassVar[str]
-    needs_vectors: ClassVar[bool] = True
+    needs_vectors: bool = True
     prefix_stable: ClassVar[bool] = False
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from recallbench.corpora.registry import rules_of
+from recallbench.corpora.registry import facts
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
@@ -39,7 +39,9 @@ def audit(folder: Path) -> Audit:
     stated = metrics.protocol
     wrong = differences(folder)
     checks = (
-        _equal("manifest", "every file has the hash the manifest states", "; ".join(wrong) or "all hashes agree", not wrong),
+        _equal(
+            "manifest", "every file has the hash the manifest states", "; ".join(wrong) or "all hashes agree", not wrong
+        ),
         _equal("protocol", rules.sha256, stated.sha256, stated.sha256 == rules.sha256),
         _equal(
             "clarifications",
@@ -47,7 +49,7 @@ def audit(folder: Path) -> Audit:
             stated.clarifications_sha256,
             stated.clarifications_sha256 == rules.clarifications_sha256,
         ),
-        *check_gates(Evidence(metrics, rules, rules_of(metrics.corpus.name), folder)),
+        *check_gates(Evidence(metrics, rules, facts(metrics.corpus.name, rules), folder)),
     )
     deviations = tuple(f"{one.kind}: {one.detail}" for one in metrics.deviations)
     return Audit(folder, checks, decide(checks, deviations), deviations)

@@ -1,0 +1,44 @@
+"""The few lines a run ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from recallbench.results.metrics import Metrics
+from recallbench.results.report import figure, interval, share
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as aligned columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def headline(metrics: Metrics, folder: Path) -> str:
+    """Corpus, figures with what stands beside them, verdict, and where the report is."""
+    rows = [("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated")]
+    control = {one.measure: one.value for one in metrics.control_bm25["overall"]}
+    for one in metrics.headline:
+        e = one.estimate
+        rows.append(
+            (
+                one.protocol_name,
+                e.measure,
+                figure(e.value),
+                interval(e),
+                str(e.n),
+                figure(e.chance),
+                figure(control.get(e.measure)),
+                share(e.saturated),
+            )
+        )
+    embedder = metrics.embedder.name if metrics.embedder else "no embedder"
+    lines = [f"{metrics.corpus.name}, {metrics.store.name} ({metrics.store.version}), {embedder}", *columns(rows)]
+    lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
+    lines += [f"deviation: {one.kind}: {one.detail}" for one in metrics.deviations]
+    lines += [
+        f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
+    ]
+    lines.append(f"report: {folder / 'report.md'}")
+    return "\n".join(lines)

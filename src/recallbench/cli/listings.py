@@ -1,0 +1,63 @@
+"""`recallbench corpora | stores | embedders | measures`: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (corpora, stores, embedders, measures):
+        app.command(command.__name__)(command)
+
+
+def _print(rows: Sequence[tuple[str, ...]]) -> None:
+    from recallbench.cli.headline import columns
+
+    print("\n".join(columns(rows)))
+
+
+def corpora() -> None:
+    """List the corpora."""
+    from recallbench.corpora.registry import CORPORA, GROUPS, facts
+    from recallbench.protocol.frozen import load
+
+    rows = [("corpus", "questions", "segments", "embedder", "sha256")]
+    for name in CORPORA:
+        rules = facts(name, load())
+        rows.append((name, str(rules.questions), str(rules.segments), rules.embedder or "minilm", rules.sha256))
+    _print(rows)
+    for group, names in GROUPS.items():
+        print(f"{group} is {' and '.join(names)}")
+
+
+def stores() -> None:
+    """List the stores."""
+    from recallbench.stores.registry import STORES
+
+    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in STORES.items()])
+
+
+def embedders() -> None:
+    """List the encoders."""
+    from recallbench.embedding.encoders import ENCODERS
+
+    rows = [("encoder", "passages", "revision", "pooling", "dimensions")]
+    for name, spec in ENCODERS.items():
+        dims = f"{spec.native_dims}" + (
+            f" padded to {spec.stored_dims}" if spec.stored_dims != spec.native_dims else ""
+        )
+        rows.append((name, spec.passage.repo, spec.passage.revision, spec.pooling, dims))
+    _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)")])
+
+
+def measures() -> None:
+    """List the measures, each with what it counts."""
+    import inspect
+
+    from recallbench.scoring.measures.registry import MEASURES
+
+    for name, kind in MEASURES.items():
+        print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}\n")

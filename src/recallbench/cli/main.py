@@ -1,0 +1,105 @@
+"""The program `recallbench`: its commands, its exit codes, and how failures are told."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+import typer
+
+from recallbench import __version__
+from recallbench.cli import audit, doctor, fetch, listings, run
+from recallbench.errors import RecallBenchError
+
+HASH_SEED = "42"
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="recallbench",
+    help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.",
+    epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"recallbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Options of the program itself."""
+
+
+for module in (run, audit, doctor, fetch, listings):
+    module.register(app)
+
+
+def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit; no traceback reaches the user."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments[:1] == ["run"]:
+        _fix_hash_seed()
+    sys.exit(_run(arguments))
+
+
+def _fix_hash_seed() -> None:
+    """Start this very command again under the protocol's seed: it only works from the first moment of a process."""
+    if "PYTHONHASHSEED" not in os.environ:
+        os.environ["PYTHONHASHSEED"] = HASH_SEED
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        code = app(args=list(arguments), prog_name="recallbench", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except RecallBenchError as error:
+        _tell(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of stdout went away (`| head`); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if os.environ.get("RECALLBENCH_DEBUG"):
+            raise
+        hint = "free some room, then run again" if error.errno == errno.ENOSPC else "see the message above"
+        _tell(f"the system refused: {error}\n  what to do: {hint}; nothing was left half-written")
+        return 2
+    except Exception as error:
+        if os.environ.get("RECALLBENCH_DEBUG"):
+            raise
+        _tell(
+            f"this is a defect of RecallBench: {type(error).__name__}: {error}\n"
+            "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
+        )
+        return 2
+
+
+def _tell(text: str) -> None:
+    print(f"recallbench: {text}", file=sys.stderr)

@@ -1,0 +1,116 @@
+"""`recallbench run`: the main job."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+def run(
+    corpus: Annotated[str, typer.Argument(help="locomo, longmemeval, or canary (the two small bundled corpora).")],
+    version: settings.Version = None,
+    store: settings.Store = None,
+    dsn: settings.Dsn = None,
+    embedder: settings.EmbedderName = None,
+    backend: Annotated[
+        Literal["auto", "openvino", "torch"], option("backend", "What runs the encoder; auto takes the faster.")
+    ] = "auto",
+    weights: Annotated[
+        str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
+    ] = None,
+    call: Annotated[str | None, option("call", "`module:function` for --store callable.")] = None,
+    corpus_file: settings.CorpusFile = None,
+    download: Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")] = True,
+    allow_deviation: Annotated[
+        list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
+    ] = None,
+    limit: Annotated[int | None, option("limit", "Ask only the first N questions; labelled.", min=1)] = None,
+    depth: Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=1)] = 50,
+    scope: Annotated[
+        Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
+    ] = "own",
+    out: Annotated[
+        Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")
+    ] = None,
+    folder: Annotated[Path | None, option("folder", "The result folder itself; must not exist.")] = None,
+    label: Annotated[str | None, option("label", "A word added to the folder's name.")] = None,
+    with_text: Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")] = False,
+    require_verified: Annotated[
+        bool, option("require-verified", "Exit 1 unless every gate but the pending one holds.")
+    ] = False,
+    dry_run: Annotated[bool, option("dry-run", "Walk the path on a miniature and say what a real run needs.")] = False,
+    strict: settings.Strict = False,
+    cache_dir: settings.CacheDir = None,
+    quiet: settings.Quiet = False,
+    config: settings.Config = None,
+) -> int:
+    """Measure a store on a corpus and write a result folder that proves the number."""
+    from recallbench.cli.bars import listener
+    from recallbench.cli.headline import headline
+    from recallbench.corpora.registry import names
+    from recallbench.errors import UsageError
+    from recallbench.experiment.dry import dry_run as rehearse
+    from recallbench.experiment.options import ALLOWABLE, Options
+    from recallbench.experiment.run import run as make
+
+    unknown = sorted(set(allow_deviation or ()) - ALLOWABLE)
+    if unknown:
+        raise UsageError(
+            f"--allow-deviation {unknown[0]} is not needed or not known",
+            expected=", ".join(sorted(ALLOWABLE)),
+            found=unknown[0],
+            remedy="other deviations are options of their own, and are labelled by themselves",
+        )
+    corpora = names(corpus)
+    if folder is not None and len(corpora) > 1:
+        raise UsageError(
+            f"--folder names one result, but {corpus} makes {len(corpora)}",
+            expected="one corpus",
+            found=", ".join(corpora),
+            remedy=f"run {corpora[0]} and {corpora[1]} apart, or name a parent with --out",
+        )
+    progress = listener(quiet)
+    made = []
+    for name in corpora:
+        options = Options(
+            corpus=name,
+            version=version,
+            store=store,
+            dsn=dsn,
+            embedder=embedder,
+            backend=backend,
+            weights=weights,
+            call=call,
+            corpus_file=corpus_file,
+            download=download,
+            out=out,
+            folder=folder,
+            label=label,
+            limit=limit,
+            depth=depth,
+            pooled=scope == "pooled",
+            allow_deviations=frozenset(allow_deviation or ()),
+            with_text=with_text,
+            cache_dir=cache_dir or settings.default_cache(),
+            environ=settings.environment(),
+        )
+        if dry_run:
+            made.append(rehearse(options))
+            continue
+        outcome = make(options, progress, date.today())
+        print(headline(outcome.metrics, outcome.folder), flush=True)
+        made.append(not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")))
+    if dry_run:
+        return 0 if all(made) or not strict else 3
+    return 0 if all(made) else 1

@@ -1,0 +1,76 @@
+"""The options that several commands share, each also a RECALLBENCH_* variable and a key of a TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from recallbench.errors import InputError
+
+
+def option(name: str, help: str, *flags: str, **more: Any) -> Any:
+    """A kebab-case option that also reads RECALLBENCH_<NAME>."""
+    variable = "RECALLBENCH_" + name.upper().replace("-", "_")
+    return typer.Option(f"--{name}", *flags, envvar=variable, show_envvar=False, help=help, **more)
+
+
+def default_cache() -> Path:
+    """Where computed vectors are kept."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))
+
+
+def _load(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
+    if path is None:
+        return None
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} can't be read as a settings file",
+            expected='TOML with option names as keys, such as store = "exact"',
+            found=str(error),
+            remedy="mend the file or leave --config out",
+        ) from error
+    known = {flag.lstrip("-"): p.name for p in context.command.params for flag in p.opts if flag.startswith("--")}
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise InputError(
+            f"{path}: unknown setting {unknown[0]!r}",
+            expected=f"one of {', '.join(sorted(known))}",
+            found=unknown[0],
+            remedy="mend the file; the keys are the long option names",
+        )
+    context.default_map = {**(context.default_map or {}), **{known[key]: value for key, value in table.items()}}
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", callback=_load, is_eager=True, help="A TOML file that holds any of these options."),
+]
+Quiet = Annotated[bool, option("quiet", "No progress bars and no messages, only results.", "-q")]
+CacheDir = Annotated[Path | None, option("cache-dir", "Where vectors are kept [default: the user's cache folder].")]
+Dsn = Annotated[
+    str | None, option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
+]
+Store = Annotated[
+    str | None, option("store", "The memory under test [default: pgmnemo where the server has it, else pgvector].")
+]
+EmbedderName = Annotated[str | None, option("embedder", "The encoder [default: the protocol's for the corpus].")]
+Version = Annotated[str | None, option("version", "Tag of the version being measured; names the folder and is gated.")]
+CorpusFile = Annotated[
+    Path | None, option("corpus-file", "The corpus file [default: found by variable or data folder].")
+]
+Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
+
+
+def environment() -> dict[str, str]:
+    """The environment as commands see it."""
+    return dict(os.environ)
