@@ -82,11 +82,13 @@ def test_many_judged_segments_are_compared_in_parts(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("rankings", "gold", "candidates", "grades", "message"),
     [
-        ([[0], [-1]], [{0}, {0}], [2, 2], None, "ranking of the question at index 1 names an impossible position"),
-        ([[0], [1]], [{0}, {-1}], [2, 2], None, "gold of the question at index 1 names an impossible position"),
-        ([[2**31]], [{0}], [2], None, "ranking of the question at index 0 names an impossible position"),
-        ([[0]], [{0, 1, 2}], [2], None, "index 0 has more gold segments than its haystack"),
-        ([[0, 1, 2]], [{0}], [2], None, "index 0 has more distinct segments returned than its haystack"),
+        ([[0], [-1]], [{0}, {0}], [2, 2], None, "ranking of the question at index 1 names a segment outside"),
+        ([[0], [1]], [{0}, {-1}], [2, 2], None, "gold of the question at index 1 names a segment outside"),
+        ([[0], [2**40]], [{0}, {0}], [2, 2], None, "ranking of the question at index 1 names a segment outside"),
+        ([[1], [2]], [{0}, {0}], [3, 2], None, "ranking of the question at index 1 names a segment outside"),
+        ([[0]], [{0, 2}], [2], None, "gold of the question at index 0 names a segment outside"),
+        ([[0]], [{0}], [2], [{2: 1.0}], "grades of the question at index 0 names a segment outside"),
+        ([[0]], [{0}], [0], None, "index 0 names a segment outside"),
         ([[0]], [{0}], [2], [{0: float("nan")}], "index 0 has a grade that is none"),
         ([[0]], [{0}], [2], [{0: -1.0}], "index 0 has a grade that is none"),
         ([[0]], [{0}], [2], [{0: float("inf")}], "index 0 has a grade that is none"),

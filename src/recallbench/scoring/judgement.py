@@ -19,7 +19,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _Positions = npt.NDArray[np.int32]
 
-_LAST = np.iinfo(np.int32).max
 _CHUNK = 1 << 16
 """Judged segments compared at a time: bounds the memory, 13 MB at depth 50."""
 
@@ -106,8 +105,8 @@ def judge(
     """Hold each ranking (haystack positions, best first) against the gold positions of its question.
 
     A repeated position counts once, at its first place; a ranking may be short or empty. A question without `grades`
-    has grade 1 on each gold segment. Raises InputError, naming the question by its index, where the input contradicts
-    itself.
+    has grade 1 on each gold segment. Raises InputError, naming the question by its index, for a position outside its
+    haystack and for a grade that is no number.
     """
     questions = len(rankings)
     for name, given in (("gold", gold), ("candidates", candidates), ("grades", grades)):
@@ -117,12 +116,11 @@ def judge(
         raise UsageError("rankings are judged to a depth", expected="1 or more", found=str(depth))
     gold_sets = [one if isinstance(one, (set, frozenset)) else _as_set(one) for one in gold]
     sizes = np.asarray(candidates, dtype=np.int64)
-    places, returned = _places(rankings, depth)
+    places, returned = _places(rankings, sizes, depth)
     counts = _lengths(gold_sets)
-    _contradictions(returned, counts, sizes)
     rows = np.repeat(np.arange(questions), counts)
     relevant = np.zeros((questions, depth), dtype=np.bool_)
-    where = _locate(places, rows, _flat(gold_sets, counts, "gold"))
+    where = _locate(places, rows, _flat(gold_sets, counts, sizes, "gold"))
     relevant[where.row, where.place] = True
     cap = min(depth, int(counts.max(initial=0)))
     if grades is None or not any(grades):
@@ -130,7 +128,7 @@ def judge(
         return Judged(
             depth, relevant, relevant.astype(np.float64), returned, counts, sizes, ideal, counts.astype(float)
         )
-    table, ideal, total = _graded(places, gold_sets, grades, depth)
+    table, ideal, total = _graded(places, gold_sets, grades, sizes, depth)
     return Judged(depth, relevant, table, returned, counts, sizes, ideal, total)
 
 
@@ -144,26 +142,27 @@ def _lengths(rows: Iterable[Collection[int]]) -> Ints:
     return np.fromiter(map(len, rows), dtype=np.int64)
 
 
-def _flat(rows: Iterable[Iterable[int]], lengths: Ints, what: str) -> _Positions:
+def _flat(rows: Iterable[Iterable[int]], lengths: Ints, sizes: Ints, what: str) -> _Positions:
+    """All positions in one array; each must lie in its haystack, lest it match gold of another (clarification 2)."""
     positions = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(lengths.sum()))
-    wrong = (positions < 0) | (positions > _LAST)
+    wrong = (positions < 0) | (positions >= np.repeat(sizes, lengths))
     if wrong.any():
         index = int(np.flatnonzero(wrong)[0])
         question = int(np.repeat(np.arange(len(lengths)), lengths)[index])
         raise InputError(
-            f"the {what} of the question at index {question} names an impossible position",
-            expected=f"0 to {_LAST}",
+            f"the {what} of the question at index {question} names a segment outside its haystack",
+            expected=f"positions 0 to {sizes[question] - 1}",
             found=str(positions[index]),
-            remedy="number the segments of a haystack from 0",
+            remedy="check that gold, ranking and haystack belong to the same question",
         )
     return positions.astype(np.int32)
 
 
-def _places(rankings: Sequence[Sequence[int]], depth: int) -> tuple[_Positions, Ints]:
+def _places(rankings: Sequence[Sequence[int]], sizes: Ints, depth: int) -> tuple[_Positions, Ints]:
     """Positions by question and place, -1 where nothing came back, and how many came back."""
     lengths = _lengths(rankings)
     width = int(lengths.max(initial=0))
-    flat = _flat(rankings, lengths, "ranking")
+    flat = _flat(rankings, lengths, sizes, "ranking")
     filled = np.arange(width) < lengths[:, None]
     table: _Positions = np.full((len(rankings), width), -1, dtype=np.int32)
     table[filled] = flat
@@ -198,7 +197,7 @@ def _locate(places: _Positions, rows: Ints, positions: _Positions) -> _Where:
 
 
 def _graded(
-    places: _Positions, gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float]], depth: int
+    places: _Positions, gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float]], sizes: Ints, depth: int
 ) -> tuple[Floats, Floats, Floats]:
     """The grade at each place, the best grades there are, and the sum of all, by question."""
     given = [graded or dict.fromkeys(golden, 1.0) for graded, golden in zip(grades, gold, strict=True)]
@@ -214,7 +213,7 @@ def _graded(
             found=str(values[wrong][0]),
             remedy="correct the grades of this question",
         )
-    where = _locate(places, rows, _flat(given, lengths, "grades"))
+    where = _locate(places, rows, _flat(given, lengths, sizes, "grades"))
     table = np.zeros((len(given), depth))
     table[where.row, where.place] = values[where.which]
     descending = np.lexsort((-values, rows))
@@ -223,16 +222,3 @@ def _graded(
     ideal = np.zeros((len(given), min(depth, int(lengths.max(initial=0)))))
     ideal[rows[kept], rank[kept]] = values[descending][kept]
     return table, ideal, np.bincount(rows, weights=values, minlength=len(given)).astype(np.float64)
-
-
-def _contradictions(returned: Ints, counts: Ints, sizes: Ints) -> None:
-    for what, number in (("gold segments", counts), ("distinct segments returned", returned)):
-        over = number > sizes
-        if over.any():
-            row = int(np.flatnonzero(over)[0])
-            raise InputError(
-                f"the question at index {row} has more {what} than its haystack has segments",
-                expected=f"at most {sizes[row]}",
-                found=str(number[row]),
-                remedy="check that gold, ranking and haystack belong to the same question",
-            )
