@@ -1,0 +1,226 @@
+"""A Postgres of our own for the time of one run, where the user names no server."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import socket
+import subprocess
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import Blocked, RecallBenchError
+from recallbench.stores.binaries import REMEDY, Install, find_install, readable_by
+from recallbench.stores.folders import Folder, birth, end, sweep
+
+USER = "recallbench"
+SERVICE_USER = "nobody"
+PATIENCE = 60.0
+"""Seconds a server may take to come up; it takes a quarter of one."""
+
+# The data live as long as one run and can be made again, so nothing is written for the case of a crash.
+SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum": "off",
+    "jit": "off",
+    "shared_buffers": "128MB",
+    "max_connections": "20",
+    "huge_pages": "off",
+    "dynamic_shared_memory_type": "mmap",
+    "logging_collector": "off",
+    "timezone": "UTC",
+}
+
+
+class EmbeddedServer:
+    """A server on a private socket; with a password, an ordinary one on a loopback port instead.
+
+    As root it runs as `nobody`, else as the user, always in a folder of its own that goes when it stops.
+    """
+
+    def __init__(self, *, password: str | None = None, install: Install | None = None) -> None:
+        self._password = password
+        self._install = install
+        self._starting: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._parts: dict[str, Any] = {}
+        self._dsn = ""
+        self._finalizer = weakref.finalize(self, _stop, self._parts, os.getpid())
+
+    @property
+    def dsn(self) -> str:
+        """Where it listens; starts it, or waits for it, when need be."""
+        self.begin()
+        if self._starting:
+            self._starting.join()
+        if self._failure:
+            raise self._failure
+        return self._dsn
+
+    @property
+    def pid(self) -> int:
+        """The number of the server's process, 0 when none runs."""
+        process = self._parts.get("process")
+        return process.pid if process else 0
+
+    @property
+    def folder(self) -> Path | None:
+        """Everything the server has on disk."""
+        folder = self._parts.get("folder")
+        return folder.path if folder else None
+
+    def begin(self) -> None:
+        """Start in the background; a failure is told when `dsn` is asked for."""
+        if self._starting is None:
+            self._starting = threading.Thread(target=self._start, name="embedded server", daemon=True)
+            self._starting.start()
+
+    def stop(self) -> None:
+        """Shut the server down and remove its folder. May be called twice."""
+        if self._starting:
+            self._starting.join()
+        self._finalizer()
+
+    def __enter__(self) -> EmbeddedServer:
+        self.dsn  # noqa: B018
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _start(self) -> None:
+        try:
+            self._started()
+        except RecallBenchError as error:
+            self._failure = error
+        except OSError as error:
+            self._failure = Blocked(
+                "the embedded Postgres could not be started",
+                found=str(error),
+                remedy="name a server: --dsn postgresql://user@host/database",
+            )
+        if self._failure:
+            _stop(self._parts, os.getpid())
+
+    def _started(self) -> None:
+        sweep()
+        install = self._install or find_install()
+        uid, gid = _service_user()
+        folder = self._parts["folder"] = Folder(uid, gid)
+        if uid != os.geteuid() and not all(readable_by(path, uid, gid) for path in install.needed):
+            install = install.copied_to(folder.path / "install")
+        _initialise(install, folder.run, uid, gid, self._password)
+        port = _free_port() if self._password else 5432
+        options = dict(SETTINGS, listen_addresses="127.0.0.1" if self._password else "", port=str(port))
+        options["unix_socket_directories"] = str(folder.run)
+        command = [str(install.bin / "postgres"), "-D", str(folder.run / "data")]
+        for name, value in options.items():
+            command += ["-c", f"{name}={value}"]
+        with (folder.run / "log").open("wb") as log:
+            # A session of its own: Ctrl-C in the terminal is for us, who then stop the server in good order.
+            process = subprocess.Popen(command, stdout=log, stderr=log, **_as_user(uid, gid, folder.run))
+        self._parts["process"] = process
+        folder.record(process.pid)
+        self._dsn = _dsn(folder.run, port, self._password)
+        _await(process, self._dsn, folder.run / "log")
+
+
+def _service_user() -> tuple[int, int]:
+    if os.geteuid() != 0:
+        return os.geteuid(), os.getegid()
+    try:
+        user = pwd.getpwnam(SERVICE_USER)
+    except KeyError:
+        raise Blocked(
+            "Postgres does not run as root, and this machine has no user `nobody`",
+            remedy="run as an ordinary user, or name a server: --dsn postgresql://…",
+        ) from None
+    return user.pw_uid, user.pw_gid
+
+
+def _as_user(uid: int, gid: int, folder: Path) -> dict[str, Any]:
+    # Nothing of the caller's environment: PG* variables and locales would change the server.
+    surroundings = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TMPDIR": str(folder)}
+    common = {"cwd": folder, "env": surroundings, "stdin": subprocess.DEVNULL, "start_new_session": True}
+    return common if uid == os.geteuid() else common | {"user": uid, "group": gid, "extra_groups": []}
+
+
+def _initialise(install: Install, folder: Path, uid: int, gid: int, password: str | None) -> None:
+    command = [str(install.bin / "initdb"), "-D", str(folder / "data"), "-U", USER, "-E", "UTF8", "--no-sync"]
+    command += ["--no-instructions", "-L", str(install.share)]
+    secret = folder / "password"
+    if password:
+        with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(password + "\n")
+        os.chown(secret, uid, gid)
+        command += ["--auth=scram-sha-256", f"--pwfile={secret}"]
+    else:
+        command += ["--auth=trust"]
+    told = ""
+    # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
+    for locale in (["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]):
+        done = subprocess.run(command + locale, capture_output=True, check=False, **_as_user(uid, gid, folder))
+        if done.returncode == 0:
+            secret.unlink(missing_ok=True)
+            return
+        told = told or done.stderr.decode(errors="replace").strip()[-600:]
+    raise Blocked("the embedded Postgres could not make its database folder", found=told, remedy=REMEDY)
+
+
+def _await(process: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
+    import psycopg
+
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            psycopg.connect(dsn, connect_timeout=5).close()
+            return
+        except psycopg.OperationalError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.005)
+    raise Blocked(
+        "the embedded Postgres did not come up",
+        found=log.read_text(errors="replace").strip()[-600:] or f"nothing in {PATIENCE:.0f} s",
+        remedy=REMEDY,
+    )
+
+
+def _dsn(folder: Path, port: int, password: str | None) -> str:
+    from psycopg.conninfo import make_conninfo
+
+    host = "127.0.0.1" if password else str(folder)
+    secret = {"password": password} if password else {}
+    return make_conninfo("", host=host, port=port, user=USER, dbname="postgres", **secret)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def new_password() -> str:
+    """A password nobody knows, for a server of our own."""
+    return secrets.token_urlsafe(18)
+
+
+def _stop(parts: dict[str, Any], owner: int) -> None:
+    # A forked child inherits this object, and must not stop its parent's server.
+    if os.getpid() != owner:
+        return
+    process: subprocess.Popen[bytes] | None = parts.pop("process", None)
+    if process and process.poll() is None:
+        end(process.pid, birth(process.pid))
+        process.wait()
+    folder: Folder | None = parts.pop("folder", None)
+    if folder:
+        folder.remove()

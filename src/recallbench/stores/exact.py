@@ -1,0 +1,76 @@
+"""Exhaustive cosine search in memory: the yardstick of every vector store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import checked_questions, checked_rows
+
+AT_ONCE = 256
+
+
+class ExactStore(Store):
+    """Cosine in float64 over all items of a scope, ties by id."""
+
+    name: ClassVar[str] = "exact"
+    prefix_stable: ClassVar[bool] = True
+    one_scope_at_a_time: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._dims = 0
+        self._scopes: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = {}
+
+    def prepare(self, dims: int) -> None:
+        self._dims = dims
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        rows = _unit(checked_rows(items, vectors, self._dims))
+        scopes = np.fromiter((item.scope for item in items), np.int64, len(items))
+        ids = np.fromiter((item.id for item in items), np.int64, len(items))
+        for scope in dict.fromkeys(scopes.tolist()):
+            chosen = np.flatnonzero(scopes == scope)
+            chosen = chosen[np.argsort(ids[chosen], kind="stable")]
+            self._scopes[scope] = (ids[chosen], rows[chosen])
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        return next(self.search_many([query], k))
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        for start in range(0, len(queries), AT_ONCE):
+            block = queries[start : start + AT_ONCE]
+            for query, vector in zip(block, _unit(checked_questions(block, self._dims)), strict=True):
+                ids, rows = self._scopes.get(query.scope, _EMPTY)
+                # Not a BLAS product: at block edges BLAS adds in another order, and equal vectors could differ.
+                scores = np.einsum("ij,j->i", rows, vector) if len(ids) else np.empty(0)
+                best = np.argsort(-scores, kind="stable")[:k]
+                yield list(map(Hit, ids[best].tolist(), scores[best].tolist()))
+
+    def forget(self, scope: int) -> None:
+        self._scopes.pop(scope, None)
+
+    def version(self) -> str:
+        return f"recallbench-exact/1 (numpy {np.__version__})"
+
+    def settings(self) -> Mapping[str, str]:
+        return {"exact.similarity": "cosine", "exact.arithmetic": "float64"}
+
+    def evidence(self) -> Mapping[str, str]:
+        return {"index": "none", "plan": "every item of the scope is compared"}
+
+    def close(self) -> None:
+        self._scopes.clear()
+
+
+_EMPTY = (np.empty(0, np.int64), np.empty((0, 0), np.float64))
+
+
+def _unit(rows: Matrix) -> npt.NDArray[np.float64]:
+    wide = rows.astype(np.float64)
+    lengths: npt.NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    unit: npt.NDArray[np.float64] = wide / lengths[:, None]
+    return unit

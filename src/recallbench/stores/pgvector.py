@@ -1,0 +1,253 @@
+"""The reference store: plain Postgres with pgvector, and a score of our own in SQL.
+
+    score = cosine x (1 - cosine distance)
+          + bm25 x BM25 / the best BM25 of the scope for this question (0 where no word is shared)
+          + recency x 2^(-age / 30 days), age counted back from the question's date, else from the scope's last session
+          + importance x the segment's importance
+          + graph x 1 where the session before or after is among the five best by the parts above
+
+The SQL lies in `sql/`; the weights are settings of the session, read back from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.progress import Progress, Silent
+from recallbench.stores import wire
+from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.postgres import ServerFacts, connect, ready_server, redacted, told
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.tenancy import claim_schema, drop_schema
+from recallbench.stores.vectors import checked_questions, checked_rows
+from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.pq.abc import PGresult
+
+REVISION = 1
+"""Counts up whenever the same input may rank otherwise."""
+AT_ONCE = 256
+"""Questions in one statement: enough to make round trips cheap, few enough to bound memory."""
+LONGEST_QUESTION = 200_000
+WIDEST_PLAIN = 1_900
+"""Dimensions up to which a vector fits into a row's page; wider ones are kept out of line."""
+WIDEST_PLAN_LINE = 110
+"""The score stands in full in sql/recall.sql; a plan repeats it in every sort key."""
+STATEMENT = b"recall"
+CONSTANTS = {"bm25_k1": "1.2", "bm25_b": "0.75", "recency_half_life_days": "30", "graph_best": "5"}
+# Exact order and one plan for every question, whatever the server's own settings are.
+SESSION = {
+    "plan_cache_mode": "force_generic_plan",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+    "synchronous_commit": "off",
+    "client_min_messages": "warning",
+    "client_encoding": "UTF8",
+    "extra_float_digits": "1",
+    "TimeZone": "UTC",
+}
+
+
+class PgvectorStore(Store):
+    """Exact search within a scope, in a schema that lives as long as the store."""
+
+    name: ClassVar[str] = "pgvector"
+    prefix_stable: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        server: EmbeddedServer | str,
+        weights: Weights = DEFAULT_WEIGHTS,
+        progress: Progress | None = None,
+    ) -> None:
+        """`server` is a DSN, or an embedded server that becomes this store's own: it is stopped on close."""
+        self._server = server
+        self._weights = weights
+        self._progress = progress or Silent()
+        self._connection: Connection | None = None
+        self._facts: ServerFacts | None = None
+        self._schema = ""
+        self._dims = 0
+        self._vectors = 0
+        self._scopes: dict[int, None] = {}
+        self._prepared = False
+
+    def prepare(self, dims: int) -> None:
+        if not 1 <= dims <= 16_000:
+            raise UsageError(
+                "the store can't hold these vectors", expected="1 to 16000 numbers each", found=f"{dims} numbers"
+            )
+        dsn = self._server if isinstance(self._server, str) else self._server.dsn
+        connection = self._connection = connect(dsn)
+        self._facts = ready_server(connection)
+        self._schema = claim_schema(connection)
+        self._dims = dims
+        storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
+        with told("preparing its tables"):
+            self._set_up(connection)
+            tables = _sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
+            connection.execute(tables.encode())
+            row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
+        assert row is not None
+        self._vector, self._vectors = row
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        rows = checked_rows(items, vectors, self._dims)
+        for item in items:
+            if not 0 <= item.importance <= 1:
+                raise InputError(
+                    f"segment {item.id} (scope {item.scope}) has an impossible importance",
+                    expected="a number from 0 to 1",
+                    found=str(item.importance),
+                )
+        self._scopes.update(dict.fromkeys(item.scope for item in items))
+        statement = "COPY segments (id, scope, occurred_at, importance, pieces, embedding) FROM STDIN BINARY"
+        connection = self._open()
+        with told("taking in segments"), connection.cursor().copy(statement) as copy:
+            for block in wire.copy_blocks(items, rows):
+                copy.write(block)
+
+    def ready(self) -> None:
+        connection = self._open()
+        with told("indexing"):
+            if self._weights.bm25:
+                self._build_lexicon(connection)
+                connection.execute("ANALYZE postings")
+            connection.execute("ANALYZE segments")
+        self._prepare_statement(connection)
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        return next(self.search_many([query], k))
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        for start in range(0, len(queries), AT_ONCE):
+            result = self._ask(queries[start : start + AT_ONCE], k)
+            for row in range(result.ntuples):
+                ids, scores = result.get_value(row, 0), result.get_value(row, 1)
+                yield wire.hits(ids, scores) if ids and scores else []
+
+    def chill(self) -> str:
+        return "only the server's administrator can empty its caches"
+
+    def version(self) -> str:
+        facts = self._known()
+        vector = facts.vector.version if facts.vector else "?"
+        return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
+
+    def settings(self) -> Mapping[str, str]:
+        names = [f"recallbench.{name}" for name in (*(f"weight_{part}" for part in PARTS), *CONSTANTS)]
+        with told("reading its settings back"):
+            rows = self._open().execute("SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", (names,))
+            return dict(rows.fetchall())
+
+    def evidence(self) -> Mapping[str, str]:
+        facts = self._known()
+        return {
+            "server": f"PostgreSQL {facts.postgres}, {'embedded' if self._embedded else 'given by DSN'}",
+            "connection": "private socket" if self._embedded else redacted(str(self._server)),
+            "pgvector": facts.vector.version if facts.vector else "?",
+            "index": "btree on (scope, id); no vector index: every segment of the scope is compared, exactly",
+            "plan": self._plan(),
+        }
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        try:
+            if connection:
+                with connection:
+                    # An embedded server goes with all it holds; a lost connection has nothing left to drop.
+                    if self._schema and not self._embedded and not connection.broken:
+                        drop_schema(connection, self._schema)
+        finally:
+            self._schema = ""
+            if isinstance(self._server, EmbeddedServer):
+                self._server.stop()
+
+    @property
+    def _embedded(self) -> bool:
+        return isinstance(self._server, EmbeddedServer)
+
+    def _open(self) -> Connection:
+        if self._connection is None:
+            raise Blocked("the store is not open", remedy="prepare it before anything else")
+        return self._connection
+
+    def _known(self) -> ServerFacts:
+        if self._facts is None:
+            raise Blocked("the server was not asked for its version yet", remedy="prepare the store first")
+        return self._facts
+
+    def _set_up(self, connection: Connection) -> None:
+        facts = self._known()
+        own = {f"recallbench.weight_{part}": repr(getattr(self._weights, part)) for part in PARTS}
+        own |= {f"recallbench.{name}": value for name, value in CONSTANTS.items()}
+        extension = facts.vector.schema if facts.vector else "public"
+        path = ", ".join('"' + name.replace('"', '""') + '"' for name in (self._schema, extension, "pg_catalog"))
+        values = {**SESSION, **own, "search_path": path}
+        names, texts = list(values), list(values.values())
+        query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"
+        connection.execute(query, (names, texts))
+
+    def _build_lexicon(self, connection: Connection) -> None:
+        from psycopg import RawCursor
+
+        statement = _sql("lexicon").encode()
+        with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
+            cursor = RawCursor(connection)
+            for scope in self._scopes:
+                cursor.execute(statement, (scope,), prepare=True)
+                advance(1)
+
+    def _prepare_statement(self, connection: Connection) -> None:
+        types = (wire.INT4_ARRAY, self._vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
+        text = _sql("cosine" if self._weights.cosine_only else "recall")
+        self._checked(connection.pgconn.prepare(STATEMENT, text.encode(), types))
+        self._prepared = True
+
+    def _ask(self, queries: Sequence[Query], k: int) -> PGresult:
+        connection = self._open()
+        if not self._prepared:
+            raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
+        vectors = checked_questions(queries, self._dims)
+        texts = moments = None
+        if not self._weights.cosine_only:
+            for query in queries:
+                if len(query.text) > LONGEST_QUESTION:
+                    raise InputError(
+                        f"the question `{query.text[:60]}…` is too long",
+                        expected=f"at most {LONGEST_QUESTION} characters",
+                        found=f"{len(query.text)}",
+                    )
+            texts = wire.text_array([query.text for query in queries])
+            moments = wire.timestamp_array([query.asked_at for query in queries])
+        scopes = wire.int4_array([query.scope for query in queries])
+        parameters = (scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big"))
+        return self._checked(connection.pgconn.exec_prepared(STATEMENT, parameters, (1,) * 5, 1))
+
+    def _checked(self, result: PGresult) -> PGresult:
+        from psycopg import errors
+        from psycopg.pq import ExecStatus
+
+        if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+            with told("searching"):
+                raise errors.error_from_result(result)
+        return result
+
+    def _plan(self) -> str:
+        if not self._prepared:
+            return "nothing was searched"
+        statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50)"
+        with told("explaining its plan"):
+            rows: list[Any] = self._open().execute(statement).fetchall()
+        return "\n".join(
+            line if len(line) <= WIDEST_PLAN_LINE else line[: WIDEST_PLAN_LINE - 1] + "…" for (line,) in rows
+        )
+
+
+def _sql(name: str) -> str:
+    return resources.files("recallbench.stores").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")

@@ -1,0 +1,141 @@
+"""The stores by name: a new one is a module and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.progress import Progress
+from recallbench.stores.store import Store
+
+DSN_VARIABLE = "PGMNEMO_DSN"
+
+
+class Wanted(NamedTuple):
+    """What the user asked of a store."""
+
+    dsn: str | None
+    weights: str | None
+    call: str | None
+    progress: Progress | None
+
+
+class StoreStatus(NamedTuple):
+    """Whether a store could be used now, what was seen, and what would help if not."""
+
+    ready: bool
+    detail: str
+    remedy: str = ""
+
+
+class Entry(NamedTuple):
+    """One registered store."""
+
+    open: Callable[[Wanted], Store]
+    status: Callable[[str | None, Mapping[str, str]], StoreStatus]
+    about: str
+    takes: frozenset[str] = frozenset()
+    """Which of dsn, weights and call it understands."""
+
+
+def open_store(
+    name: str,
+    *,
+    dsn: str | None,
+    weights: str | None,
+    call: str | None,
+    environ: Mapping[str, str],
+    progress: Progress | None,
+) -> Store:
+    """The store of that name, not yet prepared; an embedded server begins to start in the background."""
+    entry = _entry(name)
+    for option, value in (("dsn", dsn), ("weights", weights), ("call", call)):
+        if value is not None and option not in entry.takes:
+            able = ", ".join(other for other, its in STORES.items() if option in its.takes)
+            raise UsageError(
+                f"the store `{name}` has no use for --{option}",
+                expected=f"--{option} with one of: {able}",
+                remedy=f"leave out --{option}, or choose another --store",
+            )
+    return entry.open(Wanted(dsn or environ.get(DSN_VARIABLE) or None, weights, call, progress))
+
+
+def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+    """Whether the store could be used now; starts no server, changes nothing."""
+    try:
+        return _entry(name).status(dsn or environ.get(DSN_VARIABLE) or None, environ)
+    except RecallBenchError as error:
+        found = f"{error.problem}: {error.found}" if error.found else error.problem
+        return StoreStatus(False, found, error.remedy)
+
+
+def _entry(name: str) -> Entry:
+    if name not in STORES:
+        raise UsageError(f"there is no store `{name}`", expected=", ".join(STORES), remedy="recallbench stores")
+    return STORES[name]
+
+
+def _pgvector(wanted: Wanted) -> Store:
+    from recallbench.stores.embedded import EmbeddedServer
+    from recallbench.stores.pgvector import PgvectorStore
+    from recallbench.stores.weights import parse_weights
+
+    weights = parse_weights(wanted.weights)
+    if wanted.dsn:
+        return PgvectorStore(wanted.dsn, weights, wanted.progress)
+    server = EmbeddedServer()
+    server.begin()
+    return PgvectorStore(server, weights, wanted.progress)
+
+
+def _exact(wanted: Wanted) -> Store:
+    from recallbench.stores.exact import ExactStore
+
+    return ExactStore()
+
+
+def _bm25(wanted: Wanted) -> Store:
+    from recallbench.stores.bm25 import BM25Store
+
+    return BM25Store()
+
+
+def _callable(wanted: Wanted) -> Store:
+    from recallbench.stores.callable import EXAMPLE, CallableStore
+
+    if wanted.call is None:
+        raise UsageError("the store `callable` needs a function", expected="--call module:function", remedy=EXAMPLE)
+    return CallableStore(wanted.call)
+
+
+def _postgres_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+    from recallbench.stores.binaries import find_install
+    from recallbench.stores.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet
+
+    if not dsn:
+        install = find_install(environ)
+        return StoreStatus(True, f"embedded Postgres with pgvector ({install.root.name}), started for each run")
+    with connect(dsn) as connection:
+        check_age(connection)
+        facts = server_facts(connection)
+    lack = unmet(facts)
+    if lack:
+        return StoreStatus(False, f"{lack[0]}: {lack[1]} (needs {NEEDS})", lack[2])
+    vector = f"pgvector {facts.vector.version}" if facts.vector else f"pgvector {facts.offered} (not yet installed)"
+    pgmnemo = f"pgmnemo {facts.pgmnemo}" if facts.pgmnemo else "no pgmnemo"
+    return StoreStatus(True, f"PostgreSQL {facts.postgres}, {vector}, {pgmnemo} ({redacted(dsn)})")
+
+
+def _always(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+    return StoreStatus(True, "in this process")
+
+
+STORES: Mapping[str, Entry] = {
+    "pgvector": Entry(
+        _pgvector, _postgres_status, "the reference: Postgres with pgvector", frozenset({"dsn", "weights"})
+    ),
+    "exact": Entry(_exact, _always, "exhaustive cosine in memory"),
+    "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors"),
+    "callable": Entry(_callable, _always, "a retriever of your own, as module:function", frozenset({"call"})),
+}

@@ -1,0 +1,114 @@
+"""Postgres' binary format of what goes in and comes out in bulk: COPY rows, array parameters, arrays of hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from struct import Struct, pack
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.stores.store import Hit, Item, Matrix
+
+HEADER = b"PGCOPY\n\xff\r\n\0" + pack(">ii", 0, 0)
+TRAILER = pack(">h", -1)
+NULL = pack(">i", -1)
+INT4, TEXT, TIMESTAMPTZ = 23, 25, 1184
+INT4_ARRAY, TEXT_ARRAY, TIMESTAMPTZ_ARRAY = 1007, 1009, 1185
+ARRAY_HEADER = 20
+IDS = np.dtype([("size", ">i4"), ("value", ">i8")])
+SCORES = np.dtype([("size", ">i4"), ("value", ">f8")])
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+PIECE = 16_000
+"""Characters of a text in one piece: to_tsvector refuses more than 1 MB of words and counts 16,383 positions."""
+BLOCK = 1 << 20
+
+_FRONT = Struct(">hiqii")  # fields; size and value of id; size and value of scope
+_NUMBER = Struct(">id")
+_MOMENT = Struct(">iq")
+
+
+def copy_blocks(items: Sequence[Item], matrix: Matrix) -> Iterator[bytes]:
+    """COPY data of (id, scope, occurred_at, importance, pieces, embedding), in blocks of about a megabyte."""
+    block = bytearray(HEADER)
+    for item, vector in zip(items, vector_values(matrix), strict=True):
+        block += _FRONT.pack(6, 8, item.id, 4, item.scope)
+        block += NULL if item.occurred_at is None else _MOMENT.pack(8, microseconds(item.occurred_at))
+        block += _NUMBER.pack(8, item.importance)
+        block += _sized(text_array(pieces(item.text)))
+        block += _sized(vector)
+        if len(block) > BLOCK:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block + TRAILER)
+
+
+def pieces(text: str) -> list[str]:
+    """The text in pieces of at most PIECE characters, cut at white space where there is any."""
+    found = []
+    while len(text) > PIECE:
+        cut = next((at for at in range(PIECE, PIECE // 2, -1) if text[at].isspace()), PIECE)
+        found.append(text[:cut])
+        text = text[cut:]
+    return [*found, text]
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 2000; a time without a zone is taken as UTC."""
+    past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH
+    return (past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds
+
+
+def vector_values(matrix: Matrix) -> list[bytes]:
+    """Each row as a value of pgvector's type."""
+    rows, dims = matrix.shape
+    packed = np.empty((rows, 4 + 4 * dims), np.uint8)
+    packed[:, :4] = np.frombuffer(pack(">hh", dims, 0), np.uint8)
+    packed[:, 4:] = np.ascontiguousarray(matrix, ">f4").view(np.uint8).reshape(rows, -1)
+    return [row.tobytes() for row in packed]
+
+
+def vector_array(matrix: Matrix, oid: int) -> bytes:
+    """The rows as an array of vectors."""
+    return _array(oid, vector_values(matrix))
+
+
+def int4_array(numbers: Sequence[int]) -> bytes:
+    """Whole numbers as int4[]."""
+    return _array(INT4, [pack(">i", number) for number in numbers])
+
+
+def text_array(texts: Sequence[str]) -> bytes:
+    """Texts as text[]; what Postgres can't hold (NUL, half a surrogate pair) becomes a space or a question mark."""
+    return _array(TEXT, [text.replace("\0", " ").encode("utf-8", "replace") for text in texts])
+
+
+def timestamp_array(moments: Sequence[datetime | None]) -> bytes:
+    """Moments as timestamptz[]."""
+    return _array(TIMESTAMPTZ, [None if at is None else pack(">q", microseconds(at)) for at in moments])
+
+
+def hits(ids: bytes, scores: bytes) -> list[Hit]:
+    """Two arrays as ranked hits."""
+    return list(map(Hit, _values(ids, IDS), _values(scores, SCORES)))
+
+
+def _values(array: bytes, kind: np.dtype[np.void]) -> list[float]:
+    # An empty array has no dimensions and so no elements; its header is shorter.
+    if len(array) < ARRAY_HEADER:
+        return []
+    elements: npt.NDArray[np.void] = np.frombuffer(array, kind, offset=ARRAY_HEADER)
+    values: list[float] = elements["value"].tolist()
+    return values
+
+
+def _array(oid: int, values: Sequence[bytes | None]) -> bytes:
+    holes = any(value is None for value in values)
+    parts = [pack(">iiIii", 1, holes, oid, len(values), 1)]
+    parts += [NULL if value is None else _sized(value) for value in values]
+    return b"".join(parts)
+
+
+def _sized(value: bytes) -> bytes:
+    return len(value).to_bytes(4, "big") + value
