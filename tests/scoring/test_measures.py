@@ -123,3 +123,19 @@ def test_clarification_8_saturated_where_k_reaches_the_haystack() -> None:
     assert parse("recall_frac@50").saturated(judged).tolist() == [True, True, True]
     assert parse("recall_all@9").saturated(judged).tolist() == [True, False, False]
     assert [str(measure) for measure in ALL if measure.ordered] == ["ndcg@10", "mrr@50"]
+
+
+def test_f1_of_means_parts_are_what_each_question_pulls() -> None:
+    """A question's part, less the measure, is how fast the measure moves when that question gains weight."""
+    rankings, gold = [[0, 1, 2], [3], [4, 5, 6]], [{0}, {3, 4, 5}, {1, 4, 6, 7}]
+    judged = judge(rankings, gold, [10] * 3, depth=3)
+    precision, recall = parse("precision@3").values(judged), parse("recall_frac@3").values(judged)
+    measure = parse("f1_of_means@3").values(judged)
+
+    def with_weight(question: int, extra: float) -> float:
+        p, r = ((1 - extra) * v.mean() + extra * v[question] for v in (precision, recall))
+        return float(2 * p * r / (p + r))
+
+    for question, part in enumerate(measure):
+        slope = (with_weight(question, 1e-6) - with_weight(question, -1e-6)) / 2e-6
+        assert part - measure.mean() == pytest.approx(slope, abs=1e-8)
