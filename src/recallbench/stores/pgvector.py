@@ -70,10 +70,14 @@ class PgvectorStore(Store):
         self._weights = weights
         self._progress = progress or Silent()
         self._connection: Connection | None = None
+        self._guard: Connection | None = None
+        """The session that holds the schema, while `_connection` is another one that only searches."""
         self._facts: ServerFacts | None = None
+        self._dsn = ""
         self._schema = ""
         self._dims = 0
-        self._vectors = 0
+        self._vector = self._vectors = 0
+        """What this database calls the types vector and vector[]."""
         self._scopes: dict[int, None] = {}
         self._prepared = False
 
@@ -82,8 +86,8 @@ class PgvectorStore(Store):
             raise UsageError(
                 "the store can't hold these vectors", expected="1 to 16000 numbers each", found=f"{dims} numbers"
             )
-        dsn = self._server if isinstance(self._server, str) else self._server.dsn
-        connection = self._connection = connect(dsn)
+        self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
+        connection = self._connection = connect(self._dsn)
         self._facts = ready_server(connection)
         self._schema = claim_schema(connection)
         self._dims = dims
@@ -132,7 +136,18 @@ class PgvectorStore(Store):
                 yield wire.hits(ids, scores) if ids and scores else []
 
     def chill(self) -> str:
-        return "only the server's administrator can empty its caches"
+        """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
+        old = self._open()
+        connection = connect(self._dsn)
+        if self._guard is None:
+            self._guard = old
+        else:
+            old.close()
+        self._connection = connection
+        with told("opening a fresh session"):
+            self._set_up(connection)
+        self._prepare_statement(connection)
+        return ""
 
     def version(self) -> str:
         facts = self._known()
@@ -156,14 +171,16 @@ class PgvectorStore(Store):
         }
 
     def close(self) -> None:
-        connection, self._connection = self._connection, None
+        searching, self._connection = self._connection, None
+        holding, self._guard = self._guard or searching, None
         try:
-            if connection:
-                with connection:
-                    # An embedded server goes with all it holds; a lost connection has nothing left to drop.
-                    if self._schema and not self._embedded and not connection.broken:
-                        drop_schema(connection, self._schema)
+            # An embedded server goes with all it holds; a lost connection has nothing left to drop.
+            if holding and self._schema and not self._embedded and not holding.broken:
+                drop_schema(holding, self._schema)
         finally:
+            for connection in (searching, holding):
+                if connection:
+                    connection.close()
             self._schema = ""
             if isinstance(self._server, EmbeddedServer):
                 self._server.stop()
@@ -226,7 +243,9 @@ class PgvectorStore(Store):
             texts = wire.text_array([query.text for query in queries])
             moments = wire.timestamp_array([query.asked_at for query in queries])
         scopes = wire.int4_array([query.scope for query in queries])
-        parameters = (scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big"))
+        embeddings = wire.vector_array(vectors, self._vector)
+        # The library's types forget that a parameter may be null.
+        parameters: Any = (scopes, embeddings, texts, moments, k.to_bytes(8, "big"))
         return self._checked(connection.pgconn.exec_prepared(STATEMENT, parameters, (1,) * 5, 1))
 
     def _checked(self, result: PGresult) -> PGresult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -56,7 +56,7 @@ def redacted(dsn: str) -> str:
 def connect(dsn: str) -> Connection:
     """A session in autocommit mode; raises Blocked when no server answers or it refuses."""
     import psycopg
-    from psycopg.conninfo import conninfo_to_dict
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     try:
         parts = conninfo_to_dict(dsn)
@@ -69,7 +69,7 @@ def connect(dsn: str) -> Connection:
         ) from None
     try:
         settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
-        return psycopg.connect("", autocommit=True, **settings)
+        return psycopg.connect(make_conninfo("", **settings), autocommit=True)
     except psycopg.OperationalError as error:
         message = _without(str(error).strip(), parts)
         refused = "FATAL" in message
@@ -205,7 +205,7 @@ def _said(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
-def _without(message: str, parts: dict[str, object]) -> str:
+def _without(message: str, parts: Mapping[str, object]) -> str:
     for name in SECRETS:
         if parts.get(name):
             message = message.replace(str(parts[name]), "***")

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.progress import Progress
+from recallbench.stores.postgres import has_extension
 from recallbench.stores.store import Store
+
+__all__ = ["STORES", "Entry", "StoreStatus", "has_extension", "open_store", "store_status"]
 
 DSN_VARIABLE = "PGMNEMO_DSN"
 
@@ -34,9 +37,10 @@ class Entry(NamedTuple):
 
     open: Callable[[Wanted], Store]
     status: Callable[[str | None, Mapping[str, str]], StoreStatus]
-    about: str
+    summary: str
     takes: frozenset[str] = frozenset()
-    """Which of dsn, weights and call it understands."""
+    """Which of weights and call it understands."""
+    needs_vectors: bool = True
 
 
 def open_store(
@@ -50,7 +54,8 @@ def open_store(
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
     entry = _entry(name)
-    for option, value in (("dsn", dsn), ("weights", weights), ("call", call)):
+    # A DSN is no mistake with a store in memory: it may come from the environment.
+    for option, value in (("weights", weights), ("call", call)):
         if value is not None and option not in entry.takes:
             able = ", ".join(other for other, its in STORES.items() if option in its.takes)
             raise UsageError(
@@ -132,10 +137,8 @@ def _always(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
 
 
 STORES: Mapping[str, Entry] = {
-    "pgvector": Entry(
-        _pgvector, _postgres_status, "the reference: Postgres with pgvector", frozenset({"dsn", "weights"})
-    ),
+    "pgvector": Entry(_pgvector, _postgres_status, "the reference: Postgres with pgvector", frozenset({"weights"})),
     "exact": Entry(_exact, _always, "exhaustive cosine in memory"),
-    "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors"),
+    "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors", needs_vectors=False),
     "callable": Entry(_callable, _always, "a retriever of your own, as module:function", frozenset({"call"})),
 }

@@ -66,7 +66,7 @@ class Store(ABC):
 
     def ready(self) -> None:
         """All scopes were ingested: build what searching needs."""
-        return None
+        return
 
     @abstractmethod
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -79,7 +79,7 @@ class Store(ABC):
 
     def forget(self, scope: int) -> None:
         """Drop one scope (only called on stores that hold one scope at a time)."""
-        return None
+        return
 
     def chill(self) -> str:
         """Make the next query a cold one, as far as the system allows; returns why it can't be, empty when done."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from struct import Struct, pack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,12 +95,12 @@ def hits(ids: bytes, scores: bytes) -> list[Hit]:
     return list(map(Hit, _values(ids, IDS), _values(scores, SCORES)))
 
 
-def _values(array: bytes, kind: np.dtype[np.void]) -> list[float]:
+def _values(array: bytes, kind: np.dtype[np.void]) -> list[Any]:
     # An empty array has no dimensions and so no elements; its header is shorter.
     if len(array) < ARRAY_HEADER:
         return []
     elements: npt.NDArray[np.void] = np.frombuffer(array, kind, offset=ARRAY_HEADER)
-    values: list[float] = elements["value"].tolist()
+    values: list[Any] = elements["value"].tolist()
     return values
 
 
