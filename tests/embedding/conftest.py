@@ -1,0 +1,33 @@
+"""Tiny encoders and a hub that serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tiny_models import Tiny, bge, dragon
+
+from loopback_hub import LoopbackHub
+
+
+@pytest.fixture(scope="session")
+def tiny_bge(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    return bge(tmp_path_factory.mktemp("bge"))
+
+
+@pytest.fixture(scope="session")
+def tiny_dragon(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    return dragon(tmp_path_factory.mktemp("dragon"))
+
+
+@pytest.fixture
+def hub(tiny_bge: Tiny, tiny_dragon: Tiny) -> Iterator[LoopbackHub]:
+    with LoopbackHub({**tiny_bge.files, **tiny_dragon.files}, revisions=("a" * 40,)) as serving:
+        yield serving
+
+
+@pytest.fixture
+def environ(hub: LoopbackHub, tmp_path: Path) -> dict[str, str]:
+    """An environment that knows the loopback hub and an empty cache."""
+    return {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}

@@ -1,0 +1,271 @@
+"""Each distinct text is embedded once, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_models import Tiny, independent, sentence, table_of
+
+from recallbench.embedding import cached, machine, proof
+from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.errors import InputError, RecallBenchError
+from recallbench.progress import Advance, Silent
+
+TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12, 200, 90, 7, 30, 600, 5, 17))]
+
+
+@pytest.fixture
+def opened(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> Any:
+    """Opens the tiny bge over one cache folder; keywords override."""
+
+    def open_(**options: Any) -> Embedder:
+        spec = options.pop("spec", tiny_bge.spec)
+        settings: dict[str, Any] = {"cache_dir": tmp_path / "cache", "environ": environ, "backend": "torch"}
+        return open_embedder(spec, **{**settings, **options})
+
+    return open_
+
+
+def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
+    embedder = opened()
+    embedder.ensure(iter([*TEXTS, *TEXTS[:5]]), "passage")
+    # Both roles share weights and prefix: a query that is a passage is that passage's vector.
+    embedder.ensure([TEXTS[0], "the cat sat"], "query")
+    report = embedder.report()
+    assert (report.distinct, report.computed, report.reused, report.truncated) == (13, 13, 0, 3)
+    embedder.close()
+    again = opened()
+    again.ensure(TEXTS[:4], "passage")
+    report = again.report()
+    assert (report.distinct, report.computed, report.reused, report.truncated) == (4, 0, 4, 1)
+    assert report.tokens == int(again.lookup(TEXTS[:4], "passage").tokens.sum())
+
+
+def test_twins_keep_a_vector_per_role(opened: Any, tiny_dragon: Tiny) -> None:
+    embedder = opened(spec=tiny_dragon.spec)
+    embedder.ensure(["we met in the park"], "passage")
+    embedder.ensure(["we met in the park"], "query")
+    assert embedder.report().computed == 2
+
+
+def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached, "WINDOW", 4)
+    monkeypatch.setattr(cached, "BLOCK", 2)
+    embedder = opened()
+    read = 0
+    ahead = []
+
+    def stream() -> Iterator[str]:
+        nonlocal read
+        for text in TEXTS:
+            read += 1
+            ahead.append(read - embedder.report().computed)
+            yield text
+
+    embedder.ensure(stream(), "passage")
+    assert max(ahead) <= 6
+    found = embedder.lookup(TEXTS, "passage")
+    np.testing.assert_allclose(found.vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
+
+
+def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    widths = []
+
+    def watched(self: Any, batch: Any, original: Any = cached.Engine.forward) -> Any:
+        widths.append(batch.ids.shape)
+        return original(self, batch)
+
+    monkeypatch.setattr(cached.Engine, "forward", watched)
+    embedder = opened()
+    embedder.ensure(TEXTS, "passage")
+    tokens = sorted(embedder.lookup(TEXTS, "passage").tokens.tolist(), reverse=True)
+    assert widths == [(8, 512), (4, tokens[8])]
+
+
+def test_tokens_are_the_true_length_and_cut_is_where_the_window_ends(opened: Any, tiny_bge: Tiny) -> None:
+    found = opened().lookup(TEXTS, "passage")
+    for text, tokens, cut in zip(TEXTS, found.tokens, found.cut, strict=True):
+        whole = tiny_bge.tokenizer(text)["input_ids"]
+        assert tokens == len(whole)
+        if len(whole) <= 512:
+            assert cut == len(text)
+        else:
+            assert tiny_bge.tokenizer(text[:cut])["input_ids"] == [*whole[:511], whole[-1]]
+
+
+def test_a_prefix_is_read_by_the_model_but_not_counted_in_the_cut(opened: Any, tiny_bge: Tiny) -> None:
+    spec = replace(tiny_bge.spec, query_prefix="the cat ")
+    plain, prefixed = opened().lookup(TEXTS, "query"), opened(spec=spec).lookup(TEXTS, "query")
+    both = independent(tiny_bge, ["the cat " + text for text in TEXTS], "query")
+    np.testing.assert_allclose(prefixed.vectors, both, atol=2e-6)
+    assert prefixed.tokens[0] > plain.tokens[0]
+    assert prefixed.cut[0] == len(TEXTS[0])
+    assert 0 < prefixed.cut[2] < plain.cut[2]
+
+
+def test_lookup_returns_rows_in_the_order_asked_with_repeats(opened: Any) -> None:
+    embedder = opened()
+    embedder.ensure(TEXTS, "passage")
+    found = embedder.lookup([TEXTS[3], TEXTS[0], TEXTS[3]], "passage")
+    np.testing.assert_array_equal(found.vectors[0], found.vectors[2])
+    assert np.abs(found.vectors[0] - found.vectors[1]).max() > 0.01
+    assert embedder.lookup([], "passage").vectors.shape == (0, 32)
+
+
+class Interrupted(Silent):
+    """Progress during which the user presses Ctrl-C, once so many texts are done."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
+        def advance(done: int) -> None:
+            self.left -= done
+            if self.left <= 0:
+                raise KeyboardInterrupt
+
+        yield advance if name.startswith("embedding") else lambda done: None
+
+
+def test_ctrl_c_keeps_every_finished_batch(opened: Any, tiny_bge: Tiny) -> None:
+    texts = [sentence(5 + seed, seed) for seed in range(24)]
+    embedder = opened(progress=Interrupted(after=16))
+    with pytest.raises(KeyboardInterrupt):
+        embedder.ensure(texts, "passage")
+    embedder.close()
+    resumed = opened()
+    resumed.ensure(texts, "passage")
+    assert (resumed.report().reused, resumed.report().computed) == (16, 8)
+    np.testing.assert_allclose(
+        resumed.lookup(texts, "passage").vectors, independent(tiny_bge, texts, "passage"), atol=2e-6
+    )
+
+
+def test_a_damaged_vector_is_computed_anew_and_said_so(opened: Any, tmp_path: Path) -> None:
+    embedder = opened()
+    before = embedder.lookup(TEXTS, "passage").vectors
+    embedder.close()
+    [file] = (tmp_path / "cache" / "vectors").glob("*/vectors.f32")
+    body = bytearray(file.read_bytes())
+    body[130] ^= 64
+    file.write_bytes(bytes(body))
+    again = opened()
+    np.testing.assert_allclose(again.lookup(TEXTS, "passage").vectors, before, atol=2e-6)
+    report = again.report()
+    assert (report.computed, report.reused) == (1, 11)
+    assert report.notes == ("1 damaged record(s) in the vector cache were computed anew",)
+
+
+def test_half_a_surrogate_pair_is_refused_by_position(opened: Any) -> None:
+    with pytest.raises(InputError, match="passage text 2 \\(counted from 0\\)") as error:
+        opened().ensure(["a cat", "a dog", "a \ud83d mat"], "passage")
+    assert error.value.found == "a lone surrogate at character 2"
+
+
+CHILD = """
+import json, sys
+from pathlib import Path
+from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.encoders import read_spec
+spec = read_spec("tiny", json.loads(sys.argv[1]))
+embedder = open_embedder(spec, cache_dir=Path(sys.argv[2]), backend=sys.argv[3])
+embedder.ensure(json.loads(sys.argv[4]), "passage")
+vectors = embedder.lookup(json.loads(sys.argv[4]), "passage").vectors
+heavy = {"torch", "transformers", "sentence_transformers", "openvino", "tokenizers"} & set(sys.modules)
+print(json.dumps([sorted(heavy), embedder.fingerprint_sha256, embedder.report().computed, float(vectors.sum())]))
+"""
+
+
+def child(tiny: Tiny, environ: dict[str, str], cache: Path, backend: str, home: Path) -> list[Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, table_of(tiny.spec), str(cache), backend, json.dumps(TEXTS)],
+        env={**os.environ, **environ, "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("backend", ["torch", "openvino"])
+def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
+    tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path, backend: str
+) -> None:
+    first = child(tiny_dragon, environ, tmp_path / "cache", backend, tmp_path)
+    assert "torch" in first[0]
+    assert first[2] == 12
+    # Neither the hub nor its cache is needed again, though some hashes were not pinned but recorded.
+    gone = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "nowhere"), "HF_HUB_OFFLINE": "1"}
+    second = child(tiny_dragon, gone, tmp_path / "cache", backend, tmp_path)
+    assert second == [[], first[1], 0, first[3]]
+    # Left to itself, OpenVINO's import reports home and leaves a folder in the user's home.
+    assert not (tmp_path / "intel").exists()
+
+
+def test_openvino_is_proven_once_and_the_proof_is_kept(opened: Any) -> None:
+    texts = [sentence(4 + seed, seed) for seed in range(40)]
+    first = opened(backend="openvino")
+    first.ensure(texts, "passage")
+    report = first.report()
+    assert (report.backend, report.proof, report.proof_texts) == ("openvino/cpu", "equal", 32)
+    assert report.worst_cosine is not None
+    assert 0.999999 <= report.worst_cosine <= 1.000001
+    assert first.fingerprint["backend"] == "openvino/cpu"
+    first.close()
+    second = opened(backend="openvino")
+    second.ensure([*texts, "rain again"], "passage")
+    assert (second.report().proof, second.report().computed, second.report().proof_texts) == ("cached", 1, 32)
+    third = opened(backend="openvino")
+    third.ensure(texts, "passage")
+    assert third.report().proof == "not needed"
+
+
+def test_a_proof_on_few_texts_is_made_again_on_more(opened: Any) -> None:
+    first = opened(backend="openvino")
+    first.ensure(["a cat", "a dog"], "passage")
+    assert first.report().proof_texts == 2
+    first.ensure(TEXTS, "passage")
+    assert (first.report().proof, first.report().proof_texts) == ("equal", 12)
+
+
+def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(proof, "COSINE", 1.1)
+        embedder = opened(backend="openvino")
+        found = embedder.lookup(TEXTS, "passage").vectors
+    report = embedder.report()
+    assert (report.backend, report.proof, report.computed) == ("torch/cpu", "failed", 12)
+    assert "torch was used" in report.notes[0]
+    assert embedder.fingerprint["backend"] == "torch/cpu"
+    again = opened(backend="openvino")
+    np.testing.assert_array_equal(again.lookup(TEXTS, "passage").vectors, found)
+    assert (again.report().backend, again.report().computed, again.report().notes) == ("torch/cpu", 0, report.notes)
+    assert again.fingerprint_sha256 == embedder.fingerprint_sha256 == opened(backend="torch").fingerprint_sha256
+
+
+def test_a_proof_that_fails_after_cached_vectors_were_used_stops_the_run(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(backend="openvino").ensure(TEXTS, "passage")
+    with monkeypatch.context() as patched:
+        patched.setattr(proof, "COSINE", 1.1)
+        patched.setattr(machine, "cpu_model", lambda: "another processor")
+        embedder = opened(backend="openvino")
+        with pytest.raises(RecallBenchError, match="vectors of openvino/cpu already went into this run"):
+            embedder.ensure([*TEXTS, "rain again"], "passage")
+        again = opened(backend="openvino")
+        again.ensure([*TEXTS, "rain again"], "passage")
+        assert (again.report().backend, again.report().computed) == ("torch/cpu", 13)

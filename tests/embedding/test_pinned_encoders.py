@@ -1,0 +1,103 @@
+"""The registry says what the protocol and its clarifications pin, and the installed weights are the pinned ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny_models import Tiny
+
+from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.weights import fetch_weights, weights_status
+from recallbench.errors import UsageError
+from recallbench.progress import Silent
+
+
+def test_bge_m3() -> None:
+    spec = ENCODERS["bge-m3"]
+    assert (spec.passage.repo, spec.passage.revision) == ("BAAI/bge-m3", "5617a9f61b028005a4858fdac845db406aefb181")
+    assert spec.query == spec.passage
+    assert spec.one_sided()
+    assert spec.passage.model_file == "pytorch_model.bin"
+    assert spec.passage.files["pytorch_model.bin"] == "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38"
+    assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("cls", True, 1024, 1024)
+
+
+def test_dragon_plus() -> None:
+    spec = ENCODERS["dragon-plus"]
+    query = ("facebook/dragon-plus-query-encoder", "2d3808c087119b953f8494b7638c216c71712cee")
+    assert (spec.query.repo, spec.query.revision) == query
+    # Both sides are tokenised by the query encoder's tokenizer.
+    assert (spec.tokenizer.repo, spec.tokenizer.revision) == query
+    assert (spec.passage.repo, spec.passage.revision) == (
+        "facebook/dragon-plus-context-encoder",
+        "68074e7406bb0061b0d049b58592acafae00e9d4",
+    )
+    assert not spec.one_sided()
+    assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("cls", False, 768, 1024)
+
+
+def test_minilm() -> None:
+    spec = ENCODERS["minilm"]
+    assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("mean", True, 384, 384)
+    assert spec.passage.model_file == "model.safetensors"
+
+
+@pytest.mark.parametrize("name", ["bge-m3", "dragon-plus", "minilm"])
+def test_every_encoder_reads_512_tokens_in_batches_of_8_without_prefixes(name: str) -> None:
+    spec = ENCODERS[name]
+    assert (spec.max_tokens, spec.batch_size, spec.dtype) == (512, 8, "float32")
+    assert (spec.prefix("passage"), spec.prefix("query")) == ("", "")
+
+
+def test_the_installed_minilm_is_the_pinned_one(tmp_path: Path) -> None:
+    paths = fetch_weights("minilm", {}, Silent(), cache_dir=tmp_path)
+    assert [path.name for path in paths] == ["config.json", "model.safetensors", "tokenizer.json"]
+    ready, detail, remedy = weights_status("minilm", {}, tmp_path)
+    assert (ready, remedy) == (True, "")
+    assert "all-MiniLM-L6-v2" in detail
+
+
+def test_status_tells_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
+    ready, detail, remedy = weights_status("bge-m3", {"HF_HOME": str(tmp_path / "hf")}, tmp_path)
+    assert not ready
+    assert detail == ("missing: BAAI/bge-m3/config.json, BAAI/bge-m3/pytorch_model.bin, BAAI/bge-m3/tokenizer.json")
+    assert remedy == "recallbench fetch bge-m3"
+
+
+def test_an_unknown_encoder_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        open_embedder("stella", cache_dir=tmp_path)
+    assert error.value.expected == "bge-m3, dragon-plus, minilm, hash"
+
+
+def test_the_fingerprint_names_all_that_decides_a_vector(
+    tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path
+) -> None:
+    spec = tiny_dragon.spec
+    embedder = open_embedder(spec, cache_dir=tmp_path, environ=environ, backend="torch")
+    facts = dict(embedder.fingerprint)
+    assert facts.pop("sha256 passage/pytorch_model.bin") == spec.passage.files["pytorch_model.bin"]
+    assert facts.pop("sha256 query/pytorch_model.bin") == spec.query.files["pytorch_model.bin"]
+    hashes = [facts.pop(name) for name in list(facts) if name.startswith("sha256 ")]
+    assert [len(digest) for digest in hashes] == [64] * 4
+    assert facts == {
+        "encoder": "facebook/dragon-plus",
+        "passage": "tiny/dragon-context@" + "a" * 40,
+        "query": "tiny/dragon-query@" + "a" * 40,
+        "tokenizer": "tiny/dragon-query@" + "a" * 40,
+        "pooling": "cls",
+        "normalisation": "none",
+        "max_tokens": "512",
+        "batch_size": "8",
+        "dtype": "float32",
+        "passage_prefix": "",
+        "query_prefix": "",
+        "native_dims": "24",
+        "stored_dims": "32",
+        "padding": "zeros",
+        "backend": "torch/cpu",
+        "recorded at first use, not pinned": "passage/config.json, query/config.json, "
+        "tokenizer/tokenizer_config.json, tokenizer/vocab.txt",
+    }
