@@ -86,7 +86,7 @@ def items() -> list[dict[str, Any]]:
     ) -> None:
         name = hashlib.sha256(f"{kind} {question}".encode()).hexdigest()[:8] + ("_abs" if abs_ else "")
         number = len(made)
-        size = LARGE[number // 12] if number % 12 == 5 else 15 + dice.below(20)
+        size = LARGE[number // 12] if number % 12 == 5 else 15 + dice.below(15)
         sessions = [(f"answer_{name}_{i + 1}", turns) for i, turns in enumerate(golds)]
         sessions += [(f"near_{name}_{i + 1}", turns) for i, turns in enumerate(lures)]
         order = dice.draw([*sessions, *dice.draw(pool, size - len(sessions))], size)
@@ -126,7 +126,7 @@ def items() -> list[dict[str, Any]]:
         return [
             *([{"role": t["role"], "content": t["content"]} for t in turns] for turns in rest),
             *(chat(thread, dice) for _ in range(2)),
-            retelling(without[0]["say"], dice),
+            *([retelling(without[0]["say"], dice)] if dice.below(2) else []),
         ]
 
     for place, thread in enumerate(THREADS[:11]):
