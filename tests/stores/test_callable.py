@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recallbench.errors import InputError, UsageError
+from recallbench.stores.callable import CallableStore
+from recallbench.stores.store import Hit, Item, Query
+
+ITEMS = [Item(3, 1, "red fox", None, 0.5), Item(4, 1, "blue owl", None, 0.5), Item(5, 1, "owl", None, 0.5)]
+VECTORS = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+QUESTION = Query(1, "owl", np.array([1, 0], np.float32))
+
+MODULE = """
+__version__ = "7.2"
+
+def by_dot(items, vectors):
+    def search(query, k):
+        scores = vectors @ query.vector
+        return [(item.id, float(score)) for item, score in zip(items, scores)][:k]
+    return search
+
+def by_words(items, vectors):
+    assert vectors is None
+    return lambda query, k: [(item.id, item.text.count(query.text)) for item in items][:k]
+by_words.needs_vectors = False
+
+def answering(answer):
+    return lambda items, vectors: lambda query, k: answer
+
+nothing = answering([])
+too_many = answering([(3, 1.0), (4, 1.0), (5, 1.0)])
+unknown = answering([(3, 1.0), (99, 0.5)])
+doubled = answering([(3, 1.0), (3, 0.5)])
+nan = answering([(3, float("nan"))])
+endless = answering([(3, float("inf"))])
+not_pairs = answering([3, 4])
+no_number = answering([("three", 1.0)])
+half = answering([(3.5, 1.0)])
+no_list = answering(None)
+
+def raising(items, vectors):
+    def search(query, k):
+        raise KeyError("gone")
+    return search
+
+def not_opening(items, vectors):
+    raise RuntimeError("no memory today")
+
+def no_searcher(items, vectors):
+    return 12
+
+number = 12
+"""
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "my_memory.py").write_text(MODULE)
+    (tmp_path / "broken_memory.py").write_text("import nowhere_to_be_found\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+
+    def open_it(name: str) -> CallableStore:
+        store = CallableStore(f"my_memory:{name}")
+        store.prepare(2)
+        store.ingest(ITEMS, VECTORS if store.needs_vectors else None)
+        return store
+
+    yield open_it
+    __import__("sys").modules.pop("my_memory", None)
+
+
+def test_hits_are_ranked_by_score_then_id(opened) -> None:
+    assert opened("by_dot").search(QUESTION, 5) == [Hit(3, 1.0), Hit(5, 1.0), Hit(4, 0.0)]
+
+
+def test_a_function_may_do_without_vectors(opened) -> None:
+    store = opened("by_words")
+    assert not store.needs_vectors
+    assert store.search(QUESTION, 5) == [Hit(4, 1.0), Hit(5, 1.0), Hit(3, 0.0)]
+
+
+def test_fewer_hits_and_forgotten_scopes_are_fine(opened) -> None:
+    store = opened("nothing")
+    assert store.search(QUESTION, 5) == []
+    assert store.search(Query(9, "owl", QUESTION.vector), 5) == []
+    store = opened("by_dot")
+    store.forget(1)
+    assert store.search(QUESTION, 5) == []
+
+
+def test_it_is_named_in_the_artefacts(opened) -> None:
+    store = opened("by_dot")
+    assert store.version() == "my_memory:by_dot (7.2)"
+    assert store.settings() == {"callable.function": "my_memory:by_dot"}
+    assert len(store.evidence()["module_sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("too_many", "3 hits"),
+        ("unknown", "the id 99"),
+        ("doubled", "the id 3 twice"),
+        ("nan", "nan for the id 3"),
+        ("endless", "inf for the id 3"),
+        ("not_pairs", "3"),
+        ("no_number", "three"),
+        ("half", "3.5"),
+        ("raising", "KeyError"),
+        ("no_list", "TypeError"),
+    ],
+)
+def test_a_wrong_answer_is_told(opened, name: str, found: str) -> None:
+    with pytest.raises(InputError, match=f"my_memory:{name}") as caught:
+        opened(name).search(QUESTION, 2)
+    assert found in caught.value.found
+
+
+@pytest.mark.parametrize(("name", "found"), [("not_opening", "no memory today"), ("no_searcher", "a int")])
+def test_a_function_that_opens_nothing(opened, name: str, found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        opened(name)
+    assert found in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("my_memory", "names no function"),
+        (":by_dot", "names no function"),
+        ("no_such_module_here:f", "can't be imported"),
+        ("broken_memory:f", "can't be imported"),
+        ("my_memory:absent", "is no function"),
+        ("my_memory:number", "is no function"),
+    ],
+)
+def test_a_name_that_leads_nowhere(opened, call: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        CallableStore(call)
