@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.results.metrics import Metrics
-from recallbench.results.report import figure, interval, share
+from recallbench.results.report import figure, interval, saturation
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -30,7 +30,7 @@ def headline(metrics: Metrics, folder: Path) -> str:
                 str(e.n),
                 figure(e.chance),
                 figure(control.get(e.measure)),
-                share(e.saturated),
+                saturation(e),
             )
         )
     embedder = metrics.embedder.name if metrics.embedder else "no embedder"

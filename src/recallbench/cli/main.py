@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from recallbench import __version__
 from recallbench.cli import audit, doctor, fetch, listings, run
@@ -69,16 +69,13 @@ def _run(arguments: Sequence[str]) -> int:
         code = app(args=list(arguments), prog_name="recallbench", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return 2
-    except click.ClickException as error:
+    except TyperException as error:
         error.show()
         return 2
     except RecallBenchError as error:
         _tell(str(error))
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
         return INTERRUPTED
     except BrokenPipeError:

@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from recallbench.errors import InputError
@@ -26,7 +25,7 @@ def default_cache() -> Path:
     return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))
 
 
-def _load(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
+def _load(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return None
     try:

@@ -143,7 +143,11 @@ def _judged(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int) -> Ju
 
 
 def _part(one: Estimate) -> parts.EstimatePart:
-    return parts.EstimatePart.model_construct(**asdict(one) | {"measure": str(one.measure)})
+    # Bootstrap bounds come from a matrix product, whose last digits may differ from one processor to the next.
+    low, high = (None if bound is None else round(bound, 10) for bound in (one.low, one.high))
+    return parts.EstimatePart.model_construct(
+        **asdict(one) | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
+    )
 
 
 def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.HeadlinePart]:

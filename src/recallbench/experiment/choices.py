@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from recallbench.experiment.options import Options
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.rules import CorpusRules, Rules
-from recallbench.stores.registry import STORES, has_extension
+from recallbench.stores.postgres import has_extension
+from recallbench.stores.registry import STORES, open_store
 
 REFERENCE_STORE = "pgvector"
 BUNDLED_EMBEDDER = "minilm"
@@ -37,10 +38,18 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             said.append(f"store: {store}, since {reason}; recorded as a deviation")
-    if store in STORES and not STORES[store].needs_vectors:
+    if not _needs_vectors(store, options):
         return Choice(store, None, tuple(said))
     embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
     return Choice(store, embedder, tuple(said))
+
+
+def _needs_vectors(store: str, options: Options) -> bool:
+    if store in STORES and "call" in STORES[store].takes:
+        # Only the user's function knows.
+        opened = open_store(store, dsn=None, weights=None, call=options.call, environ=options.environ, progress=None)
+        return opened.needs_vectors
+    return store not in STORES or STORES[store].needs_vectors
 
 
 def _default_store(options: Options) -> tuple[str, str]:

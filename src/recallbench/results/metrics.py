@@ -98,6 +98,7 @@ class EstimatePart(_Part):
     chance: float | None = Field(description="expected value for a random order, closed form")
     ceiling: float | None = Field(description="what an oracle reaches")
     saturated: float | None = Field(description="share of questions whose haystack is no larger than k")
+    ordered: bool = Field(description="the order inside the top k counts, so a saturated value still tells of it")
     design_effect: float | None = Field(description="clustered variance over the variance of independent questions")
     left_out: int = Field(description="questions of the slice without gold, not in n")
 

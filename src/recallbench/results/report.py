@@ -59,6 +59,11 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
+def saturation(one: EstimatePart) -> str:
+    """How far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
+    return share(one.saturated) + (" (order counts)" if one.ordered and one.saturated else "")
+
+
 def interval(one: EstimatePart | IntervalPart) -> str:
     """A 95% interval, or a dash."""
     return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
@@ -125,7 +130,7 @@ def _measures(metrics: Metrics) -> list[str]:
             figure(one.ceiling),
             _bm25(metrics, one.measure),
             "–" if one.design_effect is None else f"{one.design_effect:.2f}",
-            share(one.saturated),
+            saturation(one),
         )
         for one in metrics.estimates[OVERALL]
     ]
@@ -136,7 +141,7 @@ def _measures(metrics: Metrics) -> list[str]:
         *table(head, rows),
         "",
         "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
-        "questions whose haystack is no larger than k, so that any order would do.",
+        "questions whose haystack is no larger than k: a recall there is 1 whatever the store does.",
     ]
 
 

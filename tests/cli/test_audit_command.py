@@ -1,0 +1,115 @@
+"""`recallbench audit` decides a folder again, trusting only what it can check."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.results.manifest import build
+
+
+def git(place: Path, *words: str) -> None:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True)
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", ".")
+    recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=tmp_path)
+    return tmp_path / "result"
+
+
+def test_a_folder_is_verified_once_it_is_committed(result: Path) -> None:
+    place = result.parent
+    before = recallbench("audit", "result", cwd=place)
+    assert before.returncode == 1
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in before.stdout
+    git(place, "add", "result")
+    assert "pending: committed" in recallbench("audit", "result", cwd=place).stdout
+    git(place, "commit", "-qm", "result")
+    after = recallbench("audit", "result", cwd=place)
+    assert after.returncode == 0
+    assert "verdict: VERIFIED, not CANONICAL" in after.stdout
+    assert "deviation   limit: only the first 9 questions were asked" in after.stdout
+
+
+def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_made_again(result: Path) -> None:
+    place = result.parent
+    git(place, "add", "result")
+    git(place, "commit", "-qm", "result")
+    report = result / "report.md"
+    report.write_text(report.read_text().replace("0.", "1.", 1))
+    assert "report.md has sha256" in recallbench("audit", "result", cwd=place).stdout
+    (result / "manifest.json").write_text(build(result))
+    sealed = recallbench("audit", "result", cwd=place)
+    assert sealed.returncode == 1
+    assert "changed since they were committed: manifest.json, report.md" in sealed.stdout
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "gate"),
+    [
+        ("dataset_sha256", "0" * 64, "dataset integrity"),
+        ("seed", None, "seed recorded"),
+        ("pgmnemo_version", "0.2.1", "version pin"),
+    ],
+)
+def test_each_gate_is_decided_again(result: Path, field: str, value: object, gate: str) -> None:
+    metrics = json.loads((result / "metrics.json").read_text())
+    metrics[field] = value
+    (result / "metrics.json").write_text(json.dumps(metrics))
+    (result / "manifest.json").write_text(build(result))
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert done.returncode == 1
+    assert f"fail        {gate}: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "gate"),
+    [
+        (("store", "version_after"), "other", "version pin"),
+        (("corpus", "unresolved_evidence"), 1, "oracle coverage"),
+        (("corpus", "segments"), 2000, "corpus granularity"),
+        (("protocol", "sha256"), "0" * 64, "protocol"),
+        (("protocol", "clarifications_sha256"), "0" * 64, "clarifications"),
+    ],
+)
+def test_each_gate_reads_its_own_fact(result: Path, path: tuple[str, str], value: object, gate: str) -> None:
+    metrics = json.loads((result / "metrics.json").read_text())
+    metrics[path[0]][path[1]] = value
+    (result / "metrics.json").write_text(json.dumps(metrics))
+    (result / "manifest.json").write_text(build(result))
+    assert f"fail        {gate}: " in recallbench("audit", "result", cwd=result.parent).stdout
+
+
+def test_a_missing_artefact_fails(result: Path) -> None:
+    (result / "report.md").unlink()
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert "report.md is missing" in done.stdout
+    assert "fail        artefacts present: missing: report.md" in done.stdout
+
+
+def test_a_blocked_folder_is_blocked(result: Path) -> None:
+    (result / "BLOCKED.md").write_text("x")
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert done.returncode == 1
+    assert "verdict: BLOCKED" in done.stdout
+
+
+def test_what_is_no_result_folder_is_said_to_be_none(tmp_path: Path) -> None:
+    assert recallbench("audit", "nowhere", cwd=tmp_path).returncode == 2
+    (tmp_path / "empty").mkdir()
+    assert recallbench("audit", "empty", cwd=tmp_path).returncode == 2
+    (tmp_path / "empty" / "metrics.json").write_text("{]")
+    assert "is not a result folder" in recallbench("audit", "empty", cwd=tmp_path).stderr
+
+
+def test_audit_writes_nothing(result: Path) -> None:
+    before = {path.name: path.read_bytes() for path in result.iterdir()}
+    shutil.copytree(result, result.parent / "copy")
+    recallbench("audit", "result", cwd=result.parent)
+    assert {path.name: path.read_bytes() for path in result.iterdir()} == before

@@ -1,0 +1,103 @@
+"""A dry run needs nothing, says what is missing, and never loads torch."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.experiment.miniature import write_locomo
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("corpus", ["locomo", "longmemeval", "canary"])
+def test_a_dry_run_needs_no_corpus_weights_or_server(tmp_path: Path, corpus: str) -> None:
+    done = recallbench("run", corpus, "--dry-run", "--version", "v0.2.1", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "artefacts: environment.json" in done.stdout
+    assert done.stdout.splitlines()[-1] in ("READY", "NOT READY")
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:
+    done = recallbench("run", "locomo", "--dry-run", cwd=tmp_path)
+    assert "what to do: recallbench fetch locomo" in done.stdout
+    assert "what to do: recallbench fetch dragon-plus" in done.stdout
+    assert done.stdout.splitlines()[-1] == "NOT READY"
+    assert recallbench("run", "locomo", "--dry-run", "--strict", cwd=tmp_path).returncode == 3
+
+
+def test_the_canary_is_ready_anywhere(tmp_path: Path) -> None:
+    done = recallbench("run", "canary", "--dry-run", "--strict", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "READY"
+
+
+def test_a_deviation_without_a_history_entry_is_a_warning(tmp_path: Path) -> None:
+    here = recallbench("run", "locomo", "--dry-run", "--embedder", "minilm", cwd=tmp_path)
+    assert "no HISTORY.md above this folder" in here.stdout
+    named = recallbench("run", "locomo", "--dry-run", "--embedder", "minilm", "--limit", "3", cwd=ROOT)
+    assert "no entry for the deviation limit on locomo" in named.stdout
+    assert "no entry for the deviation embedder minilm" not in named.stdout
+
+
+def test_the_corpus_is_hashed(tmp_path: Path) -> None:
+    write_locomo(tmp_path / "locomo10.json")
+    done = recallbench("run", "locomo", "--dry-run", cwd=tmp_path, env={"LOCOMO_DATA_DIR": str(tmp_path)})
+    assert "is not the registered file" in done.stdout
+
+
+def test_work_to_expect_is_stated_with_its_source(tmp_path: Path) -> None:
+    lines = recallbench("run", "longmemeval", "--dry-run", cwd=tmp_path).stdout
+    assert "23,867 (registered)" in lines
+    assert "an estimate: counted with minilm" in lines
+
+
+def test_torch_is_never_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys, runpy\n"
+        "sys.argv = ['recallbench', 'run', 'locomo', '--dry-run']\n"
+        "try:\n    runpy.run_module('recallbench', run_name='__main__')\n"
+        "except SystemExit as stop:\n    assert not stop.code, stop.code\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'openvino'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = recallbench(cwd=tmp_path, program=("-c", code), env={"PYTHONHASHSEED": "42"})
+    assert done.returncode == 0
+
+
+def test_doctor_is_the_readiness_table_alone(tmp_path: Path) -> None:
+    done = recallbench("doctor", "locomo", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("readiness of a real run on locomo")
+    assert recallbench("doctor", "--strict", cwd=tmp_path).returncode == 3
+
+
+@pytest.mark.parametrize("corpus", ["locomo", "longmemeval"])
+def test_the_runner_is_run_with_the_corpus_fixed(tmp_path: Path, corpus: str) -> None:
+    runner = ROOT / "benchmarks" / corpus / "runner.py"
+    done = recallbench("--version", "v0.2.1", "--dry-run", cwd=tmp_path, program=(str(runner),))
+    assert done.returncode == 0
+    assert f"readiness of a real run on {corpus}" in done.stdout
+
+
+def test_the_protocols_script_names_tag_and_folder(tmp_path: Path) -> None:
+    import subprocess
+
+    from commandline import environment
+
+    write_locomo(tmp_path / "mine.json")
+    script = ROOT / "benchmarks" / "locomo" / "run_locomo.sh"
+    options = ["--corpus-file", "mine.json", "--allow-deviation", "dataset", "--store", "exact", "--embedder", "hash"]
+    env = environment(tmp_path) | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    done = subprocess.run(
+        ["bash", script, "v0.2.1", "results/v0.2.1_20260509", *options],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "v0.2.1_20260509" / "metrics.json").is_file()
+    assert subprocess.run(["bash", script], capture_output=True, check=False).returncode == 2

@@ -1,0 +1,82 @@
+"""The program as a whole: help, exit codes, a changed protocol, an interruption."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commandline import environment, recallbench
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    assert "Measure a store on a corpus" in recallbench("--help", cwd=tmp_path).stdout
+    assert recallbench("--version", cwd=tmp_path).stdout.startswith("recallbench 0.")
+    assert recallbench("run", "--nonsense", cwd=tmp_path).returncode == 2
+    assert recallbench(cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("listing", ["corpora", "stores", "embedders", "measures"])
+def test_listings(tmp_path: Path, listing: str) -> None:
+    expected = {
+        "corpora": "canary-locomo",
+        "stores": "pgvector",
+        "embedders": "dragon-plus",
+        "measures": "recall_any@k",
+    }
+    assert expected[listing] in recallbench(listing, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("name", ["1.0.0.toml", "1.0.0-clarifications.toml"])
+@pytest.mark.parametrize("command", [["run", "canary"], ["doctor"], ["audit", "x"], ["fetch", "locomo"], ["corpora"]])
+def test_a_changed_frozen_file_stops_every_command(tmp_path: Path, name: str, command: list[str]) -> None:
+    shutil.copytree(SOURCE / "recallbench", tmp_path / "recallbench", ignore=shutil.ignore_patterns("__pycache__"))
+    frozen = tmp_path / "recallbench" / "protocol" / name
+    frozen.write_text(frozen.read_text() + "# one comment\n")
+    done = recallbench(*command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 2
+    assert name in done.stderr
+    assert len([word for word in done.stderr.split() if len(word.strip("`',.")) == 64]) == 2
+
+
+def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef make(items):\n    print('searching', flush=True)\n    time.sleep(60)\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "recallbench",
+        "run",
+        "canary-locomo",
+        "--store",
+        "callable",
+        "--call",
+        "slow:make",
+    ]
+    env = environment(tmp_path, {"PYTHONPATH": str(tmp_path), "RECALLBENCH_EMBEDDER": "hash"})
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "searching\n"
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted; vectors that were computed are kept" in told
+    assert "Traceback" not in told
+    assert not list(tmp_path.rglob("metrics.json"))
+    assert not list(tmp_path.rglob("*.partial*"))
+
+
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
+    pipe = f"{sys.executable} -m recallbench measures | head -1"
+    done = subprocess.run(pipe, shell=True, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.stderr == ""

@@ -1,0 +1,241 @@
+"""`recallbench run`, as a user types it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.results.manifest import differences
+from recallbench.results.metrics import Metrics
+
+QUICK = ("--store", "exact", "--embedder", "hash")
+
+
+@pytest.fixture(scope="module")
+def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("canary")
+    done = recallbench("run", "canary", *QUICK, "--out", "out", "--version", "v1", cwd=place)
+    assert done.returncode == 0
+    assert done.stdout.count("report: ") == 2
+    return place / "out"
+
+
+def folder(parent: Path, corpus: str) -> Path:
+    (found,) = [
+        one for one in parent.iterdir() if json.loads((one / "metrics.json").read_text())["corpus"]["name"] == corpus
+    ]
+    return found
+
+
+@pytest.mark.parametrize("corpus", ["canary-locomo", "canary-longmemeval"])
+def test_a_run_leaves_a_whole_folder(canary: Path, corpus: str) -> None:
+    made = folder(canary, corpus)
+    assert {path.name for path in made.iterdir()} == {
+        "metrics.json",
+        "report.md",
+        "raw_retrievals.jsonl",
+        "run.trec",
+        "run.bm25.trec",
+        "qrels.trec",
+        "environment.json",
+        "timings.jsonl",
+        "manifest.json",
+    }
+    assert differences(made) == []
+    metrics = Metrics.model_validate_json((made / "metrics.json").read_bytes())
+    assert metrics.seed == 42
+    assert metrics.verdict.text == "UNVERIFIED (pending: committed)"
+    assert metrics.pgmnemo_version is None
+    assert [one.protocol_name for one in metrics.headline] == ["recall@10", "MRR"]
+    assert [one.estimate.measure for one in metrics.headline] == ["recall_any@10", "mrr@50"]
+    rows = [json.loads(line) for line in (made / "raw_retrievals.jsonl").read_text().splitlines()]
+    assert len(rows) == metrics.retrieval.asked == metrics.corpus.with_evidence
+    assert all(len(row["hits"]) == min(50, row["candidates"]) for row in rows)
+    assert not any("text" in hit for row in rows for hit in row["hits"])
+
+
+def test_the_headline_can_be_scored_again_from_the_rows(canary: Path) -> None:
+    made = folder(canary, "canary-locomo")
+    rows = [json.loads(line) for line in (made / "raw_retrievals.jsonl").read_text().splitlines()]
+    hit = [any(one["id"] in row["gold"] for one in row["hits"][:10]) for row in rows]
+    ranks = [next((one["rank"] for one in row["hits"] if one["id"] in row["gold"]), None) for row in rows]
+    metrics = json.loads((made / "metrics.json").read_text())
+    values = [one["estimate"]["value"] for one in metrics["headline"]]
+    assert values[0] == pytest.approx(sum(hit) / len(hit), abs=1e-12)
+    assert values[1] == pytest.approx(sum(1 / rank for rank in ranks if rank) / len(ranks), abs=1e-12)
+
+
+def test_the_published_schema_accepts_what_was_written(canary: Path) -> None:
+    import jsonschema
+
+    from recallbench.results.metrics import SCHEMA_FILE
+
+    schema = json.loads(SCHEMA_FILE.read_text())
+    for made in canary.iterdir():
+        jsonschema.validate(json.loads((made / "metrics.json").read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({}, schema)
+
+
+def test_a_repeat_is_byte_identical_where_it_must_be(canary: Path, tmp_path: Path) -> None:
+    recallbench("run", "canary", *QUICK, "--out", "out", "--version", "v1", cwd=tmp_path)
+    for corpus in ("canary-locomo", "canary-longmemeval"):
+        first, second = folder(canary, corpus), folder(tmp_path / "out", corpus)
+        stated = [json.loads((one / "manifest.json").read_text())["content_sha256"] for one in (first, second)]
+        assert stated[0] == stated[1]
+
+
+def test_a_taken_name_gets_a_number_and_an_explicit_one_is_refused(canary: Path) -> None:
+    parent = canary.parent
+    assert recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent).returncode == 0
+    again = recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent)
+    assert again.stdout.splitlines()[-1].endswith("_2/report.md")
+    taken = recallbench("run", "canary-locomo", *QUICK, "--folder", "o", cwd=parent)
+    assert taken.returncode == 2
+    assert "o exists already" in taken.stderr
+
+
+def test_options_come_from_variables_and_files_too(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('embedder = "hash"\nlimit = 5\n')
+    done = recallbench(
+        "run",
+        "canary-locomo",
+        "--config",
+        "settings.toml",
+        "--folder",
+        "r",
+        cwd=tmp_path,
+        env={"RECALLBENCH_STORE": "exact"},
+    )
+    assert done.returncode == 0
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    assert metrics["retrieval"]["asked"] == 5
+    assert {"kind": "limit", "detail": "only the first 5 questions were asked"} in metrics["deviations"]
+    (tmp_path / "settings.toml").write_text("embeder = 'hash'\n")
+    wrong = recallbench("run", "canary-locomo", "--config", "settings.toml", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "unknown setting 'embeder'" in wrong.stderr
+
+
+def test_text_is_kept_only_when_asked_for(tmp_path: Path) -> None:
+    recallbench("run", "canary-locomo", *QUICK, "--limit", "3", "--with-text", "--folder", "r", cwd=tmp_path)
+    row = json.loads((tmp_path / "r" / "raw_retrievals.jsonl").read_text().splitlines()[0])
+    assert row["question"]
+    assert all(hit["text"].startswith("[") for hit in row["hits"])
+
+
+def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
+    done = recallbench(
+        "run", "canary-locomo", *QUICK, "--scope", "pooled", "--depth", "20", "--folder", "r", cwd=tmp_path
+    )
+    assert "deviation: scope: all haystacks pooled into one" in done.stdout
+    assert "deviation: depth: rankings are 20 deep instead of 50" in done.stdout
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    assert [one["estimate"]["measure"] for one in metrics["headline"]] == ["recall_any@10"]
+
+
+def test_the_seed_is_set_when_it_was_not_and_kept_when_it_was(tmp_path: Path) -> None:
+    recallbench("run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "a", cwd=tmp_path)
+    assert json.loads((tmp_path / "a" / "metrics.json").read_text())["seed"] == 42
+    other = {"PYTHONHASHSEED": "7"}
+    required = recallbench(
+        "run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "b", "--require-verified", cwd=tmp_path, env=other
+    )
+    assert required.returncode == 1
+    assert "gate failed: seed recorded: seed 7" in required.stdout
+    assert (
+        recallbench("run", "canary-locomo", *QUICK, "--limit", "2", "--require-verified", cwd=tmp_path).returncode == 0
+    )
+
+
+def test_missing_weights_leave_a_blocked_folder(tmp_path: Path) -> None:
+    done = recallbench(
+        "run", "canary-locomo", "--embedder", "bge-m3", "--store", "exact", "--version", "v9", cwd=tmp_path
+    )
+    assert done.returncode == 3
+    assert "recallbench fetch bge-m3" in done.stderr
+    (blocked,) = tmp_path.glob("benchmarks/canary-locomo/results/v9_*_BLOCKED/BLOCKED.md")
+    assert "recallbench fetch bge-m3" in blocked.read_text()
+    assert recallbench("audit", blocked.parent, cwd=tmp_path).returncode == 1
+
+
+def test_a_missing_corpus_leaves_a_blocked_folder(tmp_path: Path) -> None:
+    done = recallbench("run", "longmemeval", "--store", "bm25", "--no-download", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "recallbench fetch longmemeval" in done.stderr
+    assert len(list(tmp_path.glob("benchmarks/longmemeval/results/bm25_*_BLOCKED/BLOCKED.md"))) == 1
+
+
+def test_a_server_that_is_down_leaves_a_blocked_folder(tmp_path: Path) -> None:
+    dsn = "postgresql://me:secret@127.0.0.1:9/x"
+    done = recallbench("run", "canary-locomo", "--embedder", "hash", "--dsn", dsn, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "secret" not in done.stderr
+    for blocked in tmp_path.rglob("BLOCKED.md"):
+        assert "secret" not in blocked.read_text()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_place_is_refused_before_work(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir(mode=0o500)
+    done = recallbench("run", "canary-locomo", *QUICK, "--out", "locked/x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is not writable" in done.stderr
+
+
+def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = recallbench("run", "canary-locomo", *QUICK, "--out", "file/x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "can't be written" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nonsense"], "no corpus is called nonsense"),
+        (["canary", "--folder", "x"], "--folder names one result"),
+        (["canary-locomo", "--store", "nonsense"], "nonsense"),
+        (["canary-locomo", "--store", "exact", "--embedder", "nonsense"], "no encoder called 'nonsense'"),
+        (["canary-locomo", "--allow-deviation", "scope"], "--allow-deviation scope"),
+        (["canary-locomo", "--limit", "0"], "--limit"),
+        (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
+        (["canary-locomo", "--store", "callable"], "module:function"),
+    ],
+)
+def test_wrong_usage_is_told_and_exits_2(tmp_path: Path, arguments: list[str], told: str) -> None:
+    done = recallbench("run", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not list(tmp_path.rglob("metrics.json"))
+
+
+def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path: Path) -> None:
+    from recallbench.experiment.miniature import write_locomo
+    from recallbench.results.manifest import file_sha256
+
+    write_locomo(tmp_path / "mine.json")
+    refused = recallbench("run", "locomo", *QUICK, "--corpus-file", "mine.json", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert file_sha256(tmp_path / "mine.json") in refused.stderr
+    assert "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4" in refused.stderr
+    assert "--allow-deviation dataset" in refused.stderr
+    allowed = recallbench(
+        "run",
+        "locomo",
+        *QUICK,
+        "--corpus-file",
+        "mine.json",
+        "--allow-deviation",
+        "dataset",
+        "--folder",
+        "r",
+        cwd=tmp_path,
+    )
+    assert allowed.returncode == 0
+    assert "verdict: UNVERIFIED, not CANONICAL" in allowed.stdout
+    assert "gate failed: dataset integrity" in allowed.stdout
+    assert "deviation: dataset: " in allowed.stdout

@@ -1,0 +1,77 @@
+"""Folders appear whole or not at all, and never over another one."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from recallbench.errors import InputError, UsageError
+from recallbench.results.folder import explicit_folder, folder_name, free_folder, staged, write_blocked
+from recallbench.results.manifest import build, differences
+
+DAY = date(2026, 5, 9)
+
+
+def test_names() -> None:
+    assert folder_name("v0.2.1", DAY) == "v0.2.1_20260509"
+    assert folder_name("v0.2.1", DAY, "my label/x") == "v0.2.1_20260509_my-label-x"
+
+
+def test_a_taken_default_name_gets_a_number(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a_2").mkdir()
+    assert free_folder(tmp_path, "a") == tmp_path / "a_3"
+
+
+def test_an_explicit_folder_that_exists_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="exists already"):
+        explicit_folder(tmp_path)
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="halfway"), staged(tmp_path / "r") as place:
+        (place / "a").write_text("x")
+        raise ValueError("halfway")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_os_failure_is_told_with_the_place(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't be written to"), staged(tmp_path / "r"):
+        raise OSError(28, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_made_meanwhile_is_not_touched(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="came into being"), staged(tmp_path / "r"):
+        (tmp_path / "r").mkdir()
+    assert list((tmp_path / "r").iterdir()) == []
+
+
+def test_a_blocked_folder_says_what_is_missing_and_what_gets_it(tmp_path: Path) -> None:
+    write_blocked(tmp_path / "b", "locomo", "the corpus", "nothing there", "recallbench fetch locomo")
+    text = (tmp_path / "b" / "BLOCKED.md").read_text()
+    assert "the corpus" in text
+    assert "recallbench fetch locomo" in text
+
+
+def test_the_manifest_names_every_difference(tmp_path: Path) -> None:
+    for name in ("a", "b", "timings.jsonl"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "manifest.json").write_text(build(tmp_path))
+    assert differences(tmp_path) == []
+    (tmp_path / "a").write_text("A")
+    (tmp_path / "b").unlink()
+    (tmp_path / "c").write_text("c")
+    found = differences(tmp_path)
+    assert found[:2] == ["b is missing", "c is not in the manifest"]
+    assert found[2].startswith("a has sha256 559aead08264")
+
+
+def test_the_content_hash_leaves_out_what_varies(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "timings.jsonl").write_text("1")
+    first = build(tmp_path)
+    (tmp_path / "timings.jsonl").write_text("2")
+    second = build(tmp_path)
+    assert first != second
+    assert first.splitlines()[-2] == second.splitlines()[-2]

@@ -1,0 +1,164 @@
+"""What a store is told, when it is asked, and what comes back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from recallbench.corpora.pooled import pooled
+from recallbench.corpora.records import Haystack, Question, Segment
+from recallbench.embedding.hashing import HashEmbedder
+from recallbench.errors import InputError
+from recallbench.progress import Silent
+from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.selection import selected
+from recallbench.retrieval.timing import sampled
+from recallbench.stores.bm25 import BM25Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+
+
+class Witness(Store):
+    """Notes everything it is told; ranks by id, best last."""
+
+    name = "witness"
+
+    def __init__(self, *, stable: bool = False, one: bool = False, needs: bool = True) -> None:
+        self.prefix_stable, self.one_scope_at_a_time, self.needs_vectors = stable, one, needs  # type: ignore[misc]
+        self.items: list[Item] = []
+        self.queries: list[tuple[Query, int]] = []
+        self.log: list[str] = []
+        self.dims = -1
+
+    def prepare(self, dims: int) -> None:
+        self.dims = dims
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        self.log.append(f"ingest {items[0].scope}")
+        self.items += items
+        assert (vectors is not None) == self.needs_vectors
+
+    def ready(self) -> None:
+        self.log.append("ready")
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        self.log.append(f"search {query.scope}")
+        self.queries.append((query, k))
+        ids = sorted((item.id for item in self.items if item.scope == query.scope), reverse=True)
+        return [Hit(id, float(id)) for id in ids[:k]]
+
+    def forget(self, scope: int) -> None:
+        self.log.append(f"forget {scope}")
+        self.items = [item for item in self.items if item.scope != scope]
+
+    def version(self) -> str:
+        return "1"
+
+    def settings(self) -> Mapping[str, str]:
+        return {}
+
+    def close(self) -> None:
+        return None
+
+
+def haystack(scope: str, sessions: int, golds: Sequence[int | None]) -> Haystack:
+    segments = tuple(Segment(scope, i, f"{scope} says word{i}", session=f"answer_{i}") for i in range(sessions))
+    questions = tuple(
+        Question(scope, f"{scope}/q{i}", f"word{gold}?", frozenset() if gold is None else frozenset({gold}), "kind")
+        for i, gold in enumerate(golds)
+    )
+    return Haystack(scope, segments, questions)
+
+
+CORPUS = (haystack("answer_a_abs", 3, [0, None, 2]), haystack("answer_b", 12, [11]))
+
+
+def ask(store: Store, *, limit: int | None = None, expected: int = 3) -> Retrieval:
+    def read() -> Iterator[Haystack]:
+        return selected(CORPUS, limit)
+
+    return retrieve(read, store, BM25Store(), HashEmbedder(), expected=expected, calls=Calls(2, 5), progress=Silent())
+
+
+def test_a_store_never_sees_an_id_of_the_dataset() -> None:
+    store = Witness()
+    ask(store)
+    told = repr([(item.id, item.scope, item.occurred_at, item.importance) for item in store.items])
+    told += repr([query.scope for query, _ in store.queries])
+    assert "answer" not in told
+    assert "_abs" not in told
+    assert [item.id for item in store.items] == list(range(1, 16))
+
+
+def test_questions_without_gold_are_not_asked() -> None:
+    result = ask(Witness())
+    assert [question.id for question in result.questions] == ["answer_a_abs/q0", "answer_a_abs/q2", "answer_b/q0"]
+    assert result.candidates == [3, 3, 12]
+
+
+def test_a_server_is_asked_once_it_holds_everything() -> None:
+    store = Witness(stable=True)
+    ask(store)
+    assert store.log[:3] == ["ingest 1", "ingest 2", "ready"]
+
+
+def test_an_in_process_store_is_asked_scope_by_scope_and_forgets() -> None:
+    store = Witness(stable=True, one=True)
+    result = ask(store)
+    assert [word for word in store.log if "search" not in word] == ["ingest 1", "forget 1", "ingest 2", "forget 2"]
+    assert [ranking.positions for ranking in result.rankings] == [(2, 1, 0), (2, 1, 0), (11, 10, 9, 8, 7)]
+
+
+def test_two_calls_are_made_unless_one_serves_both() -> None:
+    twice, once = Witness(), Witness(stable=True)
+    assert [ranking.positions for ranking in ask(twice).short or ()] == [(2, 1), (2, 1), (11, 10)]
+    assert {k for _, k in twice.queries} == {2, 5}
+    assert ask(once).short is None
+    assert {k for _, k in once.queries} == {5}
+
+
+def test_the_control_ranks_by_words() -> None:
+    result = ask(Witness())
+    assert [ranking.positions[0] for ranking in result.control] == [0, 2, 11]
+
+
+def test_a_store_without_need_of_vectors_gets_none() -> None:
+    store = Witness(needs=False)
+    ask(store)
+    assert store.dims == 0
+
+
+def test_a_limit_asks_the_first_questions_and_stores_no_haystack_after_them() -> None:
+    store = Witness()
+    result = ask(store, limit=2, expected=2)
+    assert [question.id for question in result.questions] == ["answer_a_abs/q0", "answer_a_abs/q2"]
+    assert result.segments == 3
+
+
+def test_pooling_puts_all_in_one_scope_and_keeps_gold_its_own() -> None:
+    (one,) = pooled(CORPUS)
+    assert len(one.segments) == 15
+    assert [segment.position for segment in one.segments] == list(range(15))
+    assert [question.gold for question in one.questions] == [{0}, set(), {2}, {14}]
+
+
+def test_a_store_that_answers_from_elsewhere_is_named() -> None:
+    class Stray(Witness):
+        def search(self, query: Query, k: int) -> list[Hit]:
+            return [Hit(15, 1.0)]
+
+    with pytest.raises(InputError, match="item of another scope"):
+        ask(Stray())
+
+
+def test_at_most_200_queries_are_timed_evenly_spread() -> None:
+    assert sampled(3) == {0, 1, 2}
+    assert len(sampled(1982)) == 200
+    assert max(sampled(1982)) == 199 * 1982 // 200
+
+
+def test_timings_hold_phases_and_single_queries_apart() -> None:
+    result = ask(Witness())
+    assert {"ingest", "control", "ready", "search"} <= set(result.timings.phases)
+    assert [one.state for one in result.timings.sample] == ["warm"] * 3
+    assert result.timings.cold == "not possible: the store runs inside this process"
+    assert np.all([one.milliseconds >= 0 for one in result.timings.sample])
