@@ -43,6 +43,7 @@ CONSTANTS = {"bm25_k1": "1.2", "bm25_b": "0.75", "recency_half_life_days": "30",
 # Exact order and one plan for every question, whatever the server's own settings are.
 SESSION = {
     "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
     "synchronous_commit": "off",
