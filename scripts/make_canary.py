@@ -33,9 +33,9 @@ def facts_of_locomo(data: list[dict[str, Any]]) -> dict[str, Any]:
         "turns": sum(len(turns) for group in sessions for turns in group),
         "segments_per_scope": [len(group) for group in sessions],
         "denominators": {
-            "protocol": len(scored),
-            "in-file": len(asked),
-            "without-adversarial": sum(question["category"] != 5 for question in scored),
+            "with-evidence": len(scored),
+            "all": len(asked),
+            "non-adversarial": sum(question["category"] != 5 for question in scored),
         },
         "kinds": {kind: kinds[kind] for kind in KINDS.values()},
     }
@@ -56,9 +56,9 @@ def facts_of_longmemeval(data: list[dict[str, Any]]) -> dict[str, Any]:
         "turns": sum(len(turns) for item in data for turns in item["haystack_sessions"]),
         "segments_per_scope": [len(item["haystack_sessions"]) for item in data],
         "denominators": {
-            "protocol": len(data),
+            "all": len(data),
             "without-abstention": len(answerable),
-            "official-scorer": len(by_user),
+            "official": len(by_user),
         },
         "kinds": dict(Counter(item["question_type"] for item in data)),
     }

@@ -1,1 +1,50 @@
 """Fixtures that every part of the suite may use."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKED = CHECKOUT.parent / "shared" / "data"
+UNPACKED = CHECKOUT / ".data"
+
+
+def real_corpus(variable: str, name: str) -> Path:
+    """A real corpus file: where `variable` says, else unpacked from beside the checkout, else the test is skipped."""
+    if named := os.environ.get(variable):
+        path = Path(named) / name if Path(named).is_dir() else Path(named)
+        if path.is_file():
+            return path
+        pytest.fail(f"{variable} is set, but there is no {path}")
+    if not PACKED.is_dir():
+        pytest.skip(f"the real file {name} is not here: name its folder in {variable}")
+    UNPACKED.mkdir(exist_ok=True)
+    with (UNPACKED / f"{name}.lock").open("w") as lock:
+        # Workers of a parallel run would otherwise unpack over one another.
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(
+            [sys.executable, PACKED / "unpack", UNPACKED, name], capture_output=True, text=True, check=False
+        )
+    if done.returncode:
+        pytest.fail(f"{PACKED / 'unpack'} can't unpack {name}: {done.stdout}{done.stderr}")
+    return UNPACKED / name
+
+
+@pytest.fixture(scope="session")
+def locomo_file() -> Path:
+    """The registered LoCoMo file."""
+    return real_corpus("LOCOMO_DATA_DIR", "locomo10.json")
+
+
+@pytest.fixture(scope="session")
+def longmemeval_file() -> Path:
+    """LongMemEval-S without one item: real, but not the registered file."""
+    return real_corpus("LONGMEMEVAL_DATA_DIR", "longmemeval_s_cleaned_499of500.json")

@@ -16,7 +16,7 @@ from recallbench.corpora.records import Haystack, Question, Segment, Survey
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
-PROTOCOL, IN_FILE, WITHOUT_ADVERSARIAL = DENOMINATORS = ("protocol", "in-file", "without-adversarial")
+WITH_EVIDENCE, ALL, NON_ADVERSARIAL = DENOMINATORS = ("with-evidence", "all", "non-adversarial")
 """Questions with evidence, the protocol's count; all of the file; those with evidence that aren't adversarial."""
 
 _SESSION = re.compile(r"session_([0-9]+)")
@@ -131,9 +131,9 @@ class Locomo:
                 else:
                     oddities.missing_turns += 1
         kind = self._kinds[category]
-        counted = {IN_FILE}
+        counted = {ALL}
         if gold:
-            counted |= {PROTOCOL} if kind == "adversarial" else {PROTOCOL, WITHOUT_ADVERSARIAL}
+            counted |= {WITH_EVIDENCE} if kind == "adversarial" else {WITH_EVIDENCE, NON_ADVERSARIAL}
         return Question(scope, name, text, frozenset(gold), kind, cluster=scope, denominators=frozenset(counted))
 
 

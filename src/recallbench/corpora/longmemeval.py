@@ -14,7 +14,7 @@ from recallbench.corpora.records import Haystack, Question, Segment, Survey
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
-PROTOCOL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("protocol", "without-abstention", "official-scorer")
+ALL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("all", "without-abstention", "official")
 """Every question, the protocol's count; those that have an answer; of these, those with evidence in a user turn."""
 
 ABSTENTION = "_abs"
@@ -130,7 +130,7 @@ def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: b
         )
     gold = frozenset(position for position, session in enumerate(ids) if session in answers)
     abstention = name.endswith(ABSTENTION)
-    counted = {PROTOCOL}
+    counted = {ALL}
     if not abstention:
         counted |= {ANSWERABLE, OFFICIAL} if said_by_user else {ANSWERABLE}
     return Question(name, name, text, gold, kind, asked_at, abstention=abstention, denominators=frozenset(counted))

@@ -75,7 +75,7 @@ class Stream:
         offset = _first_foreign_byte(self.path)
         if offset is not None:
             return InputError(
-                f"{where}: not UTF-8", expected="UTF-8", found=f"a foreign byte at {offset}", remedy=FETCH
+                f"{where}: not UTF-8", expected="UTF-8", found=f"another encoding from byte {offset} on", remedy=FETCH
             )
         said = str(error).splitlines()[0].removeprefix("parse error: ").removeprefix("lexical error: ")
         if "premature EOF" in said:
