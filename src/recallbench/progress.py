@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import ContextManager, Protocol
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 Advance = Callable[[int], None]
 
@@ -12,7 +12,7 @@ Advance = Callable[[int], None]
 class Progress(Protocol):
     """Listens to stages of work."""
 
-    def stage(self, name: str, total: int | None, unit: str) -> ContextManager[Advance]:
+    def stage(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
         """Announce a stage; the yielded function is called with how many units were done."""
 
     def note(self, text: str) -> None:

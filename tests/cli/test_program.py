@@ -47,7 +47,7 @@ def test_a_changed_frozen_file_stops_every_command(tmp_path: Path, name: str, co
 
 def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(
-        "import time\ndef make(items):\n    print('searching', flush=True)\n    time.sleep(60)\n"
+        "import time\ndef make(items, vectors):\n    print('searching', flush=True)\n    time.sleep(60)\n"
     )
     command = [
         sys.executable,

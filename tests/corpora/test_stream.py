@@ -36,15 +36,15 @@ def test_a_file_that_is_no_list_of_items_is_refused(tmp_path: Path, body: bytes,
     path = tmp_path / "corpus.json"
     path.write_bytes(body)
     with pytest.raises(InputError) as refused:
-        list(Stream(path).items())
-    for part in [str(path), *said, "what to do:"]:
+        list(Stream(path, "locomo").items())
+    for part in [str(path), *said, "`recallbench fetch locomo`"]:
         assert part in str(refused.value)
 
 
 def test_whole_items_come_before_the_refusal(tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(b'[{"a": 1}, {"b": ')
-    items = Stream(path).items()
+    items = Stream(path, "locomo").items()
     assert next(items) == {"a": 1}
     with pytest.raises(InputError):
         next(items)
@@ -53,19 +53,19 @@ def test_whole_items_come_before_the_refusal(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
     for path, said in ((tmp_path / "none.json", "No such file"), (tmp_path, "Is a directory")):
         with pytest.raises(InputError, match=said):
-            _ = Stream(path).sha256
+            _ = Stream(path, "locomo").sha256
 
 
 def test_the_hash_is_of_the_bytes(tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(b"[1]")
-    assert Stream(path).sha256 == "080a9ed428559ef602668b4c00f114f1a11c3f6b02a435f0bdc154578e4d7f22"
+    assert Stream(path, "locomo").sha256 == "080a9ed428559ef602668b4c00f114f1a11c3f6b02a435f0bdc154578e4d7f22"
 
 
 def test_a_file_that_changed_after_it_was_hashed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(b"[1]")
-    stream = Stream(path)
+    stream = Stream(path, "locomo")
     assert list(stream.items()) == [1]
     path.write_bytes(b"[1, 2]")
     with pytest.raises(InputError, match="changed while it was being read"):
@@ -89,7 +89,7 @@ def test_a_long_file_is_not_held_in_memory(tmp_path: Path) -> None:
     item = json.dumps({"text": "x" * 100_000})
     path.write_text("[" + ",".join([item] * 600) + "]")
     tracemalloc.start()
-    assert sum(1 for _ in Stream(path).items()) == 600
+    assert sum(1 for _ in Stream(path, "locomo").items()) == 600
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3_000_000

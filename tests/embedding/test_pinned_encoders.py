@@ -12,6 +12,7 @@ from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.weights import fetch_weights, weights_status
 from recallbench.errors import UsageError
 from recallbench.progress import Silent
+from recallbench.protocol.frozen import load
 
 
 def test_bge_m3() -> None:
@@ -101,3 +102,13 @@ def test_the_fingerprint_names_all_that_decides_a_vector(
         "recorded at first use, not pinned": "passage/config.json, query/config.json, "
         "tokenizer/tokenizer_config.json, tokenizer/vocab.txt",
     }
+
+
+@pytest.mark.parametrize("name", ["bge-m3", "dragon-plus"])
+def test_the_registry_agrees_with_the_protocol(name: str) -> None:
+    rules, spec = load(), ENCODERS[name]
+    registered = rules.embedders[name]
+    assert (spec.query.repo, spec.query.revision) == (registered.query_repo, registered.query_revision)
+    assert (spec.passage.repo, spec.passage.revision) == (registered.context_repo, registered.context_revision)
+    assert (spec.native_dims, spec.stored_dims) == (registered.dims, registered.stored_dims)
+    assert (spec.max_tokens, spec.batch_size) == (rules.max_tokens, rules.batch_size)

@@ -29,9 +29,13 @@ def test_an_explicit_folder_that_exists_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="halfway"), staged(tmp_path / "r") as place:
-        (place / "a").write_text("x")
-        raise ValueError("halfway")
+    def fail() -> None:
+        with staged(tmp_path / "r") as place:
+            (place / "a").write_text("x")
+            raise ValueError("halfway")
+
+    with pytest.raises(ValueError, match="halfway"):
+        fail()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -37,7 +37,7 @@ def stores() -> None:
     """List the stores."""
     from recallbench.stores.registry import STORES
 
-    _print([("store", "what it is")] + [(name, entry.about) for name, entry in STORES.items()])
+    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in STORES.items()])
 
 
 def embedders() -> None:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import typer
-from typer.exceptions import TyperException
+from typer._click import ClickException  # typer shows usage errors with it, but exports only some of its kinds
 
 from recallbench import __version__
 from recallbench.cli import audit, doctor, fetch, listings, run
 from recallbench.errors import RecallBenchError
+from recallbench.protocol.frozen import load
 
 HASH_SEED = "42"
 INTERRUPTED = 130
@@ -42,7 +43,8 @@ def _main(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    """Options of the program itself."""
+    """Options of the program itself; no command runs under a changed protocol."""
+    load()
 
 
 for module in (run, audit, doctor, fetch, listings):
@@ -68,16 +70,15 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="recallbench", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+            _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
         return int(code or 0)
-    except TyperException as error:
+    except ClickException as error:
         error.show()
         return 2
     except RecallBenchError as error:
         _tell(str(error))
         return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader of stdout went away (`| head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

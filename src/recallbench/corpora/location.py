@@ -35,7 +35,7 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
                 f"no corpus file at {path}",
                 expected=f"a file in the shape of {rules.file}, or a folder that holds {rules.file}",
                 found=_what_is_at(option.expanduser(), path),
-                remedy=f"name an existing file, or leave the option out and run `recallbench fetch {rules.name}`",
+                remedy=f"name an existing file with --corpus-file, or leave that out and run `recallbench fetch {rules.name}`",
             )
         return path
     if rules.variable and (named := environ.get(rules.variable)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from recallbench.corpora import evidence
 from recallbench.corpora.census import Census, Oddities
-from recallbench.corpora.place import AMEND, Place, described
+from recallbench.corpora.place import Place, described
 from recallbench.corpora.records import Haystack, Question, Segment, Survey
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
@@ -55,7 +55,7 @@ class Locomo:
         self.rules = rules
         self._kinds = kinds
         self._repairs = repairs
-        self._stream = Stream(path)
+        self._stream = Stream(path, rules.name)
 
     @property
     def path(self) -> Path:
@@ -78,12 +78,12 @@ class Locomo:
     def _read(self, oddities: Oddities) -> Iterator[Haystack]:
         seen: set[str] = set()
         for number, record in enumerate(self._stream.items(), start=1):
-            place = Place(str(self.path), f"conversation {number}")
+            place = Place(self.name, str(self.path), f"conversation {number}")
             scope = place.identifier(record, "sample_id")
             if scope in seen:
                 raise place.refusal("sample_id", "an id that no other conversation has", f"{scope} again")
             seen.add(scope)
-            place = Place(str(self.path), f"conversation {scope}")
+            place = Place(self.name, str(self.path), f"conversation {scope}")
             dialog = _dialog(scope, place.table(record, "conversation"), place, oddities)
             questions: list[Question] = []
             marked: dict[int, set[int]] = {}
@@ -106,7 +106,7 @@ class Locomo:
         oddities: Oddities,
     ) -> Question:
         name = f"{scope}/q{index}"
-        here = Place(place.file, f"question {name}")
+        here = replace(place, item=f"question {name}")
         text = here.text(record, "question")
         category = here.number(record, "category")
         if category not in self._kinds:
@@ -185,7 +185,7 @@ def _instant(when: str, field: str, place: Place) -> datetime:
             return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
         except ValueError:
             pass
-    raise place.refusal(field, "a time such as 1:56 pm on 8 May, 2023", described(when), AMEND)
+    raise place.refusal(field, "a time such as 1:56 pm on 8 May, 2023", described(when))
 
 
 def _numbers(positions: Mapping[int, int]) -> str:

@@ -36,7 +36,7 @@ class LongMemEval:
     def __init__(self, path: Path, rules: CorpusRules) -> None:
         self.name = rules.name
         self.rules = rules
-        self._stream = Stream(path)
+        self._stream = Stream(path, rules.name)
 
     @property
     def path(self) -> Path:
@@ -59,12 +59,12 @@ class LongMemEval:
     def _read(self, oddities: Oddities) -> Iterator[Haystack]:
         seen: set[str] = set()
         for number, record in enumerate(self._stream.items(), start=1):
-            place = Place(str(self.path), f"item {number}")
+            place = Place(self.name, str(self.path), f"item {number}")
             name = place.identifier(record, "question_id")
             if name in seen:
                 raise place.refusal("question_id", "an id that no other item has", f"{name} again")
             seen.add(name)
-            yield _haystack(name, record, Place(str(self.path), f"item {name}"), oddities)
+            yield _haystack(name, record, Place(self.name, str(self.path), f"item {name}"), oddities)
 
 
 def _haystack(name: str, record: dict[str, Any], place: Place, oddities: Oddities) -> Haystack:

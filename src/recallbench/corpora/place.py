@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recallbench.errors import InputError
-
-AMEND = "mend the file, or fetch the registered one again (`recallbench fetch <corpus>`)"
 
 _NAMES = {
     str: "text",
@@ -29,19 +27,26 @@ def described(value: object) -> str:
     return f"{_NAMES.get(type(value), type(value).__name__)}, {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
+def registered(corpus: str) -> str:
+    """How a corpus's registered file is got."""
+    return f"`recallbench fetch {corpus}`" if not corpus.startswith("canary") else "it is bundled, name no file"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """An item of a file; every field asked for is there and of the right type, or the item is refused."""
 
+    corpus: str
     file: str
     item: str
 
     def inside(self, part: str) -> Place:
         """A narrower spot: `part` of this item."""
-        return Place(self.file, f"{self.item}, {part}")
+        return replace(self, item=f"{self.item}, {part}")
 
-    def refusal(self, field: str, expected: str, found: str, remedy: str = AMEND) -> InputError:
+    def refusal(self, field: str, expected: str, found: str, remedy: str = "") -> InputError:
         """The error that says what is wrong with a field of this item."""
+        remedy = remedy or f"mend the file, or use the registered one: {registered(self.corpus)}"
         return InputError(f"{self.file}: {self.item}: field {field}", expected=expected, found=found, remedy=remedy)
 
     def text(self, record: Any, field: str) -> str:

@@ -10,17 +10,18 @@ from typing import Any
 
 import ijson
 
+from recallbench.corpora.place import registered
 from recallbench.errors import InputError
 
-FETCH = "fetch the file again (`recallbench fetch <corpus>`), or name another with --file"
 _CHUNK = 1 << 18
 
 
 class Stream:
     """A JSON file that holds one list. What was hashed is what is read: a file changed in between is refused."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, corpus: str) -> None:
         self.path = path
+        self._remedy = f"use the registered file: {registered(corpus)}"
         self._hashed: tuple[str, tuple[int, int]] | None = None
 
     @property
@@ -43,7 +44,7 @@ class Stream:
         except ijson.JSONError as error:
             raise self._malformed(error, count) from None
         except OSError as error:
-            raise _unreadable(self.path, error) from None
+            raise self._unreadable(error) from None
         if not count:
             raise self._not_a_list(_shape(self.path))
         self._refuse_if_changed(state)
@@ -54,7 +55,7 @@ class Stream:
                 state = _state(self.path)
                 self._hashed = sha256_of(self.path), state
             except OSError as error:
-                raise _unreadable(self.path, error) from None
+                raise self._unreadable(error) from None
         return self._hashed
 
     def _refuse_if_changed(self, state: tuple[int, int]) -> None:
@@ -68,36 +69,37 @@ class Stream:
 
     def _not_a_list(self, found: str) -> InputError:
         expected = "a JSON list with at least one item"
-        return InputError(f"{self.path}: no items", expected=expected, found=found, remedy=FETCH)
+        return InputError(f"{self.path}: no items", expected=expected, found=found, remedy=self._remedy)
+
+    def _unreadable(self, error: OSError) -> InputError:
+        return InputError(
+            f"{self.path}: can't be read",
+            expected="a readable corpus file",
+            found=error.strerror or str(error),
+            remedy=f"check the path and its permissions, or {self._remedy}",
+        )
 
     def _malformed(self, error: Exception, count: int) -> InputError:
         where = f"{self.path}: item {count + 1}"
         offset = _first_foreign_byte(self.path)
         if offset is not None:
             return InputError(
-                f"{where}: not UTF-8", expected="UTF-8", found=f"another encoding from byte {offset} on", remedy=FETCH
+                f"{where}: not UTF-8",
+                expected="UTF-8",
+                found=f"another encoding from byte {offset} on",
+                remedy=self._remedy,
             )
         said = str(error).splitlines()[0].removeprefix("parse error: ").removeprefix("lexical error: ")
         if "premature EOF" in said:
             size = self.path.stat().st_size
             said = f"the file ends inside the list, after {count} whole items and {size} bytes"
-        return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=said, remedy=FETCH)
+        return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=said, remedy=self._remedy)
 
 
 def sha256_of(path: Path) -> str:
     """sha256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _unreadable(path: Path, error: OSError) -> InputError:
-    """The refusal of a file that the system won't give."""
-    return InputError(
-        f"{path}: can't be read",
-        expected="a readable corpus file",
-        found=error.strerror or str(error),
-        remedy="check the path and its permissions, or fetch the file (`recallbench fetch <corpus>`)",
-    )
 
 
 def _state(path: Path) -> tuple[int, int]:

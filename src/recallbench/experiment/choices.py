@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -38,6 +39,10 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             said.append(f"store: {store}, since {reason}; recorded as a deviation")
+    if store not in STORES:
+        raise UsageError(
+            f"there is no store {store!r}", expected=", ".join(STORES), found=store, remedy="recallbench stores"
+        )
     if not _needs_vectors(store, options):
         return Choice(store, None, tuple(said))
     embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
@@ -45,11 +50,11 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
 
 
 def _needs_vectors(store: str, options: Options) -> bool:
-    if store in STORES and "call" in STORES[store].takes:
+    if "call" in STORES[store].takes:
         # Only the user's function knows.
         opened = open_store(store, dsn=None, weights=None, call=options.call, environ=options.environ, progress=None)
         return opened.needs_vectors
-    return store not in STORES or STORES[store].needs_vectors
+    return STORES[store].needs_vectors
 
 
 def _default_store(options: Options) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -48,8 +49,11 @@ def check_writable(folder: Path) -> None:
     parent = folder.parent
     while not parent.exists():
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise _unwritable(folder, f"{parent} is not writable")
+    try:
+        # Trying is the only sure way: permission bits say nothing of read-only file systems, nor to root.
+        Path(tempfile.mkdtemp(prefix=".recallbench-", dir=parent)).rmdir()
+    except OSError as error:
+        raise _unwritable(folder, f"{parent}: {error.strerror}") from error
 
 
 @contextmanager

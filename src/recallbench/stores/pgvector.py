@@ -44,6 +44,7 @@ CONSTANTS = {"bm25_k1": "1.2", "bm25_b": "0.75", "recency_half_life_days": "30",
 SESSION = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
     "synchronous_commit": "off",
