@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from recallbench.corpora.place import registered
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import CorpusRules
 
@@ -35,7 +36,7 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
                 f"no corpus file at {path}",
                 expected=f"a file in the shape of {rules.file}, or a folder that holds {rules.file}",
                 found=_what_is_at(option.expanduser(), path),
-                remedy=f"name an existing file with --corpus-file, or leave that out and run `recallbench fetch {rules.name}`",
+                remedy=f"name an existing file with --corpus-file, or none: {registered(rules.name)}",
             )
         return path
     if rules.variable and (named := environ.get(rules.variable)):

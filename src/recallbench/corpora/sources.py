@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 """The environment variable that names another address of LoCoMo's file, such as a mirror."""
 
-LOCAL_FAULTS = frozenset({errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT, errno.ENOTDIR})
+LOCAL_FAULTS = frozenset(
+    {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
+)
 """What an OSError says when this machine, not the source, is at fault."""
 
 _TIMEOUT = 30.0
@@ -36,28 +38,43 @@ def from_hub(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], prog
     import httpx2  # what huggingface_hub speaks HTTP with, and lets the errors of through
     import huggingface_hub
 
+    # Endpoint, cache and offline switch are passed on: the library reads its environment once, when imported.
     home = Path(environ.get("HF_HOME") or "~/.cache/huggingface").expanduser()
     cache = Path(environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
-    with progress.stage(f"fetching {rules.file}", None, "B") as advance:
-        # Endpoint, cache and offline switch are passed on: the library reads its environment once, when imported.
+    endpoint = environ.get("HF_ENDPOINT") or None
+    cached = huggingface_hub.try_to_load_from_cache(
+        rules.source, rules.file, cache_dir=cache, revision=rules.revision, repo_type="dataset"
+    )
+    if not isinstance(cached, str):
+        source = f"dataset {rules.source} of the hub"
+        if _offline(environ):
+            raise _unreachable(rules, source, environ, "not in the hub's cache, and HF_HUB_OFFLINE is set")
         try:
-            cached = Path(
-                huggingface_hub.hf_hub_download(
+            # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
+            url = huggingface_hub.hf_hub_url(
+                rules.source, rules.file, repo_type="dataset", revision=rules.revision, endpoint=endpoint
+            )
+            size = huggingface_hub.get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint).size
+            with progress.stage(f"fetching {rules.file}", size, "B") as advance:
+                cached = huggingface_hub.hf_hub_download(
                     rules.source,
                     rules.file,
                     repo_type="dataset",
                     revision=rules.revision,
-                    endpoint=environ.get("HF_ENDPOINT") or None,
+                    endpoint=endpoint,
                     cache_dir=cache,
-                    local_files_only=_offline(environ),
                     tqdm_class=_bar(advance),
                 )
-            )
         except (OSError, httpx2.HTTPError) as error:
             if getattr(error, "errno", None) in LOCAL_FAULTS:
-                raise
-            raise _unreachable(rules, f"dataset {rules.source} of the hub", environ, str(error)) from None
-    return _leave_cache(cached, scratch / "body", rules)
+                raise Blocked(
+                    f"{cache}: can't be written",
+                    expected=f"a hub cache with room for {rules.file}",
+                    found=getattr(error, "strerror", None) or str(error),
+                    remedy="free space or permissions there, or name another folder in HF_HOME",
+                ) from None
+            raise _unreachable(rules, source, environ, str(error)) from None
+    return _leave_cache(Path(cached), scratch / "body", rules)
 
 
 def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
