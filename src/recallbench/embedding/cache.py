@@ -9,10 +9,11 @@ append. Opening reads the index alone; a row's checksum is verified when the row
 from __future__ import annotations
 
 import fcntl
+import json
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,7 +32,8 @@ RELEASE_AFTER = 32 << 20
 class VectorCache:
     """The vectors of one encoder fingerprint by key (32 bytes)."""
 
-    def __init__(self, folder: Path, dims: int) -> None:
+    def __init__(self, folder: Path, dims: int, about: Mapping[str, str] | None = None) -> None:
+        """`about` is written beside the vectors, for people: the fingerprint that the folder's name abbreviates."""
         self.folder = folder
         self.corrupt = 0
         """Records met whose checksum did not hold; they are computed anew."""
@@ -46,6 +48,8 @@ class VectorCache:
         self._touched = 0
         with self._explained():
             folder.mkdir(parents=True, exist_ok=True)
+            if about and not (folder / "fingerprint.json").exists():
+                (folder / "fingerprint.json").write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
             self._index = os.open(folder / "index", os.O_RDWR | os.O_CREAT, 0o644)
             self._vectors = os.open(folder / "vectors.f32", os.O_RDWR | os.O_CREAT, 0o644)
         self.refresh()
@@ -169,7 +173,7 @@ class VectorCache:
             raise RecallBenchError(
                 f"the vector cache can't be written: {self.folder}",
                 found=str(error),
-                remedy="free some space, make the folder writable, or set RECALLBENCH_CACHE_DIR to another folder; "
+                remedy="free some space, make the folder writable, or name another folder with --cache-dir; "
                 "what was embedded so far is kept",
             ) from error
 

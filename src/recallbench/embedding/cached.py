@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,8 +13,9 @@ import numpy as np
 from recallbench.embedding.backend import OPENVINO, absence, choose_backend, failure_note
 from recallbench.embedding.cache import VectorCache
 from recallbench.embedding.embedder import Backend, Embedded, EmbeddingReport, Matrix
-from recallbench.embedding.encoders import EncoderSpec, Role, Weights
+from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engine import Clock, Engine, Row, device_found
+from recallbench.embedding.identity import Identity, digest_of, key_of
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.proof import TEXTS, Proof, Proofs, spread
 from recallbench.embedding.tokens import Tokens
@@ -58,7 +58,7 @@ class CachedEmbedder:
         self._clock = Clock()
         self._backend = ""
         self._notes: list[str] = []
-        self._hashes: dict[str, str] = {}
+        self._identity: Identity | None = None
         self._cache: VectorCache | None = None
         self._tokens: Tokens | None = None
         self._engines: dict[str, Engine] = {}
@@ -72,35 +72,12 @@ class CachedEmbedder:
     @property
     def fingerprint(self) -> Mapping[str, str]:
         """What decides the vectors. Settled once `ensure` returned: a failed proof changes the backend."""
-        self._settle()
-        spec = self.spec
-        recorded = [place for place in self._hashes if not self._pinned(place)]
-        facts = {
-            "encoder": spec.title,
-            "passage": f"{spec.passage.repo}@{spec.passage.revision}",
-            "query": f"{spec.query.repo}@{spec.query.revision}",
-            "tokenizer": f"{spec.tokenizer.repo}@{spec.tokenizer.revision}",
-            **{f"sha256 {place}": digest for place, digest in sorted(self._hashes.items())},
-            "pooling": spec.pooling,
-            "normalisation": "L2" if spec.normalise else "none",
-            "max_tokens": str(spec.max_tokens),
-            "batch_size": str(spec.batch_size),
-            "dtype": spec.dtype,
-            "passage_prefix": spec.passage_prefix,
-            "query_prefix": spec.query_prefix,
-            "native_dims": str(spec.native_dims),
-            "stored_dims": str(spec.stored_dims),
-            "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
-            "backend": self._backend,
-        }
-        if recorded:
-            facts["recorded at first use, not pinned"] = ", ".join(sorted(recorded))
-        return facts
+        return self._identified().fingerprint(self._backend)
 
     @property
     def fingerprint_sha256(self) -> str:
         """One hash over the fingerprint."""
-        return hashlib.sha256(json.dumps(dict(self.fingerprint), sort_keys=True).encode()).hexdigest()
+        return digest_of(self.fingerprint)
 
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         """Embed and keep whatever is not kept yet."""
@@ -110,10 +87,12 @@ class CachedEmbedder:
         stream = enumerate(texts)
         window: list[Item] = []
         waiting: set[bytes] = set()
-        with self._progress.stage(f"embedding {role}s", total, "texts") as advance:
+        stage = self._stage(role, total) if total is not None else nullcontext(None)
+        with stage as advance:
             while block := list(islice(stream, BLOCK)):
                 missing = self._missing(block, role, waiting)
-                advance(len(block) - len(missing))
+                if advance:
+                    advance(len(block) - len(missing))
                 window.extend(self._tokenised(missing, role))
                 if len(window) >= WINDOW:
                     self._embed(window, role, advance)
@@ -124,7 +103,7 @@ class CachedEmbedder:
     def lookup(self, texts: Sequence[str], role: Role) -> Embedded:
         """The vectors of these texts; what was not ensured is embedded now."""
         store = self._store()
-        keys = [self._key(position, text, role) for position, text in enumerate(texts)]
+        keys = [key_of(self.spec, text, role, position) for position, text in enumerate(texts)]
         found = [store.row(key) for key in keys]
         if None in found:
             self.ensure(texts, role)
@@ -142,7 +121,7 @@ class CachedEmbedder:
 
     def report(self) -> EmbeddingReport:
         """What happened so far."""
-        self._settle()
+        self._identified()
         notes = list(self._notes)
         if self._cache is not None and self._cache.corrupt:
             notes.append(f"{self._cache.corrupt} damaged record(s) in the vector cache were computed anew")
@@ -177,7 +156,7 @@ class CachedEmbedder:
         store = self._store()
         missing = []
         for position, text in block:
-            key = self._key(position, text, role)
+            key = key_of(self.spec, text, role, position)
             if key in waiting:
                 continue
             row = store.row(key)
@@ -198,23 +177,26 @@ class CachedEmbedder:
             read = self._tokens.read([text for _, _, text in missing], self.spec.prefix(role))
             return [Item(position, key, *one) for (position, key, _), one in zip(missing, read, strict=True)]
 
-    def _embed(self, window: list[Item], role: Role, advance: Advance) -> None:
+    def _embed(self, window: list[Item], role: Role, advance: Advance | None) -> None:
         """Compute and keep one window, the longest texts first."""
         window.sort(key=lambda item: (-item.tokens, item.key))
         engine = self._engine(role, window)
         size = self.spec.batch_size
-        for start in range(0, len(window), size):
-            items = window[start : start + size]
-            with self._clock.part("forward"):
-                vectors = engine.forward(engine.batch([item.ids for item in items]))
-            self._refuse_useless(vectors, items, role)
-            self._store().append(
-                [item.key for item in items], [item.tokens for item in items], [item.cut for item in items], vectors
-            )
-            for item in items:
-                self._seen[item.key] = item.tokens
-            self._computed += len(items)
-            advance(len(items))
+        # Without a total for all texts, the time left is told for each window.
+        with nullcontext(advance) if advance else self._stage(role, len(window)) as tell:
+            for start in range(0, len(window), size):
+                items = window[start : start + size]
+                with self._clock.part("forward"):
+                    vectors = engine.forward(engine.batch([item.ids for item in items]))
+                self._refuse_useless(vectors, items, role)
+                keys, tokens = [item.key for item in items], [item.tokens for item in items]
+                self._store().append(keys, tokens, [item.cut for item in items], vectors)
+                self._seen.update(zip(keys, tokens, strict=True))
+                self._computed += len(items)
+                tell(len(items))
+
+    def _stage(self, role: Role, total: int) -> AbstractContextManager[Advance]:
+        return self._progress.stage(f"embedding {role}s", total, "texts")
 
     def _refuse_useless(self, vectors: Matrix, items: Sequence[Item], role: Role) -> None:
         with np.errstate(all="ignore"):
@@ -239,25 +221,30 @@ class CachedEmbedder:
             device = self._backend.partition("/")[2]
             if device_found(device) != device:
                 self._memo.keep(absence(device), {"found": False})
-                self._switch("torch/cpu", f"torch finds no {device} device: the CPU was used")
+                self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
             engine = self._engines[place] = Engine(self.spec, weights, paths, self._backend, self._clock)
         if engine.backend == OPENVINO:
-            self._prove(engine, weights, window)
+            self._prove(engine, role, window)
         return engine
 
-    def _prove(self, engine: Engine, weights: Weights, window: Sequence[Item]) -> None:
+    def _prove(self, engine: Engine, role: Role, window: Sequence[Item]) -> None:
         proofs = Proofs(self._memo)
-        identity = self._identity(weights)
+        identity = self._identified().of_module(role)
         proof = proofs.recall(identity)
         # A proof on fewer texts than are at hand now is made again.
         if proof and proof.equal and proof.texts >= min(TEXTS, len(window)):
             if self._proof_status == "not needed":
                 self._proof, self._proof_status = proof, "cached"
+            if proof.texts >= TEXTS:
+                engine.release()
             return
-        self._progress.note(f"holding OpenVINO against torch ({self.name})")
-        proof = engine.prove([window[place].ids for place in spread(len(window))])
+        rows = [window[place].ids for place in spread(len(window))]
+        with self._progress.stage("proving OpenVINO equal to torch", len(rows), "texts") as advance:
+            proof = engine.prove(rows, advance)
         proofs.keep(identity, proof)
         self._proof, self._proof_status = proof, "equal" if proof.equal else "failed"
+        if proof.equal and proof.texts >= TEXTS:
+            engine.release()
         if not proof.equal:
             self._switch("torch/cpu", failure_note(proof.worst_cosine))
 
@@ -280,58 +267,22 @@ class CachedEmbedder:
             self._cache.close()
             self._cache = None
 
-    def _settle(self) -> None:
+    def _identified(self) -> Identity:
         """Know the hash of every file, and the backend."""
-        if self._backend:
-            return
-        for part, weights in self._parts().items():
-            known = self._shelf.hashes(weights)
-            if known is None:
-                self._shelf.verified(weights)
-                known = self._shelf.hashes(weights) or {}
-            self._hashes |= {f"{part}/{file}": digest for file, digest in known.items()}
-        identities = [self._identity(self.spec.passage), self._identity(self.spec.query)]
-        self._backend, note = choose_backend(self._asked, self._environ, self._memo, identities)
+        if self._identity is None:
+            self._identity = Identity(self.spec, self._shelf)
+            self._backend = self._choose()
+        return self._identity
+
+    def _choose(self) -> str:
+        modules = [self._identified().of_module("passage"), self._identified().of_module("query")]
+        backend, note = choose_backend(self._asked, self._environ, self._memo, modules)
         if note:
             self._notes.append(note)
+        return backend
 
     def _store(self) -> VectorCache:
         if self._cache is None:
             folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
-            self._cache = VectorCache(folder, self.stored_dims)
-            about = folder / "fingerprint.json"
-            if not about.exists():
-                about.write_text(json.dumps(dict(self.fingerprint), indent=1) + "\n", encoding="utf-8")
+            self._cache = VectorCache(folder, self.stored_dims, self.fingerprint)
         return self._cache
-
-    def _key(self, position: int, text: str, role: Role) -> bytes:
-        """The folder stands for the fingerprint; the key for role and text. Where both roles share weights and prefix
-        a text has one vector, whichever role it plays."""
-        side = "text" if self.spec.one_sided() else role
-        try:
-            return hashlib.sha256(f"{side}\0{text}".encode()).digest()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"{role} text {position} (counted from 0) holds a character that no encoder reads",
-                expected="Unicode text",
-                found=f"a lone surrogate at character {error.start - len(side) - 1}",
-                remedy="repair the corpus file: half of a \\uD8xx\\uDCxx pair is missing",
-            ) from error
-
-    def _parts(self) -> dict[str, Weights]:
-        parts = {"passage": self.spec.passage, "query": self.spec.query, "tokenizer": self.spec.tokenizer}
-        if self.spec.query == self.spec.passage:
-            del parts["query"]
-        return parts
-
-    def _pinned(self, place: str) -> bool:
-        part, _, file = place.partition("/")
-        return bool(self._parts()[part].files[file])
-
-    def _identity(self, weights: Weights) -> dict[str, str]:
-        hashes = self._shelf.hashes(weights) or {}
-        return {
-            "weights": json.dumps(hashes, sort_keys=True),
-            "pooling": self.spec.pooling,
-            "normalise": str(self.spec.normalise),
-        }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ from recallbench.embedding.encoders import EncoderSpec, Weights
 from recallbench.embedding.forward import Batch, Forward, OpenvinoForward, TorchForward, pad
 from recallbench.embedding.module import load_module
 from recallbench.embedding.proof import Proof, compare
+from recallbench.progress import Advance
+
+if TYPE_CHECKING:
+    import torch
 
 Row = npt.NDArray[np.int32]
 
@@ -45,20 +50,25 @@ class Engine:
         self._spec = spec
         self._clock = clock
         with clock.part("load"):
-            self._module = load_module(spec, weights, paths)
+            self._module: torch.nn.Module | None = load_module(spec, weights, paths)
         self.pad_id: int = int(self._module.pad_id)
         self.backend = backend
         self._forward = self._start(backend)
 
-    def prove(self, rows: Sequence[Row]) -> Proof:
-        """Hold the forward pass against torch on these texts."""
+    def prove(self, rows: Sequence[Row], advance: Advance = lambda done: None) -> Proof:
+        """Hold the forward pass against torch on these texts. Not after `release`."""
         size = self._spec.batch_size
         batches = [self.batch(rows[start : start + size]) for start in range(0, len(rows), size)]
         with self._clock.part("proof"):
-            return compare(self._forward, TorchForward(self._module, "cpu"), batches)
+            return compare(self._forward, TorchForward(self._module, "cpu"), batches, advance)
+
+    def release(self) -> None:
+        """Let go of the torch module once nothing will be held against it again: bge-m3's takes 2 GB."""
+        if self.backend.startswith("openvino"):
+            self._module = None
 
     def use(self, backend: str) -> None:
-        """Go on with another backend."""
+        """Go on with another backend. Not after `release`."""
         self.backend, self._forward = backend, self._start(backend)
 
     def batch(self, rows: Sequence[Row]) -> Batch:

@@ -39,7 +39,7 @@ class Memo:
             raise RecallBenchError(
                 f"can't write {path}",
                 found=str(error),
-                remedy="free some space, make the folder writable, or set RECALLBENCH_CACHE_DIR to another folder",
+                remedy="free some space, make the folder writable, or name another folder with --cache-dir",
             ) from error
 
     def _path(self, key: Mapping[str, str]) -> Path:

@@ -10,6 +10,7 @@ import numpy as np
 from recallbench.embedding import machine
 from recallbench.embedding.forward import Batch, Forward
 from recallbench.embedding.memo import Memo
+from recallbench.progress import Advance
 
 TEXTS = 32
 COSINE = 0.999999
@@ -31,7 +32,7 @@ def spread(count: int, wanted: int = TEXTS) -> list[int]:
     return sorted({round(place) for place in np.linspace(0, count - 1, min(count, wanted))}) if count else []
 
 
-def compare(fast: Forward, reference: Forward, batches: Sequence[Batch]) -> Proof:
+def compare(fast: Forward, reference: Forward, batches: Sequence[Batch], advance: Advance = lambda done: None) -> Proof:
     """Run both over the same batches."""
     worst, longest, texts = 1.0, 0.0, 0
     for batch in batches:
@@ -44,6 +45,7 @@ def compare(fast: Forward, reference: Forward, batches: Sequence[Batch]) -> Proo
         worst = min(worst, float(np.nan_to_num(cosines, nan=-1.0).min()))
         longest = max(longest, float(np.nan_to_num(drift, nan=np.inf).max()))
         texts += len(ours)
+        advance(len(ours))
     return Proof(worst >= COSINE and longest <= LENGTH, worst, texts)
 
 
