@@ -155,7 +155,7 @@ def _as_user(uid: int, gid: int, folder: Path) -> dict[str, Any]:
 
 def _initialise(install: Install, folder: Path, uid: int, gid: int, password: str | None) -> None:
     command = [str(install.bin / "initdb"), "-D", str(folder / "data"), "-U", USER, "-E", "UTF8", "--no-sync"]
-    command += ["--no-instructions", "-L", str(install.share)]
+    command += ["--no-instructions", "--wal-segsize=1", "-L", str(install.share)]
     secret = folder / "password"
     if password:
         with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

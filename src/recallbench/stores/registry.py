@@ -46,11 +46,11 @@ class Entry(NamedTuple):
 def open_store(
     name: str,
     *,
-    dsn: str | None,
-    weights: str | None,
-    call: str | None,
     environ: Mapping[str, str],
-    progress: Progress | None,
+    dsn: str | None = None,
+    weights: str | None = None,
+    call: str | None = None,
+    progress: Progress | None = None,
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
     entry = _entry(name)

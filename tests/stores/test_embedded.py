@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from recallbench.errors import Blocked
+from recallbench.stores.binaries import Install, find_install, readable_by
+from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.folders import LONGEST_SOCKET, PREFIX, Folder, birth, end, open_to, places, sweep
+
+SERVE = """
+from recallbench.stores.embedded import EmbeddedServer
+server = EmbeddedServer()
+server.dsn
+print(server.folder, server.pid, flush=True)
+input()
+"""
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
+
+
+@pytest.fixture
+def private() -> Iterator[Path]:
+    """A folder nobody else can enter, as a home often is."""
+    folder = Path(tempfile.mkdtemp(prefix="recallbench-test-"))
+    folder.chmod(0o700)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def users_and_modes() -> tuple[str, dict[str, int]]:
+    install = find_install().bin
+    watched = [*install.parents, *(parent for place in places() for parent in (place, *place.parents))]
+    return Path("/etc/passwd").read_text(), {str(path): path.stat().st_mode for path in watched}
+
+
+def test_it_starts_serves_and_leaves_nothing() -> None:
+    before = users_and_modes()
+    with EmbeddedServer() as server:
+        folder = server.folder
+        assert folder is not None
+        parts = conninfo_to_dict(server.dsn)
+        socket = Path(str(parts["host"])) / ".s.PGSQL.5432"
+        assert stat.S_ISSOCK(socket.stat().st_mode)
+        assert len(os.fsencode(socket)) <= LONGEST_SOCKET
+        assert stat.S_IMODE((folder / "run").stat().st_mode) == 0o700
+        with psycopg.connect(server.dsn) as connection:
+            shown = {
+                name: connection.execute(f"SHOW {name}".encode()).fetchone()
+                for name in ("listen_addresses", "server_encoding", "fsync", "TimeZone")
+            }
+        assert shown == {
+            "listen_addresses": ("",),
+            "server_encoding": ("UTF8",),
+            "fsync": ("off",),
+            "TimeZone": ("UTC",),
+        }
+    assert not folder.exists()
+    assert server.pid == 0
+    assert users_and_modes() == before
+
+
+@as_root
+def test_as_root_the_server_is_nobodys() -> None:
+    with EmbeddedServer() as server:
+        assert server.folder is not None
+        assert Path(f"/proc/{server.pid}").stat().st_uid == NOBODY
+        assert (server.folder / "run").stat().st_uid == NOBODY
+        assert server.folder.stat().st_uid == 0
+        assert stat.S_IMODE(server.folder.stat().st_mode) == 0o711
+        assert not (server.folder / "install").exists()
+
+
+@as_root
+def test_programs_that_nobody_can_reach_are_copied(private: Path) -> None:
+    hidden = find_install().copied_to(private / "venv")
+    assert not readable_by(hidden.bin / "postgres", NOBODY, NOBODY)
+    assert readable_by(hidden.bin / "postgres", 0, 0)
+    with EmbeddedServer(install=hidden) as server:
+        assert server.folder is not None
+        program = os.readlink(f"/proc/{server.pid}/exe")
+        assert program.startswith(str(server.folder / "install"))
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION vector")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+
+
+@as_root
+def test_as_an_ordinary_user_it_runs_as_that_user(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = private / "home"
+    home.mkdir(mode=0o700)
+    private.chmod(0o755)
+    shutil.chown(home, NOBODY)
+    monkeypatch.setattr(tempfile, "tempdir", str(home))
+    reading, writing = os.pipe()
+    # Forked, not started anew: this Python may lie where an ordinary user can't reach it.
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            with EmbeddedServer() as server:
+                assert server.folder is not None
+                mode = stat.S_IMODE(server.folder.stat().st_mode)
+                told = f"{Path(f'/proc/{server.pid}').stat().st_uid} {mode:o} {server.folder.parent}"
+            os.write(writing, told.encode())
+        except BaseException as error:  # noqa: BLE001 (the parent must hear of everything)
+            os.write(writing, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as said:
+        assert said.read() == f"{NOBODY} 700 {home}"
+    assert list(home.iterdir()) == []
+
+
+def test_with_a_password_it_is_an_ordinary_server(tcp_dsn: str) -> None:
+    parts = conninfo_to_dict(tcp_dsn)
+    assert parts["host"] == "127.0.0.1"
+    with psycopg.connect(tcp_dsn) as connection:
+        rows = connection.execute("SELECT DISTINCT auth_method FROM pg_hba_file_rules").fetchall()
+        row = connection.execute("SHOW listen_addresses").fetchone()
+    assert rows == [("scram-sha-256",)]
+    assert row == ("127.0.0.1",)
+
+
+def test_two_at_once() -> None:
+    with EmbeddedServer() as first, EmbeddedServer() as second:
+        assert first.dsn != second.dsn
+        for server in (first, second):
+            psycopg.connect(server.dsn).close()
+
+
+def test_stopping_twice_and_without_a_start() -> None:
+    server = EmbeddedServer()
+    server.stop()
+    server.stop()
+    with EmbeddedServer() as started:
+        started.stop()
+        started.stop()
+
+
+def test_an_end_without_stop_leaves_nothing(run_python) -> None:
+    process = run_python(SERVE)
+    folder, pid = process.stdout.readline().split()
+    process.communicate("\n")
+    assert not Path(folder).exists()
+    assert birth(int(pid)) == ""
+
+
+def test_ctrl_c_reaches_us_and_not_the_server(run_python) -> None:
+    process = run_python(SERVE)
+    folder, pid = process.stdout.readline().split()
+    assert os.getsid(int(pid)) == int(pid)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    assert not Path(folder).exists()
+
+
+def test_after_a_kill_the_next_start_cleans_up(run_python) -> None:
+    killed, living = run_python(SERVE), run_python(SERVE)
+    left, orphan = killed.stdout.readline().split()
+    kept, other = living.stdout.readline().split()
+    killed.kill()
+    killed.wait()
+    assert Path(left).exists()
+    assert birth(int(orphan)) != ""
+    with EmbeddedServer() as server:
+        assert server.pid
+        assert not Path(left).exists()
+        assert _gone(int(orphan))
+        assert Path(kept).exists()
+        assert birth(int(other)) != ""
+
+
+def test_only_a_dead_owners_folder_of_ours_is_swept(
+    tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recallbench.stores.folders.places", lambda: (private,))
+    living = Folder(os.geteuid(), os.getegid())
+    lookalike = tmp_path / f"{PREFIX}lookalike"
+    lookalike.mkdir()
+    (lookalike / "owner").write_text('{"marker": "something else"}')
+    unreadable = tmp_path / f"{PREFIX}unreadable"
+    unreadable.mkdir()
+    (unreadable / "owner").write_text("not json")
+    (tmp_path / f"{PREFIX}link").symlink_to(lookalike)
+    (tmp_path / "other").mkdir()
+    half = tmp_path / f"{PREFIX}half"
+    half.mkdir()
+    old = tmp_path / f"{PREFIX}old"
+    old.mkdir()
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    try:
+        assert sweep([tmp_path, living.path.parent]) == [old]
+        assert living.path.exists()
+        assert {path.name for path in tmp_path.iterdir()} == {
+            lookalike.name,
+            unreadable.name,
+            f"{PREFIX}link",
+            "other",
+            half.name,
+        }
+    finally:
+        living.remove()
+    assert not living.path.exists()
+
+
+@as_root
+def test_another_users_folder_is_never_followed(tmp_path: Path) -> None:
+    # Whoever can write to a shared temporary folder could name any process there.
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        trap = tmp_path / f"{PREFIX}trap"
+        trap.mkdir()
+        born = birth(process.pid)
+        (trap / "owner").write_text(
+            f'{{"marker": "embedded server of recallbench", "pid": {process.pid}, "born": "{born}"}}'
+        )
+        shutil.chown(trap, NOBODY)
+        assert sweep([tmp_path]) == []
+        assert process.poll() is None
+        shutil.chown(trap, 0)
+        assert sweep([tmp_path]) == [trap]
+        assert process.wait(10) == -signal.SIGINT
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_process_that_took_the_number_is_left_alone() -> None:
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        end(process.pid, "1")
+        end(process.pid, "")
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_path_too_long_for_a_socket_is_passed_over(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 60) / ("e" * 40)
+    deep.mkdir(parents=True)
+    assert not open_to(deep, os.geteuid())
+    assert open_to(Path("/tmp"), os.geteuid())
+
+
+def test_no_place_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recallbench.stores.folders.places", lambda: (tmp_path / ("x" * 100),))
+    with pytest.raises(Blocked, match="no temporary folder") as caught, EmbeddedServer():
+        pass
+    assert "TMPDIR" in caught.value.remedy
+
+
+@pytest.mark.parametrize("broken", ["initdb", "postgres"])
+def test_programs_that_fail_are_told(broken: str, private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private.chmod(0o755)
+    place = private / "t"
+    place.mkdir()
+    monkeypatch.setattr("recallbench.stores.folders.places", lambda: (place,))
+    install = find_install().copied_to(private / "install")
+    (install.bin / broken).write_text("#!/bin/sh\necho out of order >&2\nexit 7\n")
+    with pytest.raises(Blocked, match="embedded Postgres") as caught:
+        _start(install)
+    assert "out of order" in caught.value.found
+    assert caught.value.remedy
+    assert os.listdir(place) == []
+
+
+def _start(install: Install) -> None:
+    with EmbeddedServer(install=install):
+        pass
+
+
+def _gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
