@@ -52,7 +52,7 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
 def _needs_vectors(store: str, options: Options) -> bool:
     if "call" in STORES[store].takes:
         # Only the user's function knows.
-        opened = open_store(store, dsn=None, weights=None, call=options.call, environ=options.environ, progress=None)
+        opened = open_store(store, call=options.call, environ=options.environ)
         return opened.needs_vectors
     return STORES[store].needs_vectors
 

@@ -31,6 +31,7 @@ from recallbench.verdict.gate import Evidence
 
 KEPT_BYTES = 16 << 20
 """A corpus file up to this size stays in memory between readings; a larger one is streamed each time."""
+CONTROL = "bm25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,19 +176,16 @@ def _measure(
     progress: Progress,
 ) -> tuple[Retrieval, StoreState]:
     expected = survey.with_evidence if options.limit is None else min(options.limit, survey.with_evidence)
-    control = open_store("bm25", dsn=None, weights=None, call=None, environ=options.environ, progress=progress)
-    try:
-        retrieval = retrieve(
-            haystacks,
-            store,
-            control,
-            embedder,
-            expected=expected,
-            calls=Calls(rules.default_k, options.depth),
-            progress=progress,
-        )
-    finally:
-        control.close()
+    control = None if store.name == CONTROL else open_store(CONTROL, environ=options.environ)
+    retrieval = retrieve(
+        haystacks,
+        store,
+        control,
+        embedder,
+        expected=expected,
+        calls=Calls(rules.default_k, options.depth),
+        progress=progress,
+    )
     retrieval.timings.phases = before.timings.phases | retrieval.timings.phases
     return retrieval, StoreState(
         store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence())

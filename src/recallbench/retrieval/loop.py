@@ -64,7 +64,7 @@ class _Asked:
 def retrieve(
     haystacks: Haystacks,
     store: Store,
-    control: Store,
+    control: Store | None,
     embedder: Embedder | None,
     *,
     expected: int,
@@ -73,6 +73,7 @@ def retrieve(
 ) -> Retrieval:
     """Ingest every haystack, then ask every question; `expected` is how many those are.
 
+    `control` is the lexical one; None where the store under test is that very one, which then is its own control.
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
@@ -82,7 +83,8 @@ def retrieve(
     timed = sampled(expected) if expected else frozenset()
     waiting: list[_Asked] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
-    control.prepare(0)
+    if control is not None:
+        control.prepare(0)
     result.version = store.version()
     stage = "ingesting and asking" if store.one_scope_at_a_time else "ingesting"
     with progress.stage(stage, expected, "questions") as advance:
@@ -107,10 +109,11 @@ def retrieve(
             result.questions.extend(questions)
             result.candidates += [place.size] * len(questions)
             result.segments += place.size
-            with result.timings.phase("control"):
-                control.ingest(items, None)
-                result.control += _answers(control, asked, calls.depth, lambda done: None)
-                control.forget(place.scope)
+            if control is not None:
+                with result.timings.phase("control"):
+                    control.ingest(items, None)
+                    result.control += _answers(control, asked, calls.depth, lambda done: None)
+                    control.forget(place.scope)
             if store.one_scope_at_a_time:
                 _ask(store, asked, calls, result, lambda done: None, timed)
                 store.forget(place.scope)
@@ -122,6 +125,8 @@ def retrieve(
             store.ready()
         with progress.stage("asking", expected, "questions") as advance:
             _ask(store, waiting, calls, result, advance, timed)
+    if control is None:
+        result.control = result.rankings
     return result
 
 
