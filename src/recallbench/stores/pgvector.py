@@ -27,7 +27,7 @@ from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg.pq.abc import PGresult
+    from psycopg.pq.abc import PGconn, PGresult
 
 REVISION = 1
 """Counts up whenever the same input may rank otherwise."""
@@ -82,6 +82,7 @@ class PgvectorStore(Store):
         """What this database calls the types vector and vector[]."""
         self._scopes: dict[int, None] = {}
         self._prepared = False
+        self._flight: _Flight | None = None
 
     def prepare(self, dims: int) -> None:
         if not 1 <= dims <= 16_000:
@@ -125,11 +126,15 @@ class PgvectorStore(Store):
         return next(self.search_many([query], k))
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        # The server works on one block of questions while the one before is unpacked here.
+        flight: _Flight | None = None
         for start in range(0, len(queries), AT_ONCE):
-            result = self._ask(queries[start : start + AT_ONCE], k)
-            for row in range(result.ntuples):
-                ids, scores = result.get_value(row, 0), result.get_value(row, 1)
-                yield wire.hits(ids, scores) if ids and scores else []
+            parameters = self._packed(queries[start : start + AT_ONCE], k)
+            landed, flight = flight and flight.land(), self._send(parameters)
+            if landed:
+                yield from _unpacked(self._checked(landed))
+        if flight:
+            yield from _unpacked(self._checked(flight.land()))
 
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
@@ -182,12 +187,20 @@ class PgvectorStore(Store):
                 self._server.stop()
 
     @property
+    def schema(self) -> str:
+        """Where this run's tables lie; empty while it has none."""
+        return self._schema
+
+    @property
     def _embedded(self) -> bool:
         return isinstance(self._server, EmbeddedServer)
 
     def _open(self) -> Connection:
         if self._connection is None:
             raise Blocked("the store is not open", remedy="prepare it before anything else")
+        if self._flight:
+            # Whoever else wants the session has it after the block of questions that is under way.
+            self._flight.land()
         return self._connection
 
     def _known(self) -> ServerFacts:
@@ -235,10 +248,8 @@ class PgvectorStore(Store):
         self._checked(connection.pgconn.prepare(STATEMENT, text.encode(), types))
         self._prepared = True
 
-    def _ask(self, queries: Sequence[Query], k: int) -> PGresult:
-        connection = self._open()
-        if not self._prepared:
-            raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
+    def _packed(self, queries: Sequence[Query], k: int) -> Any:
+        # The library's types forget that a parameter may be null, hence Any.
         vectors = checked_questions(queries, self._dims)
         texts = moments = None
         if not self._weights.cosine_only:
@@ -252,10 +263,16 @@ class PgvectorStore(Store):
             texts = wire.text_array([query.text for query in queries])
             moments = wire.timestamp_array([query.asked_at for query in queries])
         scopes = wire.int4_array([query.scope for query in queries])
-        embeddings = wire.vector_array(vectors, self._vector)
-        # The library's types forget that a parameter may be null.
-        parameters: Any = (scopes, embeddings, texts, moments, k.to_bytes(8, "big"))
-        return self._checked(connection.pgconn.exec_prepared(STATEMENT, parameters, (1,) * 5, 1))
+        return scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
+
+    def _send(self, parameters: Any) -> _Flight:
+        connection = self._open()
+        if not self._prepared:
+            raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
+        with told("searching"):
+            connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
+        self._flight = _Flight(connection.pgconn)
+        return self._flight
 
     def _checked(self, result: PGresult) -> PGresult:
         from psycopg import OperationalError, errors
@@ -277,6 +294,29 @@ class PgvectorStore(Store):
         return "\n".join(
             line if len(line) <= WIDEST_PLAN_LINE else line[: WIDEST_PLAN_LINE - 1] + "…" for (line,) in rows
         )
+
+
+class _Flight:
+    """A block of questions under way to the server; what comes back is kept until it is asked for."""
+
+    def __init__(self, pgconn: PGconn) -> None:
+        self._pgconn = pgconn
+        self._result: PGresult | None = None
+        self._landed = False
+
+    def land(self) -> PGresult:
+        while not self._landed:
+            result = self._pgconn.get_result()
+            self._landed = result is None
+            self._result = self._result or result
+        assert self._result is not None
+        return self._result
+
+
+def _unpacked(result: PGresult) -> Iterator[list[Hit]]:
+    for row in range(result.ntuples):
+        ids, scores = result.get_value(row, 0), result.get_value(row, 1)
+        yield wire.hits(ids, scores) if ids and scores else []
 
 
 def _sql(name: str) -> str:

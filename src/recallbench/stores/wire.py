@@ -92,7 +92,7 @@ def timestamp_array(moments: Sequence[datetime | None]) -> bytes:
 
 def hits(ids: bytes, scores: bytes) -> list[Hit]:
     """Two arrays as ranked hits."""
-    return list(map(Hit, _values(ids, IDS), _values(scores, SCORES)))
+    return list(map(Hit._make, zip(_values(ids, IDS), _values(scores, SCORES), strict=True)))
 
 
 def _values(array: bytes, kind: np.dtype[np.void]) -> list[Any]:

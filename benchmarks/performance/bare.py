@@ -1,0 +1,126 @@
+"""What a whole LoCoMo run costs without a harness: parse, COPY, pipelined queries at depth 50, dump of ids.
+
+It checks nothing, scores nothing and proves nothing; a run through the harness is measured against it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from psycopg import Connection
+
+DEPTH = 50
+CHUNK = 400
+"""Queries in one pipeline: more would fill both sides' buffers."""
+COSINE = """SELECT id, 1 - (embedding <=> $1) AS score FROM segments WHERE scope = $2
+            ORDER BY score DESC, id LIMIT $3"""
+
+
+def bare_locomo(
+    path: Path,
+    segment_vectors: np.ndarray[Any, Any],
+    question_vectors: np.ndarray[Any, Any],
+    *,
+    dsn: str,
+    out: Path,
+    weights: str = "cosine",
+) -> list[list[int]]:
+    """Search real LoCoMo from file to file of ids; vectors stand in file order, questions without evidence left out.
+
+    With other weights than cosine alone it builds the same lexicon and asks the server the same, question by question.
+    """
+    import psycopg
+    from pgvector.psycopg import register_vector
+
+    segments, questions = _parsed(path)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare; SET search_path TO bare, public")
+        register_vector(connection)
+        _copy(connection, segments, segment_vectors)
+        if weights == "cosine":
+            connection.execute("ANALYZE segments")
+            asked = _ask(
+                connection, COSINE, [(v, scope, DEPTH) for (scope, _), v in _both(questions, question_vectors)]
+            )
+            found = [[identity for identity, _ in cursor.fetchall()] for cursor in asked]
+        else:
+            found = _whole_score(connection, questions, question_vectors, weights)
+        connection.execute("DROP SCHEMA bare CASCADE")
+    with out.open("w", encoding="utf-8") as file:
+        for ids in found:
+            file.write(json.dumps(ids) + "\n")
+    return found
+
+
+def _parsed(path: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    segments, questions = [], []
+    for scope, one in enumerate(json.loads(path.read_bytes())):
+        talk = one["conversation"]
+        for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
+            turns = talk[f"session_{number}"]
+            if turns:
+                lines = [f"[{talk[f'session_{number}_date_time']}]", *(f"{t['speaker']}: {t['text']}" for t in turns)]
+                segments.append((scope, "\n".join(lines)))
+        questions += [(scope, asked["question"]) for asked in one["qa"] if asked["evidence"]]
+    return segments, questions
+
+
+def _copy(connection: Connection, segments: list[tuple[int, str]], vectors: np.ndarray[Any, Any]) -> None:
+    tables = _sql("schema").replace(":dims", str(vectors.shape[1])).replace(":storage", "PLAIN")
+    connection.execute(tables.encode())
+    statement = "COPY segments (scope, id, importance, pieces, embedding) FROM STDIN BINARY"
+    with connection.cursor().copy(statement) as copy:
+        copy.set_types(["int4", "int8", "float8", "text[]", "vector"])
+        for number, ((scope, text), vector) in enumerate(_both(segments, vectors)):
+            copy.write_row((scope, number, 0.5, [text], vector))
+
+
+def _whole_score(
+    connection: Connection, questions: list[tuple[int, str]], vectors: np.ndarray[Any, Any], weights: str
+) -> list[list[int]]:
+    from psycopg import RawCursor
+
+    from recallbench.stores.pgvector import CONSTANTS
+    from recallbench.stores.weights import PARTS, parse_weights
+
+    factors = parse_weights(weights)
+    settings = {f"weight_{part}": str(getattr(factors, part)) for part in PARTS} | CONSTANTS
+    for name, value in settings.items():
+        connection.execute("SELECT set_config(%s, %s, false)", (f"recallbench.{name}", value))
+    connection.execute(
+        "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off"
+    )
+    for scope in {scope for scope, _ in questions}:
+        RawCursor(connection).execute(_sql("lexicon").encode(), (scope,), prepare=True)
+    connection.execute("ANALYZE segments; ANALYZE postings")
+    rows = [(scope, vector, text, None, DEPTH) for (scope, text), vector in _both(questions, vectors)]
+    one = re.sub(r"(\$\d)::(\w+)\[\]", r"ARRAY[\1::\2]", _sql("recall"))
+    return [cursor.fetchall()[0][0] for cursor in _ask(connection, one, rows)]
+
+
+def _ask(connection: Connection, query: str, rows: list[tuple[Any, ...]]) -> list[Any]:
+    from psycopg import RawCursor
+
+    cursors = []
+    for start in range(0, len(rows), CHUNK):
+        with connection.pipeline():
+            for row in rows[start : start + CHUNK]:
+                cursor = RawCursor(connection)
+                cursor.format = 1  # type: ignore[assignment]
+                cursors.append(cursor.execute(query.encode(), row, prepare=True))
+    return cursors
+
+
+def _both(left: list[tuple[int, str]], right: np.ndarray[Any, Any]) -> Any:
+    return zip(left, right, strict=True)
+
+
+def _sql(name: str) -> str:
+    return resources.files("recallbench.stores").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")
