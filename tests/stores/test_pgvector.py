@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ import reference_score
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.exact import ExactStore
+from recallbench.stores.lexicon import sessions_for
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.store import Item, Matrix, Query
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
@@ -231,6 +233,19 @@ def test_graph_by_hand(filled) -> None:
     assert hits == pytest.approx({one: value + 10 * (one in linked) for one, value in importance.items()})
 
 
+def test_many_scopes_are_indexed_by_several_sessions_alike(filled) -> None:
+    items, vectors, queries = corpus(scopes=60, size=4)
+    if (os.cpu_count() or 1) > 1:
+        assert sessions_for(60) > 1
+    hits = list(filled("bm25", items, vectors).search_many(queries, 50))
+    for scope in (0, 31, 59):
+        rows = [row for row, item in enumerate(items) if item.scope == scope]
+        alone = filled("bm25", [items[row] for row in rows], vectors[rows])
+        for query, found in zip(queries, hits, strict=True):
+            if query.scope == scope:
+                assert alone.search(query, 50) == found
+
+
 def test_no_shared_word_gives_no_lexical_score(filled) -> None:
     store = filled("bm25,cosine=0.001")
     for text in ("zebra", "", "the of and", "!?", "💥"):
@@ -399,6 +414,18 @@ def test_questions_that_cannot_be_searched(filled) -> None:
             store.search(replace(QUERIES[0], vector=vector), 5)
     with pytest.raises(InputError, match="too long"):
         store.search(replace(QUERIES[0], text="x " * 200_000), 5)
+
+
+def test_a_search_left_half_way_does_not_hold_up_the_next(filled) -> None:
+    store = filled("cosine")
+    questions = QUERIES * 20
+    whole = list(store.search_many(questions, 50))
+    left = store.search_many(questions, 50)
+    assert [next(left), next(left)] == whole[:2]
+    # A block of questions is under way now, and others want the session.
+    assert store.search(questions[5], 50) == whole[5]
+    assert store.settings()["recallbench.weight_cosine"] == "1.0"
+    assert list(left) == whole[2:]
 
 
 def test_searching_before_ready(dsn: str) -> None:

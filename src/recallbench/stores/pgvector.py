@@ -19,6 +19,7 @@ from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.stores import wire
 from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.lexicon import build_lexicon
 from recallbench.stores.postgres import ServerFacts, connect, ready_server, redacted, told
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.tenancy import claim_schema, drop_schema
@@ -117,7 +118,8 @@ class PgvectorStore(Store):
         connection = self._open()
         with told("indexing"):
             if self._weights.bm25:
-                self._build_lexicon(connection)
+                with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
+                    build_lexicon(_sql("lexicon"), tuple(self._scopes), connection, self._session, advance)
                 connection.execute("ANALYZE postings")
             connection.execute("ANALYZE segments")
         self._prepare_statement(connection)
@@ -139,14 +141,12 @@ class PgvectorStore(Store):
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
         old = self._open()
-        connection = connect(self._dsn)
+        connection = self._session()
         if self._guard is None:
             self._guard = old
         else:
             old.close()
         self._connection = connection
-        with told("opening a fresh session"):
-            self._set_up(connection)
         self._prepare_statement(connection)
         return ""
 
@@ -221,6 +221,12 @@ class PgvectorStore(Store):
         assert row is not None
         self._vector, self._vectors = row
 
+    def _session(self) -> Connection:
+        connection = connect(self._dsn)
+        with told("opening a session"):
+            self._set_up(connection)
+        return connection
+
     def _set_up(self, connection: Connection) -> None:
         facts = self._known()
         own = {f"recallbench.weight_{part}": repr(getattr(self._weights, part)) for part in PARTS}
@@ -231,16 +237,6 @@ class PgvectorStore(Store):
         names, texts = list(values), list(values.values())
         query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"
         connection.execute(query, (names, texts))
-
-    def _build_lexicon(self, connection: Connection) -> None:
-        from psycopg import RawCursor
-
-        statement = _sql("lexicon").encode()
-        with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
-            cursor = RawCursor(connection)
-            for scope in self._scopes:
-                cursor.execute(statement, (scope,), prepare=True)
-                advance(1)
 
     def _prepare_statement(self, connection: Connection) -> None:
         types = (wire.INT4_ARRAY, self._vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
