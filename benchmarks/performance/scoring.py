@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 import pytrec_eval
+from row import Row, show
 
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
@@ -27,15 +27,6 @@ PAIRS = {
     "mrr@50": "recip_rank",
 }
 """The 16 measures that both sides know, by both names."""
-
-
-class Row(NamedTuple):
-    """One line of the performance table."""
-
-    name: str
-    requirement: str
-    measured: str
-    holds: bool
 
 
 def rows() -> list[Row]:
@@ -82,13 +73,5 @@ def rows() -> list[Row]:
     ]
 
 
-def main() -> int:
-    """Print the table; 1 when a requirement does not hold."""
-    table = rows()
-    for row in table:
-        print(f"{row.name} | {row.requirement} | {row.measured} | {'holds' if row.holds else 'DOES NOT HOLD'}")
-    return 0 if all(row.holds for row in table) else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(show(rows()))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
+from row import Row, show
 
 from recallbench.stores.embedded import EmbeddedServer, new_password
 from recallbench.stores.pgvector import PgvectorStore
@@ -95,13 +95,5 @@ def _filled(store: PgvectorStore) -> PgvectorStore:
     return store
 
 
-def main() -> int:
-    """Print the table; 1 when a requirement does not hold."""
-    table = rows()
-    for row in table:
-        print(f"{row.name}: {row.measured} (required: {row.requirement})")
-    return 0 if all(row.holds for row in table) else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(show(rows()))

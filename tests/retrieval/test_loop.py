@@ -12,7 +12,7 @@ from recallbench.errors import InputError
 from recallbench.progress import Silent
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
-from recallbench.retrieval.timing import sampled
+from recallbench.retrieval.timing import Timings, sampled
 from recallbench.stores.bm25 import BM25Store
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
@@ -76,7 +76,16 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3) -> Retriev
     def read() -> Iterator[Haystack]:
         return selected(CORPUS, limit)
 
-    return retrieve(read, store, BM25Store(), HashEmbedder(), expected=expected, calls=Calls(2, 5), progress=Silent())
+    return retrieve(
+        read,
+        store,
+        BM25Store(),
+        HashEmbedder(),
+        expected=expected,
+        calls=Calls(2, 5),
+        timings=Timings(),
+        progress=Silent(),
+    )
 
 
 def test_a_store_never_sees_an_id_of_the_dataset() -> None:

@@ -56,6 +56,7 @@ class Locomo:
         self._kinds = kinds
         self._repairs = repairs
         self._stream = Stream(path, rules.name)
+        self._surveyed: tuple[Haystack, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -68,12 +69,14 @@ class Locomo:
     def survey(self) -> Survey:
         sha256 = self._stream.sha256
         census, oddities = Census(), Oddities()
-        for haystack in self._read(oddities):
+        # A few megabytes: kept, so that the file is parsed once. LongMemEval is a hundred times larger and never is.
+        self._surveyed = tuple(self._read(oddities))
+        for haystack in self._surveyed:
             census.count(haystack)
         return census.survey(self.path, sha256, self.rules, oddities, DENOMINATORS)
 
     def haystacks(self) -> Iterator[Haystack]:
-        return self._read(Oddities())
+        return iter(self._surveyed) if self._surveyed else self._read(Oddities())
 
     def _read(self, oddities: Oddities) -> Iterator[Haystack]:
         seen: set[str] = set()

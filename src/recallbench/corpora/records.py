@@ -103,7 +103,7 @@ class Survey:
 
 
 class Corpus(Protocol):
-    """A corpus on disk. It is read as a stream, as often as asked; nothing is kept."""
+    """A corpus on disk, read as often as asked; of a large one, a stream each time, nothing is kept."""
 
     name: str
     clustered: bool

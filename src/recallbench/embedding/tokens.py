@@ -47,10 +47,12 @@ class Tokens:
                 yield self._window(text, encoding, len(prefix))
 
     def _window(self, text: str, encoding: Encoding, prefix: int) -> Tokenised:
-        length = len(encoding.ids)
+        length = len(encoding)
         cut = len(text)
         if length > self._room:
-            cut = max(0, encoding.offsets[self._room - 1][1] - prefix)
+            # One token's place is asked for, since `offsets` would build a list of all.
+            last = encoding.token_to_chars(self._room - 1)
+            cut = max(0, last[1] - prefix) if last else 0
             encoding.truncate(self._room)
         ids = self._tokenizer.post_process(encoding).ids
         return Tokenised(np.array(ids, np.int32), length + self._special, cut)

@@ -24,13 +24,12 @@ from recallbench.results.folder import check_writable, explicit_folder, folder_n
 from recallbench.results.metrics import GatePart, Metrics, VerdictPart
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
+from recallbench.retrieval.timing import Timings
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import check_gates, decide
 from recallbench.verdict.gate import Evidence
 
-KEPT_BYTES = 16 << 20
-"""A corpus file up to this size stays in memory between readings; a larger one is streamed each time."""
 CONTROL = "bm25"
 
 
@@ -103,12 +102,7 @@ def _run(
                 progress=progress,
             )
             closing.callback(embedder.close)
-        survey = corpus.survey()
-        haystacks = _reading(corpus, options)
-        retrieval = Retrieval()
-        if embedder is not None:
-            with retrieval.timings.phase("embed"):
-                _embed(haystacks, embedder)
+        # Opened before it is needed: an embedded server starts while texts are read and embedded.
         store = open_store(
             choice.store,
             dsn=dsn_of(options),
@@ -118,8 +112,15 @@ def _run(
             progress=progress,
         )
         closing.callback(store.close)
-        retrieval, state = _measure(store, haystacks, embedder, options, rules, survey, retrieval, progress)
-        with retrieval.timings.phase("score"):
+        timings = Timings()
+        with timings.phase("survey"):
+            survey = corpus.survey()
+        haystacks = _reading(corpus, options)
+        if embedder is not None:
+            with timings.phase("embed"):
+                _embed(haystacks, embedder, survey.segments)
+        retrieval, state = _measure(store, haystacks, embedder, options, rules, survey, timings, progress)
+        with timings.phase("score"):
             made_of = Ingredients(
                 options,
                 rules,
@@ -146,13 +147,10 @@ def _reading(corpus: Corpus, options: Options) -> Callable[[], Iterable[Haystack
         haystacks = corpus.haystacks()
         return selected(pooled(haystacks) if options.pooled else haystacks, options.limit)
 
-    if corpus.path.stat().st_size > KEPT_BYTES:
-        return read
-    kept = tuple(read())
-    return lambda: kept
+    return read
 
 
-def _embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder) -> None:
+def _embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder, segments: int) -> None:
     questions: list[str] = []
 
     def passages() -> Iterator[str]:
@@ -161,8 +159,8 @@ def _embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder) -> N
             for segment in haystack.segments:
                 yield segment.text
 
-    embedder.ensure(passages(), "passage")
-    embedder.ensure(questions, "query")
+    embedder.ensure(passages(), "passage", total=segments)
+    embedder.ensure(questions, "query", total=len(questions))
 
 
 def _measure(
@@ -172,7 +170,7 @@ def _measure(
     options: Options,
     rules: Rules,
     survey: Survey,
-    before: Retrieval,
+    timings: Timings,
     progress: Progress,
 ) -> tuple[Retrieval, StoreState]:
     expected = survey.with_evidence if options.limit is None else min(options.limit, survey.with_evidence)
@@ -184,9 +182,9 @@ def _measure(
         embedder,
         expected=expected,
         calls=Calls(rules.default_k, options.depth),
+        timings=timings,
         progress=progress,
     )
-    retrieval.timings.phases = before.timings.phases | retrieval.timings.phases
     return retrieval, StoreState(
         store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence())
     )

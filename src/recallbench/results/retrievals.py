@@ -44,28 +44,20 @@ def rows(
 
 def _hits(scope: str, ranking: Ranking, texts: Mapping[str, str] | None) -> str:
     prefix = json.dumps(f"{scope}/")[:-1]
-    if texts is None:
-        hits = [
-            f'{{"rank": {rank}, "id": {prefix}{position}", "score": {score!r}}}'
-            for rank, (position, score) in enumerate(zip(ranking.positions, ranking.scores, strict=True), start=1)
-        ]
-    else:
-        hits = [
-            f'{{"rank": {rank}, "id": {prefix}{position}", "score": {score!r}, '
-            f'"text": {json.dumps(texts[f"{scope}/{position}"], ensure_ascii=False)}}}'
-            for rank, (position, score) in enumerate(zip(ranking.positions, ranking.scores, strict=True), start=1)
-        ]
-    return "[" + ", ".join(hits) + "]"
+    scored = zip(ranking.positions, ranking.scores, strict=True)
+    hits = [f'{prefix}{position}", "score": {score!r}' for position, score in scored]
+    if texts is not None:
+        told = [json.dumps(texts[f"{scope}/{position}"], ensure_ascii=False) for position in ranking.positions]
+        hits = [f'{hit}, "text": {text}' for hit, text in zip(hits, told, strict=True)]
+    return "[" + ", ".join([f'{{"rank": {rank}, "id": {hit}}}' for rank, hit in enumerate(hits, start=1)]) + "]"
 
 
 def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: int, tag: str) -> Iterator[str]:
     """TREC run lines; the score is depth - rank, so that no reader can re-order ties."""
+    ends = [f" {rank} {depth - rank} {tag}\n" for rank in range(1, depth + 1)]
     for question, ranking in zip(questions, rankings, strict=True):
-        prefix = f"{question.id} Q0 {question.scope}/"
-        yield "".join(
-            f"{prefix}{position} {rank} {depth - rank} {tag}\n"
-            for rank, position in enumerate(ranking.positions, start=1)
-        )
+        start = f"{question.id} Q0 {question.scope}/"
+        yield "".join([f"{start}{position}{end}" for position, end in zip(ranking.positions, ends, strict=False)])
 
 
 def trec_qrels(questions: Iterable[Question]) -> Iterator[str]:

@@ -69,6 +69,7 @@ def retrieve(
     *,
     expected: int,
     calls: Calls,
+    timings: Timings,
     progress: Progress,
 ) -> Retrieval:
     """Ingest every haystack, then ask every question; `expected` is how many those are.
@@ -77,7 +78,7 @@ def retrieve(
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
-    result = Retrieval(short=None if store.prefix_stable else [])
+    result = Retrieval(short=None if store.prefix_stable else [], timings=timings)
     result.seen = SegmentTokens() if embedder is not None else None
     ids = OpaqueIds()
     timed = sampled(expected) if expected else frozenset()

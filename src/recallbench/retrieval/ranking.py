@@ -24,14 +24,14 @@ def order(hits: Iterable[Hit]) -> list[Hit]:
 
     Ids grow with the haystack position, so equal scores fall into haystack order whatever the store did with them.
     """
-    ordered = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
-    seen = {hit[0] for hit in ordered}
-    if len(seen) == len(ordered):
-        return ordered
-    first: dict[int, Hit] = {}
-    for hit in ordered:
-        first.setdefault(hit[0], hit)
-    return list(first.values())
+    keys = [(-score, id) for id, score in hits]
+    keys.sort()
+    if len({id for _, id in keys}) == len(keys):
+        return [Hit(id, -score) for score, id in keys]
+    first: dict[int, float] = {}
+    for score, id in keys:
+        first.setdefault(id, -score)
+    return [Hit(id, score) for id, score in first.items()]
 
 
 def ranking(question_id: str, hits: list[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
@@ -43,22 +43,22 @@ def ranking(question_id: str, hits: list[Hit], first_id: int, size: int, k: int,
             found=f"{len(hits)} hits",
             remedy="return the k best hits only",
         )
-    kept = order(hits)
-    positions = tuple(hit[0] - first_id for hit in kept)
-    scores = tuple(float(hit[1]) for hit in kept)
-    for position, score in zip(positions, scores, strict=True):
-        if not 0 <= position < size:
-            raise InputError(
-                f"store {store} answered question {question_id} with an item of another scope",
-                expected=f"ids {first_id} to {first_id + size - 1}",
-                found=f"id {first_id + position}",
-                remedy="search the scope of the query only",
-            )
-        if not math.isfinite(score):
-            raise InputError(
-                f"store {store} scored an item of question {question_id} with {score}",
-                expected="a finite score",
-                found=str(score),
-                remedy="check the vectors and the store's scoring for NaN and infinity",
-            )
-    return Ranking(question_id, positions, scores)
+    # One sum tells whether any score is NaN or infinite, and the extremes whether any id is from elsewhere.
+    if not math.isfinite(sum(score for _, score in hits)):
+        wrong = next((score for _, score in hits if not math.isfinite(score)), math.inf)
+        raise InputError(
+            f"store {store} scored an item of question {question_id} with {wrong}",
+            expected="a finite score",
+            found=str(wrong),
+            remedy="check the vectors and the store's scoring for NaN and infinity",
+        )
+    ids, scores = zip(*order(hits), strict=True) if hits else ((), ())
+    stray = next((id for id in (min(ids), max(ids)) if not first_id <= id < first_id + size), None) if ids else None
+    if stray is not None:
+        raise InputError(
+            f"store {store} answered question {question_id} with an item of another scope",
+            expected=f"ids {first_id} to {first_id + size - 1}",
+            found=f"id {stray}",
+            remedy="search the scope of the query only",
+        )
+    return Ranking(question_id, tuple([id - first_id for id in ids]), scores)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 SAMPLE = 200
 """Queries timed one by one; a pipelined phase only has a total."""
-COLD_SAMPLE = 10
+COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
 
 

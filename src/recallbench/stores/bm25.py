@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
-from typing import Any, ClassVar
+from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,8 +39,13 @@ class BM25Store(Store):
             self._scopes[scope] = _Scope([item for item in items if item.scope == scope])
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        scope = self._scopes.get(query.scope)
-        return scope.search(query.text, k) if scope else []
+        return next(self.search_many([query], k))
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        for scope, run in groupby(queries, key=lambda query: query.scope):
+            texts = [query.text for query in run]
+            held = self._scopes.get(scope)
+            yield from held.search(texts, k) if held else ([] for _ in texts)
 
     def forget(self, scope: int) -> None:
         self._scopes.pop(scope, None)
@@ -69,17 +75,27 @@ class _Scope:
         import bm25s
 
         ordered = sorted(items, key=lambda item: item.id)
-        self._ids = [item.id for item in ordered]
+        self._ids = np.array([item.id for item in ordered])
         self._vocabulary: dict[str, int] = {}
         number = self._vocabulary.setdefault
         texts = [[number(word, len(self._vocabulary)) for word in WORD.findall(i.text.lower())] for i in ordered]
-        self._index: Any = None
+        self._weights = np.zeros((len(self._vocabulary) + 1, len(ordered)))
+        """What each word adds to each item; the last row, for words that no item has, adds nothing."""
         if self._vocabulary:
-            self._index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
-            self._index.index((texts, self._vocabulary), create_empty_token=False, show_progress=False)
+            index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
+            index.index((texts, self._vocabulary), create_empty_token=False, show_progress=False)
+            columns = index.scores
+            words = np.repeat(np.arange(len(self._vocabulary)), np.diff(columns["indptr"]))
+            self._weights[words, columns["indices"]] = columns["data"]
 
-    def search(self, text: str, k: int) -> list[Hit]:
-        words = [self._vocabulary[word] for word in WORD.findall(text.lower()) if word in self._vocabulary]
-        scores = self._index.get_scores_from_ids(words) if words else np.zeros(len(self._ids))
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [Hit(self._ids[row], score) for row, score in zip(best.tolist(), scores[best].tolist(), strict=True)]
+    def search(self, texts: Sequence[str], k: int) -> list[list[Hit]]:
+        unknown = len(self._vocabulary)
+        asked = [
+            [self._vocabulary.get(word, unknown) for word in WORD.findall(text.lower())] or [unknown] for text in texts
+        ]
+        starts = np.cumsum([0, *map(len, asked[:-1])])
+        # Each question's words are added one after the other, so a question scores alike alone and among others.
+        scores = np.add.reduceat(self._weights[[word for words in asked for word in words]], starts, axis=0)
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        found = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
+        return [list(map(Hit, ids, values)) for ids, values in found]
