@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from row import Row, show
 
 from recallbench.corpora.records import Haystack
 from recallbench.corpora.registry import open_corpus
@@ -34,6 +33,7 @@ from recallbench.embedding.tokens import Tokens
 from recallbench.embedding.weights import Shelf
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
+from row import Row, show
 
 ROUNDS, SLICES, DEPTH, TIE = 3, 4, 10, 1e-6
 SPEC = ENCODERS["minilm"]

@@ -13,10 +13,10 @@ from statistics import median
 
 import numpy as np
 import pytrec_eval
-from row import Row, show
 
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
+from row import Row, show
 
 QUESTIONS, DEPTH, HAYSTACK, ROUNDS = 10_000, 50, 200, 5
 PAIRS = {

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
-from row import Row, show
 
 from recallbench.stores.embedded import EmbeddedServer, new_password
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.store import Item, Query
 from recallbench.stores.weights import parse_weights
+from row import Row, show
 
 SCOPES = (19, 19, 32, 29, 29, 28, 31, 30, 25, 30)
 QUESTIONS, DIMS, DEPTH, ROUNDS = 1982, 384, 50, 9

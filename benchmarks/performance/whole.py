@@ -18,9 +18,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from bare import bare_locomo
-from row import Row, show
 
+from bare import bare_locomo
 from recallbench.cli.settings import default_cache
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import open_embedder
@@ -30,6 +29,7 @@ from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.weights import parse_weights
+from row import Row, show
 
 ROUNDS, LIMIT = 5, 3.0
 

@@ -1,0 +1,19 @@
+"""Every row of the performance table: python benchmarks/performance
+
+LOCOMO_DATA_DIR names the folder of the real LoCoMo file, LONGMEMEVAL_DATA_DIR that of LongMemEval-S.
+"""
+
+from __future__ import annotations
+
+import embedding
+import memory
+import scoring
+import search
+import startup
+import whole
+from row import show
+
+if __name__ == "__main__":
+    raise SystemExit(
+        show([row for part in (startup, scoring, search, whole, embedding, memory) for row in part.rows()])
+    )
