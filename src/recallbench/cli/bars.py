@@ -34,12 +34,15 @@ class Bars(Notes):
         def advance(more: int) -> None:
             nonlocal done, bar, task
             done += more
-            if bar is None and time.monotonic() - started >= PATIENCE:
-                bar = _bar(unit)
+            elapsed = time.monotonic() - started
+            if elapsed < PATIENCE:
+                return
+            if bar is None:
+                bar = _bar()
                 bar.start()
-                task = bar.add_task(name, total=total, completed=done, start=True)
-            elif bar is not None and task is not None:
-                bar.update(task, advance=more)
+                task = bar.add_task(name, total=total, pace="")
+            if task is not None:
+                bar.update(task, completed=done, pace=pace(done, total, unit, elapsed))
 
         try:
             yield advance
@@ -48,34 +51,25 @@ class Bars(Notes):
                 bar.stop()
 
 
-def _bar(unit: str) -> RichProgress:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
+def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
+    """Rate so far, and the time left if it stays so."""
+    rate = done / elapsed
+    told = f"{rate:,.1f} {unit}/s" if unit != "B" else f"{rate / 1e6:,.1f} MB/s"
+    if total is None or not rate:
+        return told
+    minutes, seconds = divmod(round(max(total - done, 0) / rate), 60)
+    return f"{told}, {minutes}:{seconds:02d} left"
 
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text("–" if speed is None else f"{speed:,.1f} {unit}/s")
+
+def _bar() -> RichProgress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        Rate(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[pace]}"),
         console=Console(stderr=True),
     )
 

@@ -8,11 +8,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from recallbench import hub
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
-from recallbench.progress import Advance, Progress
+from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules
 
 if TYPE_CHECKING:
@@ -35,46 +36,19 @@ Download = Callable[[CorpusRules, Path, Mapping[str, str], Progress], Path]
 
 def from_hub(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
     """The file of a hub dataset at its pinned revision, through the hub's own cache."""
-    import httpx2  # what huggingface_hub speaks HTTP with, and lets the errors of through
-    import huggingface_hub
-
-    # Endpoint, cache and offline switch are passed on: the library reads its environment once, when imported.
-    home = Path(environ.get("HF_HOME") or "~/.cache/huggingface").expanduser()
-    cache = Path(environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
-    endpoint = environ.get("HF_ENDPOINT") or None
-    cached = huggingface_hub.try_to_load_from_cache(
-        rules.source, rules.file, cache_dir=cache, revision=rules.revision, repo_type="dataset"
-    )
-    if not isinstance(cached, str):
-        source = f"dataset {rules.source} of the hub"
-        if _offline(environ):
-            raise _unreachable(rules, source, environ, "not in the hub's cache, and HF_HUB_OFFLINE is set")
-        try:
-            # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
-            url = huggingface_hub.hf_hub_url(
-                rules.source, rules.file, repo_type="dataset", revision=rules.revision, endpoint=endpoint
-            )
-            size = huggingface_hub.get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint).size
-            with progress.stage(f"fetching {rules.file}", size, "B") as advance:
-                cached = huggingface_hub.hf_hub_download(
-                    rules.source,
-                    rules.file,
-                    repo_type="dataset",
-                    revision=rules.revision,
-                    endpoint=endpoint,
-                    cache_dir=cache,
-                    tqdm_class=_bar(advance),
-                )
-        except (OSError, httpx2.HTTPError) as error:
-            if getattr(error, "errno", None) in LOCAL_FAULTS:
-                raise Blocked(
-                    f"{cache}: can't be written",
-                    expected=f"a hub cache with room for {rules.file}",
-                    found=getattr(error, "strerror", None) or str(error),
-                    remedy="free space or permissions there, or name another folder in HF_HOME",
-                ) from None
-            raise _unreachable(rules, source, environ, str(error)) from None
-    return _leave_cache(Path(cached), scratch / "body", rules)
+    source = f"dataset {rules.source} of the hub"
+    try:
+        cached = hub.download(rules.source, rules.file, rules.revision, environ, progress, repo_type="dataset")
+    except hub.Unreachable as error:
+        if error.fault in LOCAL_FAULTS:
+            raise Blocked(
+                f"{hub.cache_folder(environ)}: can't be written",
+                expected=f"a hub cache with room for {rules.file}",
+                found=str(error),
+                remedy="free space or permissions there, or name another folder in HF_HOME",
+            ) from error
+        raise _unreachable(rules, source, environ, str(error)) from error
+    return _leave_cache(cached, scratch / "body", rules)
 
 
 def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
@@ -83,7 +57,7 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
 
     default = f"https://raw.githubusercontent.com/{rules.source}/{rules.revision or 'main'}/data/{rules.file}"
     url = environ.get(LOCOMO_URL) or default
-    if _offline(environ):
+    if hub.is_offline(environ):
         raise _unreachable(rules, url, environ, "HF_HUB_OFFLINE is set")
     try:
         reply = urllib.request.urlopen(url, timeout=_TIMEOUT)
@@ -133,28 +107,9 @@ def _leave_cache(cached: Path, body: Path, rules: CorpusRules) -> Path:
     return body
 
 
-def _bar(advance: Advance) -> Any:
-    """The hub's progress bar, drawing nothing and telling ours."""
-    from huggingface_hub.utils.tqdm import tqdm
-
-    class Bar(tqdm):  # type: ignore[misc,unused-ignore]
-        def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
-
-        def update(self, n: float | None = 1) -> bool | None:
-            advance(int(n or 0))
-            return None
-
-    return Bar
-
-
-def _offline(environ: Mapping[str, str]) -> bool:
-    return environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-
-
 def _unreachable(rules: CorpusRules, source: str, environ: Mapping[str, str], reason: str) -> Blocked:
     remedy = f"check the network, then `recallbench fetch {rules.name}`"
-    if _offline(environ):
+    if hub.is_offline(environ):
         remedy = f"unset HF_HUB_OFFLINE, then `recallbench fetch {rules.name}`"
     elif environ.get("HF_ENDPOINT") and rules.name == "longmemeval":
         remedy += f" (HF_ENDPOINT is {environ['HF_ENDPOINT']})"

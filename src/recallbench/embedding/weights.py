@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.embedding import hub
+from recallbench import hub
 from recallbench.embedding.embedder import find_spec
 from recallbench.embedding.encoders import EncoderSpec, Weights
 from recallbench.embedding.memo import Memo
@@ -94,9 +94,19 @@ class Shelf:
         return hub.cached_file(weights.repo, file, weights.revision, self.environ)
 
     def _download(self, weights: Weights, file: str, *, again: bool = False) -> Path:
-        return hub.download(
-            weights.repo, file, weights.revision, self.environ, self.progress, wanted_by=self.encoder, again=again
-        )
+        try:
+            return hub.download(weights.repo, file, weights.revision, self.environ, self.progress, again=again)
+        except hub.Unreachable as error:
+            offline = hub.is_offline(self.environ)
+            place = self.environ.get("HF_ENDPOINT") or "huggingface.co"
+            raise Blocked(
+                f"the weights of {self.encoder} can't be had: {file} of {weights.repo} at revision {weights.revision}",
+                expected=f"the file in {hub.cache_folder(self.environ)}, or at {place}",
+                found=str(error)[:300],
+                remedy=f"recallbench fetch {self.encoder}"
+                + (" with HF_HUB_OFFLINE unset" if offline else " on a machine that reaches the hub")
+                + " (the folder named by HF_HOME may be copied from another machine)",
+            ) from error
 
 
 def fetch_weights(

@@ -116,11 +116,11 @@ def retrieve(
                     result.control += _answers(control, asked, calls.depth, lambda done: None)
                     control.forget(place.scope)
             if store.one_scope_at_a_time:
-                _ask(store, asked, calls, result, lambda done: None, timed)
+                _ask(store, asked, calls, result, advance, timed)
                 store.forget(place.scope)
             else:
                 waiting += asked
-            advance(len(questions))
+                advance(len(questions))
     if not store.one_scope_at_a_time:
         with result.timings.phase("ready"):
             store.ready()

@@ -1,56 +1,74 @@
-"""Files of the Hugging Face hub at a pinned revision, with the environment passed on and errors put into words."""
+"""Files of the Hugging Face hub at a pinned revision: one way to its cache, its endpoint and its offline switch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from recallbench.errors import Blocked
 from recallbench.progress import Advance, Progress
 
+RepoType = Literal["model", "dataset"]
+_TIMEOUT = 30.0
 
-def cached_file(repo: str, file: str, revision: str, environ: Mapping[str, str]) -> Path | None:
+
+class Unreachable(Exception):
+    """The hub did not give the file; `fault` is the error number where this machine itself was the reason."""
+
+    def __init__(self, reason: str, fault: int | None = None) -> None:
+        super().__init__(" ".join(reason.split()) or "no answer")
+        self.fault = fault
+
+
+def cached_file(
+    repo: str, file: str, revision: str, environ: Mapping[str, str], *, repo_type: RepoType = "model"
+) -> Path | None:
     """The file in the hub's local cache, if it is there."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(repo, file, cache_dir=cache_folder(environ), revision=revision)
+    found = try_to_load_from_cache(repo, file, cache_dir=cache_folder(environ), revision=revision, repo_type=repo_type)
     return Path(found) if isinstance(found, str) else None
 
 
 def download(
-    repo: str, file: str, revision: str, environ: Mapping[str, str], progress: Progress, *, wanted_by: str, again: bool
+    repo: str,
+    file: str,
+    revision: str,
+    environ: Mapping[str, str],
+    progress: Progress,
+    *,
+    repo_type: RepoType = "model",
+    again: bool = False,
 ) -> Path:
-    """The file from the hub, through its cache (`again`: past it); Blocked if it can't be had."""
+    """The file through the hub's cache (`again`: past it). Raises Unreachable; checks no hash."""
+    if not again and (cached := cached_file(repo, file, revision, environ, repo_type=repo_type)):
+        return cached
+    if is_offline(environ):
+        raise Unreachable("HF_HUB_OFFLINE is set, and the file is not in the cache")
     import httpx2  # what huggingface_hub speaks HTTP with, and lets the errors of through
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import EntryNotFoundError
 
-    offline = is_offline(environ)
     # The library reads its environment once, when imported; what was given here is passed on instead.
+    endpoint, token = environ.get("HF_ENDPOINT") or None, environ.get("HF_TOKEN") or False
     try:
-        with progress.stage(f"fetching {repo}/{file}", None, "B") as advance:
+        # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
+        url = hf_hub_url(repo, file, repo_type=repo_type, revision=revision, endpoint=endpoint)
+        size = get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint, token=token).size
+        with progress.stage(f"fetching {file}", size, "B") as advance:
             path = hf_hub_download(
                 repo,
                 file,
+                repo_type=repo_type,
                 revision=revision,
                 cache_dir=cache_folder(environ),
-                endpoint=environ.get("HF_ENDPOINT") or None,
-                token=environ.get("HF_TOKEN") or False,
-                local_files_only=offline,
+                endpoint=endpoint,
+                token=token,
                 force_download=again,
                 tqdm_class=_bar(advance),
             )
     except (httpx2.HTTPError, EntryNotFoundError, OSError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise Blocked(
-            f"the weights of {wanted_by} can't be had: {file} of {repo} at revision {revision}",
-            expected=f"the file in {cache_folder(environ)}, or at {environ.get('HF_ENDPOINT') or 'huggingface.co'}",
-            found="HF_HUB_OFFLINE is set, and the file is not in the cache" if offline else reason[:300],
-            remedy=f"recallbench fetch {wanted_by}"
-            + (" with HF_HUB_OFFLINE unset" if offline else " on a machine that reaches the hub")
-            + " (the folder named by HF_HOME may be copied from another machine)",
-        ) from error
+        raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
     return Path(path)
 
 

@@ -1,0 +1,163 @@
+"""Real faults: a full disk, an interrupted embedding, a terminal that is watched."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from commandline import environment, recallbench
+
+pytestmark = pytest.mark.marked
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[Path]:
+    """A file system of its own, of that size."""
+    place.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("a small file system can only be mounted by root")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_a_full_disk_leaves_no_half_result(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "200k") as disk:
+        done = recallbench(
+            "run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", disk / "result", cwd=tmp_path
+        )
+        assert done.returncode == 2
+        assert "No space left on device" in done.stderr
+        assert "free some room" in done.stderr
+        assert list(disk.iterdir()) == []
+
+
+def test_a_full_cache_is_told_and_what_fits_is_kept(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "200k") as disk:
+        env = {"RECALLBENCH_CACHE_DIR": str(disk / "cache")}
+        done = recallbench(
+            "run",
+            "canary-locomo",
+            "--store",
+            "exact",
+            "--embedder",
+            "minilm",
+            "--folder",
+            "result",
+            cwd=tmp_path,
+            env=env,
+        )
+        assert done.returncode in (2, 3)
+        assert "No space left on device" in done.stderr
+        assert not (tmp_path / "result").exists()
+
+
+def test_an_interrupted_embedding_is_resumed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--embedder", "minilm", "--store", "exact"]
+    process = subprocess.Popen(
+        [*command, "--folder", "first"], cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
+    )
+    kept = tmp_path / "cache"
+    deadline = time.monotonic() + 300
+    while (
+        time.monotonic() < deadline
+        and sum(path.stat().st_size for path in kept.rglob("*vectors*") if path.is_file()) < 20_000
+    ):
+        assert process.poll() is None, "it ended before it could be interrupted"
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "interrupted" in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "first").exists()
+    assert recallbench(*command[3:], "--folder", "second", cwd=tmp_path).returncode == 0
+    report = json.loads((tmp_path / "second" / "environment.json").read_text())["embedding"]
+    assert report["reused"] >= 8
+    assert report["computed"] + report["reused"] == report["distinct"]
+    assert report["computed"] > 0
+
+
+SLOW = """
+import time
+def memory(items, vectors):
+    ids = [item.id for item in items]
+    def search(query, k):
+        time.sleep(0.05)
+        return [(i, 1.0) for i in ids[:k]]
+    return search
+memory.needs_vectors = False
+"""
+
+
+def watched(command: list[str], place: Path, env: dict[str, str]) -> str:
+    """What a command writes to the terminal that its stderr is."""
+    here, there = pty.openpty()
+    process = subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=there)
+    os.close(there)
+    seen = b""
+    while True:
+        ready, _, _ = select.select([here], [], [], 0.2)
+        if ready:
+            try:
+                piece = os.read(here, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            seen += piece
+        elif process.poll() is not None:
+            break
+    assert process.wait() == 0
+    os.close(here)
+    return seen.decode()
+
+
+def test_a_stage_over_two_seconds_has_a_bar_with_rate_and_time_left(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    command = [
+        sys.executable,
+        "-m",
+        "recallbench",
+        "run",
+        "canary-locomo",
+        "--store",
+        "callable",
+        "--call",
+        "slow:memory",
+    ]
+    env = environment(
+        tmp_path, {"PYTHONPATH": str(tmp_path), "TERM": "xterm", "COLUMNS": "120", "PYTHONHASHSEED": "42"}
+    )
+    seen = watched([*command, "--limit", "80"], tmp_path, env)
+    assert "ingesting and asking" in seen
+    assert re.search(r"\d+/80", seen)
+    assert re.search(r"[\d.]+ questions/s", seen)
+    assert "left" in seen
+    assert watched([*command, "--limit", "80", "--quiet"], tmp_path, env) == ""
+
+
+def test_nothing_but_notes_where_nobody_watches(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    env = {"PYTHONPATH": str(tmp_path)}
+    done = recallbench(
+        "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "80", cwd=tmp_path, env=env
+    )
+    assert done.stderr == ""
