@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+# A background job of a shell is started with Ctrl-C ignored, and hands that on; the tests that press it need it heard.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKED = CHECKOUT.parent / "shared" / "data"

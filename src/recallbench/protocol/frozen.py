@@ -51,6 +51,7 @@ def read(folder: Path) -> Rules:
         cited_as=frozen["protocol"]["cited_as"],
         sha256=lock.frozen_sha256,
         clarifications_sha256=lock.clarifications_sha256,
+        earlier_clarifications=tuple(stage.sha256 for stage in lock.stages[:-1]),
         published_sha256=lock.published_sha256,
         max_tokens=frozen["parameters"]["max_seq_length"],
         batch_size=frozen["parameters"]["batch_size"],

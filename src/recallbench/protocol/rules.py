@@ -91,6 +91,8 @@ class Rules:
     cited_as: str
     sha256: str
     clarifications_sha256: str
+    earlier_clarifications: tuple[str, ...]
+    """sha256 of each earlier release of the clarifications: results made under them stay what they were."""
     published_sha256: str
     """sha256 of the text that governs, where it was published."""
     max_tokens: int
