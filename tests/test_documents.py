@@ -23,8 +23,9 @@ import pytest
 from commandline import environment, recallbench
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS, read_spec
-from recallbench.protocol.deviations import KINDS
+from recallbench.protocol.deviations import KINDS, Deviation
 from recallbench.protocol.frozen import load, read_data
+from recallbench.protocol.history import unrecorded
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.judgement import judge
 from recallbench.stores.registry import STORES
@@ -42,6 +43,7 @@ DOCUMENTS = [
 ]
 README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+HISTORY = (ROOT / "HISTORY.md").read_text("utf-8")
 PROCEDURE = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
@@ -356,8 +358,10 @@ def test_the_commands_beside_the_tables_give_the_tables(
         assert line.cells == expected(line.name, metrics), line.name
         assert metrics["verdict"]["text"] == label.split("`")[0]
         assert not metrics["verdict"]["canonical"]
-        for deviation in metrics["deviations"]:
-            assert deviation["kind"] in label.split("deviations:")[1].split(".")[0]
+        found = [Deviation(one["kind"], one["detail"]) for one in metrics["deviations"]]
+        assert all(one.kind in label.split("deviations:")[1].split(".")[0] for one in found)
+        # What is published departs from nothing that is not on record.
+        assert unrecorded(found, HISTORY, metrics["corpus"]["name"]) == ()
 
 
 # Examples of CONTRIBUTING.md
