@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import typer
 
 from commandline import environment, recallbench
+from recallbench.cli.main import app
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS, read_spec
 from recallbench.protocol.deviations import KINDS, Deviation
@@ -206,6 +208,13 @@ def test_variables_are_read() -> None:
     assert "`RECALLBENCH_STORE=exact`" in README
     place = {"RECALLBENCH_STORE": "none-such"}
     assert "none-such" in recallbench("doctor", "locomo", cwd=ROOT, env=place).stdout
+
+
+def test_every_option_has_its_variable() -> None:
+    for command in typer.main.get_command(app).commands.values():
+        options = {max(one.opts, key=len): one.envvar for one in command.params if one.opts[0].startswith("-")}
+        options.pop("--config", None)
+        assert options == {name: f"RECALLBENCH_{name[2:].upper().replace('-', '_')}" for name in options}
 
 
 def test_the_settings_file_of_the_readme_works(tmp_path: Path) -> None:
