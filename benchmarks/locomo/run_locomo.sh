@@ -8,6 +8,4 @@ fi
 tag=$1 folder=$2
 shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-python="$here/../../.venv/bin/python"
-[ -x "$python" ] || python=python3
-exec "$python" "$here/runner.py" --version "$tag" --folder "$folder" "$@"
+exec "${PYTHON:-python3}" "$here/runner.py" --version "$tag" --folder "$folder" "$@"

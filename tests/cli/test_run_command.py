@@ -15,7 +15,7 @@ QUICK = ("--store", "exact", "--embedder", "hash")
 @pytest.fixture(scope="module")
 def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("canary")
-    done = recallbench("run", "canary", *QUICK, "--out", "out", "--version", "v1", cwd=place)
+    done = recallbench("run", "canary", *QUICK, "--out", "out", cwd=place)
     assert done.returncode == 0
     assert done.stdout.count("report: ") == 2
     return place / "out"
@@ -79,7 +79,7 @@ def test_the_published_schema_accepts_what_was_written(canary: Path) -> None:
 
 
 def test_a_repeat_is_byte_identical_where_it_must_be(canary: Path, tmp_path: Path) -> None:
-    recallbench("run", "canary", *QUICK, "--out", "out", "--version", "v1", cwd=tmp_path)
+    recallbench("run", "canary", *QUICK, "--out", "out", cwd=tmp_path)
     for corpus in ("canary-locomo", "canary-longmemeval"):
         first, second = folder(canary, corpus), folder(tmp_path / "out", corpus)
         stated = [json.loads((one / "manifest.json").read_text())["content_sha256"] for one in (first, second)]
@@ -149,13 +149,39 @@ def test_the_seed_is_set_when_it_was_not_and_kept_when_it_was(tmp_path: Path) ->
     )
 
 
+def test_a_tag_that_the_store_does_not_state_is_no_version_of_it(tmp_path: Path) -> None:
+    done = recallbench(
+        "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "v0.2.1", "--out", "o", cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert "gate failed: version pin: exact states recallbench-exact/1" in done.stdout
+    assert "--version v0.2.1" in done.stdout
+    (made,) = (tmp_path / "o").iterdir()
+    assert made.name.startswith("v0.2.1_exact_2")
+    own = recallbench(
+        "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "recallbench-exact/1", "--out", "p", cwd=tmp_path
+    )
+    assert "gate failed" not in own.stdout
+
+
+def test_the_command_is_kept_without_secrets_and_folders(tmp_path: Path) -> None:
+    secret = ("--dsn", "postgresql://me:hush@127.0.0.1/x", "--out", tmp_path / "o")
+    assert recallbench("run", "canary-locomo", *QUICK, "--limit", "2", *secret, cwd=tmp_path).returncode == 0
+    (made,) = (tmp_path / "o").iterdir()
+    command = json.loads((made / "environment.json").read_text())["command"]
+    assert command[:4] == ["recallbench", "run", "canary-locomo", "--store"]
+    for path in made.iterdir():
+        assert "hush" not in path.read_text()
+        assert str(tmp_path) not in path.read_text()
+
+
 def test_missing_weights_leave_a_blocked_folder(tmp_path: Path) -> None:
     done = recallbench(
         "run", "canary-locomo", "--embedder", "bge-m3", "--store", "exact", "--version", "v9", cwd=tmp_path
     )
     assert done.returncode == 3
     assert "recallbench fetch bge-m3" in done.stderr
-    (blocked,) = tmp_path.glob("benchmarks/canary-locomo/results/v9_*_BLOCKED/BLOCKED.md")
+    (blocked,) = tmp_path.glob("benchmarks/canary-locomo/results/v9_exact_*_BLOCKED/BLOCKED.md")
     assert "recallbench fetch bge-m3" in blocked.read_text()
     assert recallbench("audit", blocked.parent, cwd=tmp_path).returncode == 1
 
@@ -202,6 +228,7 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
         (["canary-locomo", "--limit", "0"], "--limit"),
         (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
         (["canary-locomo", "--store", "callable"], "module:function"),
+        (["canary-locomo", "--strict"], "--strict goes with --dry-run"),
     ],
 )
 def test_wrong_usage_is_told_and_exits_2(tmp_path: Path, arguments: list[str], told: str) -> None:

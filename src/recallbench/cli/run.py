@@ -72,6 +72,13 @@ def run(
             found=unknown[0],
             remedy="other deviations are options of their own, and are labelled by themselves",
         )
+    if strict and not dry_run:
+        raise UsageError(
+            "--strict goes with --dry-run",
+            expected="--dry-run --strict, which exits 3 when anything is not ready",
+            found="--strict alone",
+            remedy="add --dry-run, or use --require-verified to make the verdict the exit code",
+        )
     corpora = names(corpus)
     if folder is not None and len(corpora) > 1:
         raise UsageError(

@@ -14,7 +14,7 @@ from recallbench.errors import InputError
 
 def option(name: str, help: str, *flags: str, **more: Any) -> Any:
     """A kebab-case option that also reads RECALLBENCH_<NAME>."""
-    variable = "RECALLBENCH_" + name.upper().replace("-", "_")
+    variable = "RECALLBENCH_" + name.partition("/")[0].upper().replace("-", "_")
     return typer.Option(f"--{name}", *flags, envvar=variable, show_envvar=False, help=help, **more)
 
 

@@ -14,7 +14,7 @@ from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder, open_embedder
 from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
-from recallbench.experiment.choices import Choice, choose, deviations, dsn_of
+from recallbench.experiment.choices import SYSTEM_UNDER_TEST, Choice, choose, deviations, dsn_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
@@ -66,13 +66,21 @@ def _parent(options: Options) -> Path:
 def _folder(options: Options, choice: Choice, today: date) -> Path:
     if options.folder is not None:
         return explicit_folder(options.folder)
-    return free_folder(_parent(options), folder_name(options.version or choice.store, today, options.label))
+    return free_folder(_parent(options), _name(options, choice, today, options.label))
 
 
 def _blocked_folder(options: Options, choice: Choice, today: date) -> Path:
     if options.folder is not None:
         return options.folder.with_name(f"{options.folder.name}_BLOCKED")
-    return free_folder(_parent(options), folder_name(options.version or choice.store, today, "BLOCKED"))
+    return free_folder(_parent(options), _name(options, choice, today, "BLOCKED"))
+
+
+def _name(options: Options, choice: Choice, today: date, label: str | None) -> str:
+    # A tag alone would claim that the extension of that version was measured.
+    version = choice.store if options.version is None else options.version
+    if options.version is not None and choice.store != SYSTEM_UNDER_TEST:
+        version = f"{options.version}_{choice.store}"
+    return folder_name(version, today, label)
 
 
 def _run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,7 +68,7 @@ def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": ["recallbench", *(redacted(word) for word in sys.argv[1:])],
+        "command": _command(sys.argv[1:]),
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
         "git": environment.git_state(Path.cwd()),
         "machine": environment.machine(),
@@ -82,6 +82,19 @@ def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
     }
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    """The command line without what must not be written down: secrets, and the folders of one machine."""
+    told = ["recallbench"]
+    for before, word in zip(("", *words), words, strict=False):
+        name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
+        if name == "--dsn" and word != "--dsn":
+            value = redacted(value)
+        elif Path(value).is_absolute():
+            value = Path(value).name
+        told.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
+    return told
 
 
 def _timings(retrieval: Retrieval) -> Iterable[str]:

@@ -19,7 +19,7 @@ BLOCKED = "BLOCKED.md"
 def folder_name(version: str, day: date, label: str | None = None) -> str:
     """`<version>_<YYYYMMDD>[_label]`, with anything a path can't carry made a dash."""
     parts = [version, f"{day:%Y%m%d}", *([label] if label else [])]
-    return "_".join(re.sub(r"[^A-Za-z0-9.+-]+", "-", part).strip("-") or "unnamed" for part in parts)
+    return "_".join(re.sub(r"[^A-Za-z0-9.+_-]+", "-", part).strip("-") or "unnamed" for part in parts)
 
 
 def free_folder(parent: Path, name: str) -> Path:

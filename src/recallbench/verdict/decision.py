@@ -35,7 +35,9 @@ def check_gates(evidence: Evidence) -> tuple[Check, ...]:
     checks = []
     for gate in GATES:
         finding = gate.check(evidence)
-        checks.append(Check(gate.name, finding.status, required[gate.name], finding.observed, finding.awaits))
+        checks.append(
+            Check(gate.name, finding.status, required.get(gate.name, gate.required), finding.observed, finding.awaits)
+        )
     return tuple(checks)
 
 

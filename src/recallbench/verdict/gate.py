@@ -38,6 +38,8 @@ class Gate:
 
     name: str
     check: Callable[[Evidence], Finding]
+    required: str = ""
+    """What it asks, where the protocol does not say it: the words of the protocol's own gates are frozen data."""
 
 
 @dataclass(frozen=True, slots=True)
