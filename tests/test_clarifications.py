@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,29 +25,20 @@ from recallbench.scoring.measures.registry import PRIMARY, parse
 from recallbench.verdict.bands import band
 
 
-def locomo(tmp_path: Path, change: object = None) -> list[Haystack]:
-    """The miniature, its first conversation changed."""
-    path = tmp_path / "mini.json"
-    write_locomo(path)
-    data = json.loads(path.read_text())
-    if callable(change):
-        change(data[0])
-    path.write_text(json.dumps(data))
-    corpus = open_corpus("locomo", rules=load(), environ={}, file=path, allow_dataset_deviation=True)
-    corpus.survey()
-    return list(corpus.haystacks())
+Change = Callable[[dict[str, Any]], object]
 
 
-def longmemeval(tmp_path: Path, change: object = None) -> list[Haystack]:
+def miniature(corpus: str, tmp_path: Path, change: Change | None = None) -> list[Haystack]:
+    """The built-in miniature of a corpus, its first conversation or item changed."""
     path = tmp_path / "mini.json"
-    write_longmemeval(path)
+    {"locomo": write_locomo, "longmemeval": write_longmemeval}[corpus](path)
     data = json.loads(path.read_text())
-    if callable(change):
+    if change is not None:
         change(data[0])
     path.write_text(json.dumps(data))
-    corpus = open_corpus("longmemeval", rules=load(), environ={}, file=path, allow_dataset_deviation=True)
-    corpus.survey()
-    return list(corpus.haystacks())
+    opened = open_corpus(corpus, rules=load(), environ={}, file=path, allow_dataset_deviation=True)
+    opened.survey()
+    return list(opened.haystacks())
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +58,7 @@ def test_01_three_recalls_by_three_names_and_the_protocols_is_any(result: Path) 
 
 
 def test_02_a_question_is_answered_from_its_own_conversation(tmp_path: Path) -> None:
-    first, second = locomo(tmp_path)
+    first, second = miniature("locomo", tmp_path)
     assert {question.scope for question in first.questions} == {first.scope} != {second.scope}
     done = recallbench(
         "run",
@@ -86,29 +79,29 @@ def test_02_a_question_is_answered_from_its_own_conversation(tmp_path: Path) -> 
 
 
 def test_03_category_numbers_have_the_datas_meaning(tmp_path: Path) -> None:
-    def number(conversation: dict[str, list[dict[str, object]]]) -> None:
+    def number(conversation: dict[str, Any]) -> None:
         for category, question in enumerate(conversation["qa"][:5], start=1):
             question["category"] = category
 
-    kinds = [question.kind for question in locomo(tmp_path, number)[0].questions[:5]]
+    kinds = [question.kind for question in miniature("locomo", tmp_path, number)[0].questions[:5]]
     assert kinds == ["multi-hop", "temporal", "open-domain", "single-hop", "adversarial"]
 
 
 def test_04_only_listed_repairs_mend_evidence(tmp_path: Path) -> None:
-    def break_it(conversation: dict[str, list[dict[str, object]]]) -> None:
+    def break_it(conversation: dict[str, Any]) -> None:
         conversation["qa"][0]["evidence"] = ["D8:1; D9:1"]
         conversation["qa"][1]["evidence"] = ["D:11:26"]
 
     from recallbench.errors import InputError
 
     with pytest.raises(InputError, match=r"mini-0/q0|question 0"):
-        locomo(tmp_path, break_it)
+        miniature("locomo", tmp_path, break_it)
 
-    def known(conversation: dict[str, list[dict[str, object]]]) -> None:
+    def known(conversation: dict[str, Any]) -> None:
         conversation["qa"][0]["evidence"] = ["D8:6; D9:17"]
         conversation["qa"][1]["evidence"] = ["D:11:26"]
 
-    questions = locomo(tmp_path, known)[0].questions
+    questions = miniature("locomo", tmp_path, known)[0].questions
     assert [sorted(question.gold) for question in questions[:2]] == [[7, 8], [10]]
 
 
@@ -122,10 +115,10 @@ def test_05_every_denominator_by_name_the_protocols_first(result: Path) -> None:
 
 
 def test_06_a_repeated_session_is_two_segments_and_a_repeated_hit_one(tmp_path: Path) -> None:
-    def repeat(item: dict[str, list[str]]) -> None:
+    def repeat(item: dict[str, Any]) -> None:
         item["haystack_session_ids"][5] = item["haystack_session_ids"][4]
 
-    segments = longmemeval(tmp_path, repeat)[0].segments
+    segments = miniature("longmemeval", tmp_path, repeat)[0].segments
     assert [segment.id for segment in segments[4:6]] == ["mini_0_abs/4", "mini_0_abs/5"]
     assert int(judge([[3, 3, 1]], [{1}], [9], 2).returned[0]) == 2
     assert float(parse("mrr@50").values(judge([[3, 3, 1]], [{1}], [9], 50))[0]) == 0.5
@@ -216,7 +209,7 @@ def test_13_the_text_of_a_segment_and_of_a_query(tmp_path: Path) -> None:
     )[0]
     assert first.segments[0].text == "[1:01 pm on 1 May, 2023]\nAda: I baked.\nBen: Tell me more."
     assert first.questions[0].text == "When did Ada talk about bread?"
-    (other, *_) = longmemeval(tmp_path)
+    (other, *_) = miniature("longmemeval", tmp_path)
     assert other.segments[0].text == "user: I spent all day on bread.\nassistant: How nice."
 
 
