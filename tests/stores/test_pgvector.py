@@ -287,9 +287,20 @@ def test_settings_are_read_back_from_the_session(filled) -> None:
         "recallbench.bm25_b": "0.75",
         "recallbench.recency_half_life_days": "30",
         "recallbench.graph_best": "5",
+        "plan_cache_mode": "force_generic_plan",
+        "enable_seqscan": "off",
+        "enable_bitmapscan": "off",
+        "max_parallel_workers_per_gather": "0",
+        "jit": "off",
+        "synchronous_commit": "off",
+        "client_min_messages": "warning",
+        "client_encoding": "UTF8",
+        "extra_float_digits": "1",
+        "TimeZone": "UTC",
     }
-    store._open().execute("SET recallbench.weight_bm25 = 7")
+    store._open().execute("SET recallbench.weight_bm25 = 7; SET enable_seqscan = on")
     assert store.settings()["recallbench.weight_bm25"] == "7"
+    assert store.settings()["enable_seqscan"] == "on"
 
 
 def test_the_settings_are_what_the_score_uses(filled) -> None:

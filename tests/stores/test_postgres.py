@@ -202,6 +202,27 @@ def test_a_server_with_an_old_pgvector(altered: Install) -> None:
         assert caught.value.remedy.startswith("ALTER EXTENSION vector UPDATE;")
 
 
+def test_the_version_is_the_servers_own_word_each_time(altered: Install) -> None:
+    extension = altered.share / "extension"
+    control = (extension / "vector.control").read_text()
+    current = next(line.split("'")[1] for line in control.splitlines() if "default_version" in line)
+    update = extension / f"vector--{current}--{current}99.sql"
+    update.write_text("")
+    update.chmod(0o644)
+    with EmbeddedServer(install=altered) as server:
+        store = PgvectorStore(server.dsn)
+        store.prepare(2)
+        try:
+            assert f"pgvector {current})" in store.version()
+            # Someone updates the extension while the run is under way.
+            with psycopg.connect(server.dsn, autocommit=True) as other:
+                other.execute(f"ALTER EXTENSION vector UPDATE TO '{current}99'".encode())
+            assert f"pgvector {current}99)" in store.version()
+            assert store.evidence()["pgvector"] == f"{current}99"
+        finally:
+            store.close()
+
+
 def test_a_database_that_is_not_utf8(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")

@@ -20,7 +20,7 @@ from recallbench.progress import Progress, Silent
 from recallbench.stores import wire
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.lexicon import build_lexicon
-from recallbench.stores.postgres import ServerFacts, connect, ready_server, redacted, told
+from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.tenancy import claim_schema, drop_schema
 from recallbench.stores.vectors import checked_questions, checked_rows
@@ -75,9 +75,10 @@ class PgvectorStore(Store):
         self._connection: Connection | None = None
         self._guard: Connection | None = None
         """The session that holds the schema, while `_connection` is another one that only searches."""
-        self._facts: ServerFacts | None = None
         self._dsn = ""
         self._schema = ""
+        self._extension = ""
+        """The schema that pgvector lies in."""
         self._dims = 0
         self._vector = self._vectors = 0
         """What this database calls the types vector and vector[]."""
@@ -151,18 +152,20 @@ class PgvectorStore(Store):
         return ""
 
     def version(self) -> str:
-        facts = self._known()
+        facts = server_facts(self._open())
         vector = facts.vector.version if facts.vector else "?"
         return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
 
     def settings(self) -> Mapping[str, str]:
-        names = [f"recallbench.{name}" for name in (*(f"weight_{part}" for part in PARTS), *CONSTANTS)]
+        own = [f"recallbench.{name}" for name in (*(f"weight_{part}" for part in PARTS), *CONSTANTS)]
         with told("reading its settings back"):
-            rows = self._open().execute("SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", (names,))
+            rows = self._open().execute(
+                "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
+            )
             return dict(rows.fetchall())
 
     def evidence(self) -> Mapping[str, str]:
-        facts = self._known()
+        facts = server_facts(self._open())
         return {
             "server": f"PostgreSQL {facts.postgres}, {'embedded' if self._embedded else 'given by DSN'}",
             "connection": "private socket" if self._embedded else redacted(str(self._server)),
@@ -203,13 +206,9 @@ class PgvectorStore(Store):
             self._flight.land()
         return self._connection
 
-    def _known(self) -> ServerFacts:
-        if self._facts is None:
-            raise Blocked("the server was not asked for its version yet", remedy="prepare the store first")
-        return self._facts
-
     def _furnish(self, connection: Connection, dims: int) -> None:
-        self._facts = ready_server(connection)
+        vector = ready_server(connection).vector
+        self._extension = vector.schema if vector else "public"
         self._schema = claim_schema(connection)
         self._dims = dims
         storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
@@ -228,11 +227,10 @@ class PgvectorStore(Store):
         return connection
 
     def _set_up(self, connection: Connection) -> None:
-        facts = self._known()
         own = {f"recallbench.weight_{part}": repr(getattr(self._weights, part)) for part in PARTS}
         own |= {f"recallbench.{name}": value for name, value in CONSTANTS.items()}
-        extension = facts.vector.schema if facts.vector else "public"
-        path = ", ".join('"' + name.replace('"', '""') + '"' for name in (self._schema, extension, "pg_catalog"))
+        places = (self._schema, self._extension, "pg_catalog")
+        path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
         values = {**SESSION, **own, "search_path": path}
         names, texts = list(values), list(values.values())
         query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"

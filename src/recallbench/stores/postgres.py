@@ -111,16 +111,19 @@ def server_facts(connection: Connection) -> ServerFacts:
             """SELECT e.extname, e.extversion, n.nspname FROM pg_extension e
                JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname IN ('vector', 'pgmnemo')"""
         ).fetchall()
-        offered = connection.execute(
-            "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
+        # Asked for now: what the session was greeted with may be hours old.
+        own = connection.execute(
+            """SELECT current_setting('server_version'),
+                   (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')"""
         ).fetchone()
+    assert own is not None
     found = {name: Extension(version, schema) for name, version, schema in rows}
     return ServerFacts(
-        postgres=(connection.info.parameter_status("server_version") or "?").split()[0],
+        postgres=own[0].split()[0],
         number=connection.info.server_version,
         encoding=connection.info.parameter_status("server_encoding") or "?",
         vector=found.get("vector"),
-        offered=offered[0] if offered else "",
+        offered=own[1] or "",
         pgmnemo=found["pgmnemo"].version if "pgmnemo" in found else "",
     )
 

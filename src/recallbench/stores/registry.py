@@ -9,6 +9,7 @@ from recallbench.errors import RecallBenchError, UsageError
 from recallbench.progress import Progress
 from recallbench.stores.postgres import has_extension
 from recallbench.stores.store import Store
+from recallbench.stores.weights import parse_weights
 
 __all__ = ["STORES", "Entry", "StoreStatus", "has_extension", "open_store", "store_status"]
 
@@ -53,6 +54,12 @@ def open_store(
     progress: Progress | None = None,
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
+    check_options(name, weights=weights, call=call)
+    return _entry(name).open(Wanted(dsn or environ.get(DSN_VARIABLE) or None, weights, call, progress))
+
+
+def check_options(name: str, *, weights: str | None, call: str | None) -> None:
+    """Raise UsageError where the store can't be opened with these; opens and starts nothing."""
     entry = _entry(name)
     # A DSN is no mistake with a store in memory: it may come from the environment.
     for option, value in (("weights", weights), ("call", call)):
@@ -63,7 +70,7 @@ def open_store(
                 expected=f"--{option} with one of: {able}",
                 remedy=f"leave out --{option}, or choose another --store",
             )
-    return entry.open(Wanted(dsn or environ.get(DSN_VARIABLE) or None, weights, call, progress))
+    parse_weights(weights)
 
 
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
@@ -84,7 +91,6 @@ def _entry(name: str) -> Entry:
 def _pgvector(wanted: Wanted) -> Store:
     from recallbench.stores.embedded import EmbeddedServer
     from recallbench.stores.pgvector import PgvectorStore
-    from recallbench.stores.weights import parse_weights
 
     weights = parse_weights(wanted.weights)
     if wanted.dsn:
