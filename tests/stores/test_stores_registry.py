@@ -8,7 +8,7 @@ import pytest
 from recallbench.errors import Blocked, UsageError
 from recallbench.stores.binaries import find_install
 from recallbench.stores.pgvector import PgvectorStore
-from recallbench.stores.registry import STORES, open_store, store_status
+from recallbench.stores.registry import STORES, open_store, server_of, store_status
 from recallbench.stores.store import Store
 
 
@@ -42,6 +42,20 @@ def test_the_dsn_of_the_option_wins_over_the_environment() -> None:
     store = opened("pgvector", PGMNEMO_DSN="host=environment")
     assert isinstance(store, PgvectorStore)
     assert store._server == "host=environment"
+
+
+@pytest.mark.parametrize(
+    ("dsn", "environ", "expected"),
+    [
+        ("host=option", {"PGMNEMO_DSN": "host=environment"}, "host=option"),
+        (None, {"PGMNEMO_DSN": "host=environment"}, "host=environment"),
+        ("", {"PGMNEMO_DSN": "host=environment"}, "host=environment"),
+        (None, {"PGMNEMO_DSN": ""}, None),
+        (None, {}, None),
+    ],
+)
+def test_which_server_is_meant(dsn: str | None, environ: dict[str, str], expected: str | None) -> None:
+    assert server_of(dsn, environ) == expected
 
 
 def test_without_a_dsn_a_server_of_its_own_is_started_and_stopped() -> None:

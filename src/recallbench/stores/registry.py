@@ -11,7 +11,16 @@ from recallbench.stores.postgres import has_extension
 from recallbench.stores.store import Store
 from recallbench.stores.weights import parse_weights
 
-__all__ = ["STORES", "Entry", "StoreStatus", "has_extension", "open_store", "store_status"]
+__all__ = [
+    "STORES",
+    "Entry",
+    "StoreStatus",
+    "check_options",
+    "has_extension",
+    "open_store",
+    "server_of",
+    "store_status",
+]
 
 DSN_VARIABLE = "PGMNEMO_DSN"
 
@@ -44,6 +53,11 @@ class Entry(NamedTuple):
     needs_vectors: bool = True
 
 
+def server_of(dsn: str | None, environ: Mapping[str, str]) -> str | None:
+    """The server that was named: by the option, else by PGMNEMO_DSN; None asks for the embedded one."""
+    return dsn or environ.get(DSN_VARIABLE) or None
+
+
 def open_store(
     name: str,
     *,
@@ -55,7 +69,7 @@ def open_store(
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
     check_options(name, weights=weights, call=call)
-    return _entry(name).open(Wanted(dsn or environ.get(DSN_VARIABLE) or None, weights, call, progress))
+    return _entry(name).open(Wanted(server_of(dsn, environ), weights, call, progress))
 
 
 def check_options(name: str, *, weights: str | None, call: str | None) -> None:
@@ -76,7 +90,7 @@ def check_options(name: str, *, weights: str | None, call: str | None) -> None:
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
     """Whether the store could be used now; starts no server, changes nothing."""
     try:
-        return _entry(name).status(dsn or environ.get(DSN_VARIABLE) or None, environ)
+        return _entry(name).status(server_of(dsn, environ), environ)
     except RecallBenchError as error:
         found = f"{error.problem}: {error.found}" if error.found else error.problem
         return StoreStatus(False, found, error.remedy)
