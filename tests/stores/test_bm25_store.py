@@ -32,6 +32,14 @@ def test_ties_go_by_id_and_segments_without_a_shared_word_stay() -> None:
     assert [hit.id for hit in store.search(Query(1, "", None), 2)] == [10, 11]
 
 
+def test_many_ties_go_by_id() -> None:
+    # An unstable sort keeps up to 16 equal scores in order by luck.
+    store = store_of(*("red fox" if n % 3 else "blue owl" for n in range(48)))
+    foxes, owls = [10 + n for n in range(48) if n % 3], [10 + n for n in range(0, 48, 3)]
+    assert [hit.id for hit in store.search(Query(1, "fox", None), 50)] == foxes + owls
+    assert [hit.id for hit in store.search(Query(1, "zebra", None), 50)] == [10 + n for n in range(48)]
+
+
 def test_a_scope_without_any_word() -> None:
     assert [hit.score for hit in store_of("!", "?").search(Query(1, "what is it", None), 5)] == [0.0, 0.0]
 
