@@ -98,3 +98,12 @@ def test_proof_texts_are_spread_over_all_lengths() -> None:
     assert len(spread(8192)) == 32
     assert (spread(8192)[0], spread(8192)[-1]) == (0, 8191)
     assert spread(0) == []
+
+
+def test_a_file_is_hashed_and_the_processor_named_by_one_rule_everywhere() -> None:
+    from recallbench.corpora import stream
+    from recallbench.embedding import weights
+    from recallbench.results import environment, manifest
+
+    assert weights.sha256_of is manifest.file_sha256 is stream.sha256_of
+    assert environment.cpu_model is machine.cpu_model

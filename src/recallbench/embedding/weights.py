@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench import hub
+from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.embedder import find_spec
 from recallbench.embedding.encoders import EncoderSpec, Weights
 from recallbench.embedding.memo import Memo
@@ -145,12 +145,6 @@ def parts_of(spec: EncoderSpec) -> tuple[Weights, ...]:
         if part not in distinct:
             distinct.append(part)
     return tuple(distinct)
-
-
-def sha256_of(path: Path) -> str:
-    """sha256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _place(weights: Weights) -> dict[str, str]:

@@ -10,6 +10,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from recallbench.embedding.machine import cpu_model
+
 PACKAGES = (
     "numpy",
     "torch",
@@ -39,17 +41,6 @@ def git_state(folder: Path) -> dict[str, str | bool]:
         check=False,
     )
     return {"commit": asked.stdout.strip(), "clean": not changed.stdout.strip()}
-
-
-def cpu_model() -> str:
-    """The processor's own name."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # no /proc on this system: the platform module has a coarser answer
-    return platform.processor() or platform.machine()
 
 
 def packages() -> dict[str, str]:

@@ -6,17 +6,12 @@ import hashlib
 import json
 from pathlib import Path
 
+from recallbench.corpora.stream import sha256_of as file_sha256
 from recallbench.errors import InputError
 
 NAME = "manifest.json"
 VARYING = frozenset({"environment.json", "timings.jsonl", "report.md", "report.html"})
 """Files that say when, where and how fast; all others are byte-identical for the same vectors, store and settings."""
-
-
-def file_sha256(path: Path) -> str:
-    """sha256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def content_sha256(files: dict[str, str]) -> str:
