@@ -24,7 +24,6 @@ from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import PRIMARY, parse
 from recallbench.verdict.bands import band
 
-
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -204,8 +203,8 @@ def test_12_the_call_that_was_made_is_recorded(tmp_path: Path) -> None:
 
 
 def test_13_the_text_of_a_segment_and_of_a_query(tmp_path: Path) -> None:
-    first = locomo(
-        tmp_path, lambda c: c["conversation"]["session_1"][0].update(blip_caption="a loaf", text="I baked.")
+    first = miniature(
+        "locomo", tmp_path, lambda c: c["conversation"]["session_1"][0].update(blip_caption="a loaf", text="I baked.")
     )[0]
     assert first.segments[0].text == "[1:01 pm on 1 May, 2023]\nAda: I baked.\nBen: Tell me more."
     assert first.questions[0].text == "When did Ada talk about bread?"

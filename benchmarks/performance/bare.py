@@ -75,11 +75,11 @@ def _parsed(path: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
 def _copy(connection: Connection, segments: list[tuple[int, str]], vectors: np.ndarray[Any, Any]) -> None:
     tables = _sql("schema").replace(":dims", str(vectors.shape[1])).replace(":storage", "PLAIN")
     connection.execute(tables.encode())
-    statement = "COPY segments (scope, id, importance, pieces, embedding) FROM STDIN BINARY"
+    statement = "COPY segments (scope, id, importance, text, embedding) FROM STDIN BINARY"
     with connection.cursor().copy(statement) as copy:
-        copy.set_types(["int4", "int8", "float8", "text[]", "vector"])
+        copy.set_types(["int4", "int8", "float8", "text", "vector"])
         for number, ((scope, text), vector) in enumerate(_both(segments, vectors)):
-            copy.write_row((scope, number, 0.5, [text], vector))
+            copy.write_row((scope, number, 0.5, text, vector))
 
 
 def _whole_score(

@@ -3,7 +3,9 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +86,54 @@ def test_each_gate_reads_its_own_fact(result: Path, path: tuple[str, str], value
     (result / "metrics.json").write_text(json.dumps(metrics))
     (result / "manifest.json").write_text(build(result))
     assert f"fail        {gate}: " in recallbench("audit", "result", cwd=result.parent).stdout
+
+
+def forge(result: Path, change: Callable[[dict[str, Any]], object]) -> str:
+    """Change what a committed result says of itself, seal it again, commit, and audit."""
+    metrics = json.loads((result / "metrics.json").read_text())
+    change(metrics)
+    (result / "metrics.json").write_text(json.dumps(metrics))
+    (result / "manifest.json").write_text(build(result))
+    git(result.parent, "add", "result")
+    git(result.parent, "commit", "-qm", "result")
+    return recallbench("audit", "result", cwd=result.parent).stdout
+
+
+def test_deviations_that_are_kept_quiet_are_found(result: Path) -> None:
+    told = forge(result, lambda metrics: metrics.update(deviations=[]))
+    assert "fail        deviations: not stated: corpus: canary-locomo is no registered corpus" in told
+    assert "verdict: UNVERIFIED, not CANONICAL" in told
+
+
+def test_a_deviation_that_is_none_is_found(result: Path) -> None:
+    told = forge(result, lambda metrics: metrics["deviations"].append({"kind": "depth", "detail": "x"}))
+    assert "fail        deviations: stated, but not so: depth: x" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda m: m["headline"][0]["estimate"].update(value=0.999), "the headline says recall_any@10 0.999"),
+        (lambda m: m["corpus"]["checks"][0].update(holds=False), "registered 159, found 159"),
+        (lambda m: m["retrieval"].update(asked=8), "8 questions asked, 9 expected"),
+        (lambda m: m["retrieval"].update(asked=8), "raw_retrievals.jsonl has 9 rows for 8 questions asked"),
+    ],
+)
+def test_figures_that_contradict_each_other_are_found(
+    result: Path, change: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    said = forge(result, change)
+    assert "fail        counts: " in said
+    assert told in said
+
+
+def test_an_edited_file_fails_the_manifest(result: Path) -> None:
+    git(result.parent, "add", "result")
+    git(result.parent, "commit", "-qm", "result")
+    (result / "timings.jsonl").write_text("")
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert done.returncode == 1
+    assert "fail        manifest: timings.jsonl has sha256" in done.stdout
 
 
 def test_a_missing_artefact_fails(result: Path) -> None:

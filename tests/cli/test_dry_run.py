@@ -54,6 +54,24 @@ def test_work_to_expect_is_stated_with_its_source(tmp_path: Path) -> None:
     assert "an estimate: counted with minilm" in lines
 
 
+def test_a_place_that_cannot_be_written_is_not_ready(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for wrong in (("--out", "file"), ("--folder", "file"), ("--cache-dir", "file")):
+        done = recallbench("run", "canary-locomo", "--dry-run", "--strict", *wrong, cwd=tmp_path)
+        assert done.returncode == 3, wrong
+        assert "folders" in done.stdout
+
+
+def test_a_server_that_is_down_is_not_ready_and_the_rest_is_told(tmp_path: Path) -> None:
+    env = {"PGMNEMO_DSN": "postgresql://me:secret@127.0.0.1:9/x"}
+    done = recallbench("run", "canary-locomo", "--dry-run", cwd=tmp_path, env=env)
+    assert done.returncode == 0
+    assert "does not answer" in done.stdout
+    assert "weights of minilm" in done.stdout
+    assert "secret" not in done.stdout
+    assert done.stdout.splitlines()[-1] == "NOT READY"
+
+
 def test_torch_is_never_loaded(tmp_path: Path) -> None:
     code = (
         "import sys, runpy\n"

@@ -1,11 +1,13 @@
 """`recallbench run`, as a user types it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from commandline import recallbench
+from commandline import environment, recallbench
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
 
@@ -198,8 +200,60 @@ def test_a_server_that_is_down_leaves_a_blocked_folder(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--embedder", "hash", "--dsn", dsn, cwd=tmp_path)
     assert done.returncode == 3
     assert "secret" not in done.stderr
-    for blocked in tmp_path.rglob("BLOCKED.md"):
-        assert "secret" not in blocked.read_text()
+    (blocked,) = tmp_path.rglob("BLOCKED.md")
+    assert "secret" not in blocked.read_text()
+
+
+def test_a_server_of_the_environment_that_is_down_blocks_too_and_again(tmp_path: Path) -> None:
+    env = {"PGMNEMO_DSN": "postgresql://me:secret@127.0.0.1:9/x"}
+    for times in (1, 2):
+        done = recallbench("run", "canary-locomo", "--folder", "r", "--label", "x", cwd=tmp_path, env=env)
+        assert done.returncode == 3
+        assert "does not answer" in done.stderr
+        assert len(list(tmp_path.glob("r_BLOCKED*/BLOCKED.md"))) == times
+
+
+def test_two_runs_at_once_keep_both_results(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "recallbench", "run", "canary-locomo", *QUICK, "--out", "o"]
+    both = [
+        subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    for process in both:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    assert len(list((tmp_path / "o").glob("exact_*/manifest.json"))) == 2
+
+
+def test_a_limit_beyond_the_corpus_is_none(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", *QUICK, "--limit", "5000", cwd=tmp_path)
+    assert "deviation: limit" not in done.stdout
+
+
+def test_weights_other_than_the_defaults_are_labelled(tmp_path: Path) -> None:
+    done = recallbench(
+        "run",
+        "canary-locomo",
+        "--embedder",
+        "hash",
+        "--weights",
+        "bm25=1",
+        "--limit",
+        "3",
+        "--folder",
+        "r",
+        cwd=tmp_path,
+    )
+    assert "canary-locomo, pgvector (weights bm25=1), hash" in done.stdout
+    assert "deviation: settings: weights bm25=1 instead of the defaults" in done.stdout
+
+
+def test_a_seed_that_python_does_not_heed_is_none(tmp_path: Path) -> None:
+    deaf = ("-E", "-m", "recallbench")
+    env = {"PYTHONHASHSEED": "42"}
+    done = recallbench(
+        "run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "r", cwd=tmp_path, env=env, program=deaf
+    )
+    assert "gate failed: seed recorded: seed None" in done.stdout
 
 
 def test_an_unwritable_place_is_refused_before_work(tmp_path: Path) -> None:
@@ -228,6 +282,9 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
         (["canary-locomo", "--limit", "0"], "--limit"),
         (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
         (["canary-locomo", "--store", "callable"], "module:function"),
+        (["canary-locomo", "--dry-run", "--weights", "foo=1"], "foo"),
+        (["canary-locomo", "--dry-run", "--store", "nonsense"], "nonsense"),
+        (["canary-locomo", "--depth", "5"], "--depth"),
         (["canary-locomo", "--strict"], "--strict goes with --dry-run"),
     ],
 )

@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from recallbench.embedding import cache
 from recallbench.embedding.cache import RECORD, VectorCache
 from recallbench.errors import RecallBenchError
 
@@ -105,6 +108,95 @@ def test_a_reader_takes_in_what_another_appended(tmp_path: Path) -> None:
     fill(reader, 3)
     fill(writer, 4)
     assert values(writer, 1, 2, 3, 4) == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_rows_that_are_about_to_be_taken_back_are_not_taken_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, interrupted = VectorCache(tmp_path / "c", DIMS), VectorCache(tmp_path / "c", DIMS)
+    fill(interrupted, 1, 2, 3)
+    reading = threading.Thread(target=reader.refresh)
+    writes: list[int] = []
+
+    def write(descriptor: int, body: bytes, start: int, real: Any = cache._write) -> None:
+        real(descriptor, body, start)
+        writes.append(start)
+        if len(writes) == 2:
+            # Both files now hold rows 4 and 5, and a reader comes by before Ctrl-C takes them back.
+            reading.start()
+            reading.join(0.2)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cache, "_write", write)
+        with pytest.raises(KeyboardInterrupt):
+            fill(interrupted, 4, 5)
+    reading.join(30)
+    assert len(reader) == 3
+    fill(interrupted, 6)
+    fill(reader, 4)
+    assert values(reader, 1, 2, 3, 4, 5, 6) == [1.0, 2.0, 3.0, 4.0, None, 6.0]
+
+
+def test_rows_that_are_gone_from_the_files_are_forgotten(tmp_path: Path) -> None:
+    known = VectorCache(tmp_path / "c", DIMS)
+    fill(known, 1, 2, 3, 4)
+    assert values(known, 4) == [4.0]
+    os.truncate(tmp_path / "c" / "index", 2 * RECORD.itemsize)
+    fill(known, 5)
+    assert values(known, 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
+    assert values(VectorCache(tmp_path / "c", DIMS), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
+    fill(known, 3)
+    assert values(known, 1, 2, 3, 5) == [1.0, 2.0, 3.0, 5.0]
+    assert known.corrupt == 0
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from recallbench.embedding import cache
+vectors = cache.VectorCache(Path(sys.argv[1]), 5)
+real = cache._write
+def write(descriptor, body, start):
+    if descriptor == vectors._index:
+        os._exit(9)
+    real(descriptor, body, start)
+cache._write = write
+vectors.append([bytes([n]) * 32 for n in (6, 7)], [6, 7], [6, 7], np.full((2, 5), 6, np.float32))
+"""
+
+
+def test_left_over_records_never_come_to_stand_beside_rows_of_other_texts(tmp_path: Path) -> None:
+    vectors = VectorCache(tmp_path / "c", DIMS)
+    fill(vectors, 1, 2, 3, 4, 5)
+    vectors.close()
+    # The index kept two records more than the vectors; then a writer is killed between its two writes.
+    os.truncate(tmp_path / "c" / "vectors.f32", 3 * DIMS * 4)
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "c")], check=False).returncode == 9
+    after = VectorCache(tmp_path / "c", DIMS)
+    assert values(after, 1, 2, 3, 4, 5) == [1.0, 2.0, 3.0, None, None]
+    assert after.corrupt == 0
+    assert len(after) == 3
+
+
+def test_the_folder_tells_what_its_rows_were_computed_with(tmp_path: Path) -> None:
+    first = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.13.0")
+    assert first.computed_with == ()
+    fill(first, 1)
+    fill(first, 2)
+    newer = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.14.0")
+    fill(newer, 1, 2)
+    assert newer.computed_with == ("torch 2.13.0",)
+    fill(newer, 3)
+    fill(first, 4)
+    assert first.computed_with == newer.computed_with == ("torch 2.13.0", "torch 2.14.0")
+
+
+def test_rows_from_before_that_was_recorded_are_said_to_be_so(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS), 1)
+    later = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.13.0")
+    assert later.computed_with == ("versions not recorded",)
+    fill(later, 2)
+    assert later.computed_with == ("versions not recorded", "torch 2.13.0")
 
 
 WRITER = """

@@ -30,8 +30,8 @@ def test_an_explicit_folder_that_exists_is_wrong_usage(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
     def fail() -> None:
-        with staged(tmp_path / "r") as place:
-            (place / "a").write_text("x")
+        with staged(tmp_path / "r") as staging:
+            (staging.place / "a").write_text("x")
             raise ValueError("halfway")
 
     with pytest.raises(ValueError, match="halfway"):
@@ -49,6 +49,16 @@ def test_a_folder_made_meanwhile_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="came into being"), staged(tmp_path / "r"):
         (tmp_path / "r").mkdir()
     assert list((tmp_path / "r").iterdir()) == []
+
+
+def test_a_default_name_taken_meanwhile_gets_a_number(tmp_path: Path) -> None:
+    with staged(tmp_path / "r", explicit=False) as staging:
+        (staging.place / "a").write_text("x")
+        (tmp_path / "r").mkdir()
+        (tmp_path / "r" / "b").write_text("y")
+    assert staging.folder == tmp_path / "r_2"
+    assert [path.name for path in (tmp_path / "r_2").iterdir()] == ["a"]
+    assert [path.name for path in (tmp_path / "r").iterdir()] == ["b"]
 
 
 def test_a_blocked_folder_says_what_is_missing_and_what_gets_it(tmp_path: Path) -> None:

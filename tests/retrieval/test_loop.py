@@ -1,6 +1,7 @@
 """What a store is told, when it is asked, and what comes back."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -60,10 +61,18 @@ class Witness(Store):
         return None
 
 
+DAY, ASKED = datetime(2023, 5, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)
+
+
 def haystack(scope: str, sessions: int, golds: Sequence[int | None]) -> Haystack:
-    segments = tuple(Segment(scope, i, f"{scope} says word{i}", session=f"answer_{i}") for i in range(sessions))
+    segments = tuple(
+        Segment(scope, i, f"{scope} says word{i}", DAY + timedelta(days=i), session=f"answer_{i}", gold_turns=(0, 9))
+        for i in range(sessions)
+    )
     questions = tuple(
-        Question(scope, f"{scope}/q{i}", f"word{gold}?", frozenset() if gold is None else frozenset({gold}), "kind")
+        Question(
+            scope, f"{scope}/q{i}", f"word{gold}?", frozenset() if gold is None else frozenset({gold}), "kind", ASKED
+        )
         for i, gold in enumerate(golds)
     )
     return Haystack(scope, segments, questions)
@@ -91,11 +100,31 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3) -> Retriev
 def test_a_store_never_sees_an_id_of_the_dataset() -> None:
     store = Witness()
     ask(store)
-    told = repr([(item.id, item.scope, item.occurred_at, item.importance) for item in store.items])
+    told = repr([(item.id, item.scope, item.importance) for item in store.items])
     told += repr([query.scope for query, _ in store.queries])
     assert "answer" not in told
     assert "_abs" not in told
     assert [item.id for item in store.items] == list(range(1, 16))
+
+
+def test_a_store_is_told_when_things_were_said_and_asked() -> None:
+    store = Witness()
+    ask(store)
+    assert [item.occurred_at for item in store.items[:3]] == [DAY, DAY + timedelta(days=1), DAY + timedelta(days=2)]
+    assert {query.asked_at for query, _ in store.queries} == {ASKED}
+
+
+def test_what_the_encoder_saw_is_counted() -> None:
+    seen = ask(Witness()).seen
+    assert seen is not None
+    assert seen.truncated == [False] * 15
+    assert seen.gold_turn_starts == [0, 9] * 15
+    assert seen.gold_turn_cuts[0] == len("answer_a_abs says word0")
+
+
+def test_the_vectors_are_hashed() -> None:
+    assert ask(Witness()).vectors_sha256 == ask(Witness(stable=True)).vectors_sha256
+    assert ask(Witness()).vectors_sha256 != ask(Witness(), limit=2, expected=2).vectors_sha256
 
 
 def test_questions_without_gold_are_not_asked() -> None:

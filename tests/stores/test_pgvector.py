@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -263,16 +264,44 @@ def test_awkward_texts_are_held_and_found(filled) -> None:
     assert {one for one, score in hits.items() if score > 0.001} == {0, 1, 2, 3}
 
 
-def test_a_long_text_is_counted_whole(filled) -> None:
-    # Far more words than one tsvector has positions for; `needle` stands once in every piece.
-    long = " ".join(f"needle {' '.join(f'word{n}x{m}' for m in range(999))}" for n in range(30))
-    items = [Item(n, 1, text, None, 0.5) for n, text in enumerate([long, "needle straw", "hay"])]
-    vectors = np.ones((3, 2), np.float32)
-    hits = {hit.id: hit.score for hit in filled("bm25", items, vectors).search(Query(1, "needle", vectors[0]), 3)}
-    mean = (30_000 + 2 + 1) / 3
-    first = 30 / (30 + 1.2 * (0.25 + 0.75 * 30_000 / mean))
-    second = 1 / (1 + 1.2 * (0.25 + 0.75 * 2 / mean))
-    assert hits == pytest.approx({0: 1.0, 1: second / first, 2: 0.0}, rel=1e-9)
+ODD = (
+    "Café well-known well-known-cat 3.14 1e5 -7 v1.2.3 https://example.org/a-b/c?d=e me@example.org /usr/lib/x "
+    f'<a href="no word">the linked words</a> &amp; dogs dog\'s {"y" * 2500} ÀÉÎ x_y _z 二 кошки running'
+)
+"""A bit of everything that the parser tells apart, with a word too long to be indexed."""
+
+
+@pytest.mark.parametrize("text", [ODD, "", " ".join(f"word{n}x" for n in range(16_500)), "hay " * 60_000])
+@pytest.mark.parametrize("times", [3, 254, 255, 256, 400, 3000])
+def test_a_long_text_is_counted_whole(filled, lexemes, times: int, text: str) -> None:
+    # A tsvector counts to 255 and to place 16383: what goes beyond must count alike, for `cat` and for all the others.
+    def counted(whole: str) -> dict[str, int]:
+        if whole != long:
+            return lexemes(whole)
+        rest = lexemes(text) if text == ODD else Counter(text.split())
+        return Counter(rest) + Counter(cat=times, dog=1)
+
+    long = f"{text}{' cat' * times} dog"
+    texts = [long, "cat straw dog", "hay hay cat", "hay running", "word7x café example.org", "words"]
+    items = [Item(n, 1, told, None, 0.5) for n, told in enumerate(texts)]
+    vectors = np.ones((len(items), 2), np.float32)
+    store = filled("bm25", items, vectors)
+    for question in ("cat", "cats and hay", "dog word7x", "run to a well-known café at example.org", "words"):
+        query = Query(1, question, vectors[0])
+        found = reference_score.parts(items, vectors, query, counted)
+        hits = {hit.id: hit.score for hit in store.search(query, 50)}
+        assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(found)}, abs=1e-11)
+
+
+def test_segments_without_any_word_count_in_the_statistics(filled, lexemes) -> None:
+    texts = ["red fox", "fox fox fox owl", "", "the of and", "!", "owl"]
+    items = [Item(n, 1, text, None, 0.5) for n, text in enumerate(texts)]
+    vectors = np.ones((len(items), 2), np.float32)
+    query = Query(1, "a red owl, a fox", vectors[0])
+    found = reference_score.parts(items, vectors, query, lexemes)
+    hits = {hit.id: hit.score for hit in filled("bm25", items, vectors).search(query, 50)}
+    assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(found)}, abs=1e-11)
+    assert [hits[n] for n in (2, 3, 4)] == [0, 0, 0]
 
 
 def test_settings_are_read_back_from_the_session(filled) -> None:

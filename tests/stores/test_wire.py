@@ -8,23 +8,6 @@ import pytest
 from recallbench.stores import wire
 
 
-def test_a_short_text_is_one_piece() -> None:
-    assert wire.pieces("") == [""]
-    assert wire.pieces("a b") == ["a b"]
-
-
-def test_a_long_text_is_cut_at_white_space_and_loses_nothing() -> None:
-    text = "word " * 10_000
-    found = wire.pieces(text)
-    assert "".join(found) == text
-    assert [len(piece) <= wire.PIECE for piece in found] == [True] * 4
-    assert all(piece.split() == ["word"] * (len(piece.split())) for piece in found)
-
-
-def test_a_text_without_white_space_is_cut_all_the_same() -> None:
-    assert [len(piece) for piece in wire.pieces("x" * (2 * wire.PIECE + 5))] == [wire.PIECE, wire.PIECE, 5]
-
-
 def test_a_time_without_a_zone_is_utc() -> None:
     plain = datetime(2000, 1, 2, 3, 4, 5, 6)
     assert wire.microseconds(plain) == 97_445_000_006

@@ -11,7 +11,7 @@ from recallbench.cli import settings
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("doctor")(doctor)
+    app.command("doctor", epilog=settings.EPILOG)(doctor)
 
 
 def doctor(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.results.metrics import Metrics
-from recallbench.results.report import figure, interval, saturation
+from recallbench.results.report import figure, interval, saturation, system
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -34,11 +34,13 @@ def headline(metrics: Metrics, folder: Path) -> str:
             )
         )
     embedder = metrics.embedder.name if metrics.embedder else "no embedder"
-    lines = [f"{metrics.corpus.name}, {metrics.store.name} ({metrics.store.version}), {embedder}", *columns(rows)]
+    lines = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", *columns(rows)]
+    if not any(one.protocol_name == "MRR" for one in metrics.headline):
+        lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
     lines += [f"deviation: {one.kind}: {one.detail}" for one in metrics.deviations]
     lines += [
         f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
     ]
-    lines.append(f"report: {folder / 'report.md'}")
+    lines.append(f"report: {(folder / 'report.md').absolute()}")
     return "\n".join(lines)

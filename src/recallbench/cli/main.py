@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -22,7 +24,8 @@ INTERRUPTED = 130
 app = typer.Typer(
     name="recallbench",
     help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.",
-    epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing.",
+    epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing, "
+    "130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -56,7 +59,19 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments[:1] == ["run"]:
         _fix_hash_seed()
+    _end_on_signals()
     sys.exit(_run(arguments))
+
+
+def _end_on_signals() -> None:
+    """A polite request to end (a cancelled CI job, `timeout`) takes the way of Ctrl-C, so that servers are stopped."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
 
 
 def _fix_hash_seed() -> None:

@@ -14,7 +14,7 @@ from recallbench.cli.settings import option
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run")(run)
+    app.command("run", epilog=settings.EPILOG)(run)
 
 
 def run(
@@ -36,7 +36,7 @@ def run(
         list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
     ] = None,
     limit: Annotated[int | None, option("limit", "Ask only the first N questions; labelled.", min=1)] = None,
-    depth: Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=1)] = 50,
+    depth: Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)] = 50,
     scope: Annotated[
         Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
     ] = "own",

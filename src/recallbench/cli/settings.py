@@ -11,6 +11,8 @@ import typer
 
 from recallbench.errors import InputError
 
+EPILOG = "Each option is also a variable RECALLBENCH_<NAME> (such as RECALLBENCH_STORE) and a key of the --config file."
+
 
 def option(name: str, help: str, *flags: str, **more: Any) -> Any:
     """A kebab-case option that also reads RECALLBENCH_<NAME>."""

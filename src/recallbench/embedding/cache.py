@@ -3,7 +3,8 @@
 Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
 one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
 once both files hold it whole, so whatever a killed process left half-written at the end is overwritten by the next
-append. Opening reads the index alone; a row's checksum is verified when the row is first asked for.
+append. Opening reads the index alone; a row's checksum is verified when the row is first asked for. A third file,
+`computed_with`, has a line for each set of library versions that rows were computed with.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from recallbench.errors import RecallBenchError
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
+UNRECORDED = "versions not recorded"
 RELEASE_AFTER = 32 << 20
 """Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
 
@@ -32,13 +34,17 @@ RELEASE_AFTER = 32 << 20
 class VectorCache:
     """The vectors of one encoder fingerprint by key (32 bytes)."""
 
-    def __init__(self, folder: Path, dims: int, about: Mapping[str, str] | None = None) -> None:
-        """`about` is written beside the vectors, for people: the fingerprint that the folder's name abbreviates."""
+    def __init__(
+        self, folder: Path, dims: int, about: Mapping[str, str] | None = None, computing_with: str = ""
+    ) -> None:
+        """`about` is written beside the vectors, for people: the fingerprint that the folder's name abbreviates.
+        `computing_with` is what the rows appended here are computed with."""
         self.folder = folder
         self.corrupt = 0
         """Records met whose checksum did not hold; they are computed anew."""
         self._row_bytes = dims * 4
         self._dims = dims
+        self._computing_with = computing_with
         self._rows: dict[bytes, int] = {}
         self._records = np.zeros(0, RECORD)
         self._count = 0
@@ -57,11 +63,28 @@ class VectorCache:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def computed_with(self) -> tuple[str, ...]:
+        """What the rows of this folder were computed with, oldest first."""
+        try:
+            return tuple((self.folder / "computed_with").read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return (UNRECORDED,) if self._count else ()
+
     def refresh(self) -> None:
         """Take in what other processes appended since."""
+        # Not in the middle of an append: its rows may yet be taken back.
+        with self._explained(), self._locked(fcntl.LOCK_SH):
+            self._take_in()
+
+    def _take_in(self) -> None:
         whole = self._whole()
-        if whole <= self._count:
-            return
+        if whole < self._count:
+            # Somebody cut the files: rows are numbered by their place, so what is known of them holds no longer.
+            self._rows.clear()
+            self._verified.clear()
+            self._matrix, self._map = np.zeros((0, self._dims), np.float32), None
+            self._count = 0
         start = self._count * RECORD.itemsize
         tail = np.frombuffer(_read(self._index, start, whole * RECORD.itemsize - start), RECORD)
         self._adopt(tail)
@@ -96,8 +119,8 @@ class VectorCache:
 
     def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
         """Keep these; a key that another process has kept meanwhile stays as it is."""
-        with self._explained(), self._locked():
-            self.refresh()
+        with self._explained(), self._locked(fcntl.LOCK_EX):
+            self._take_in()
             new = [i for i, key in enumerate(keys) if self.row(key) is None]
             if not new:
                 return
@@ -107,6 +130,7 @@ class VectorCache:
             records["tokens"] = [tokens[i] for i in new]
             records["cut"] = [cuts[i] for i in new]
             records["crc"] = [_checksum(record, row) for record, row in zip(records, block, strict=True)]
+            self._record()
             whole = self._whole()
             # What a killed process left at the end of the index must not come to stand beside the new rows.
             os.ftruncate(self._index, whole * RECORD.itemsize)
@@ -127,6 +151,14 @@ class VectorCache:
             if descriptor >= 0:
                 os.close(descriptor)
         self._index = self._vectors = -1
+
+    def _record(self) -> None:
+        known = self.computed_with
+        if self._computing_with and self._computing_with not in known:
+            # Before the rows, so that none is ever there without it; renamed, so that no line is ever torn.
+            draft = self.folder / "computed_with.tmp"
+            draft.write_text("".join(f"{line}\n" for line in (*known, self._computing_with)), encoding="utf-8")
+            draft.replace(self.folder / "computed_with")
 
     def _whole(self) -> int:
         """Rows that both files hold completely."""
@@ -158,8 +190,8 @@ class VectorCache:
             self._touched = 0
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        fcntl.flock(self._index, fcntl.LOCK_EX)
+    def _locked(self, how: int) -> Iterator[None]:
+        fcntl.flock(self._index, how)
         try:
             yield
         finally:

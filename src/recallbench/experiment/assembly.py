@@ -12,7 +12,7 @@ from recallbench import __version__
 from recallbench.corpora.records import Survey
 from recallbench.experiment.choices import Choice
 from recallbench.experiment.options import Options
-from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.retrieval.loop import Retrieval
@@ -61,7 +61,7 @@ class Ingredients:
     clarifications: tuple[int, ...]
     clustered: bool
     choice: Choice
-    deviations: Sequence[Deviation]
+    made: Configuration
     store: StoreState
     embedder: EmbedderState | None
     retrieval: Retrieval
@@ -82,7 +82,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
     calls = (k_judged, judged)
     found = estimates(measures, calls, clusters, slices)
     control = estimates(measures, _judged(retrieval, retrieval.control, depth), clusters, slices)
-    missing = [min(depth, n) - len(r.positions) for n, r in zip(retrieval.candidates, retrieval.rankings, strict=True)]
+    missing = _missing(retrieval, depth, rules.default_k)
     return parts.Metrics(
         schema_version="1",
         recallbench_version=__version__,
@@ -102,6 +102,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         embedder=_embedder(made_of),
         store=parts.StorePart(
             name=made_of.store.name,
+            variant=made_of.made.variant,
             version=made_of.store.version,
             version_after=made_of.store.version_after,
             asked_version=made_of.options.version,
@@ -111,7 +112,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             calls=[depth] if retrieval.short is None else [rules.default_k, depth],
             depth=depth,
             scope="pooled" if made_of.options.pooled else "own",
-            limit=made_of.options.limit,
+            limit=made_of.made.limit,
             asked=len(retrieval.questions),
             left_out=survey.questions - survey.with_evidence,
             segments=retrieval.segments,
@@ -119,7 +120,10 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             missing_hits=sum(missing),
             agreement=_agreement(retrieval, rules.default_k),
         ),
-        deviations=[parts.DeviationPart(kind=one.kind, detail=one.detail) for one in made_of.deviations],
+        deviations=[
+            parts.DeviationPart(kind=one.kind, detail=one.detail)
+            for one in departures(made_of.made, made_of.corpus, rules)
+        ],
         headline=_headline(made_of.corpus, found[OVERALL]),
         estimates={name: [_part(one) for one in row] for name, row in found.items()},
         denominators=_denominators(made_of, calls),
@@ -129,6 +133,15 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
     )
+
+
+def _missing(retrieval: Retrieval, depth: int, k: int) -> list[int]:
+    """By question: hits that its haystack has and the calls did not return."""
+    calls = [(retrieval.rankings, depth), *([(retrieval.short, k)] if retrieval.short is not None else [])]
+    return [
+        sum(min(asked, size) - len(rankings[i].positions) for rankings, asked in calls)
+        for i, size in enumerate(retrieval.candidates)
+    ]
 
 
 def _judged(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int) -> Judged:
@@ -146,7 +159,8 @@ def _part(one: Estimate) -> parts.EstimatePart:
     # Bootstrap bounds come from a matrix product, whose last digits may differ from one processor to the next.
     low, high = (None if bound is None else round(bound, 10) for bound in (one.low, one.high))
     return parts.EstimatePart.model_construct(
-        **asdict(one) | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
+        **{name: value for name, value in asdict(one).items() if name != "left_out"}
+        | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
     )
 
 
@@ -167,13 +181,16 @@ def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.Headli
 def _denominators(made_of: Ingredients, calls: Sequence[Judged]) -> list[parts.DenominatorPart]:
     questions = made_of.retrieval.questions
     wanted = [measure for measure in map(parse, DENOMINATOR_MEASURES) if measure.k <= made_of.options.depth]
-    values = {str(m): m.values(next(call for call in calls if call.depth >= m.k)) for m in wanted}
+    reaching = {str(m): (m, next(call for call in calls if call.depth >= m.k)) for m in wanted}
+    values = {name: measure.values(call) for name, (measure, call) in reaching.items()}
+    chances = {name: measure.chance(call) for name, (measure, call) in reaching.items()}
     shown = []
     for i, (name, count) in enumerate(made_of.survey.denominators.items()):
         member = np.array([name in question.denominators for question in questions], dtype=bool)
         scored = int(member.sum())
         # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
-        base = count if made_of.options.limit is None else scored
+        base = count if made_of.made.limit is None else scored
+        chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
         shown.append(
             parts.DenominatorPart(
                 name=name,
@@ -181,6 +198,7 @@ def _denominators(made_of: Ingredients, calls: Sequence[Judged]) -> list[parts.D
                 scored=scored,
                 headline=i == 0,
                 values={m: float(v[member].sum() / base) if base else None for m, v in values.items()},
+                chance=chance,
             )
         )
     return shown
@@ -200,7 +218,10 @@ def _corpus(made_of: Ingredients) -> parts.CorpusPart:
         turns=survey.turns,
         questions=survey.questions,
         with_evidence=survey.with_evidence,
-        unresolved_evidence=0,  # reading the corpus refuses a question whose evidence reaches no segment
+        unresolved_evidence=sum(
+            not all(0 <= position < size for position in question.gold)
+            for question, size in zip(made_of.retrieval.questions, made_of.retrieval.candidates, strict=True)
+        ),
         kinds=dict(survey.kinds),
         segments_per_scope=list(survey.segments_per_scope),
         repeated_sessions=survey.repeated_sessions,
@@ -219,6 +240,7 @@ def _embedder(made_of: Ingredients) -> parts.EmbedderPart | None:
         name=state.name,
         fingerprint=dict(state.fingerprint),
         fingerprint_sha256=state.fingerprint_sha256,
+        vectors_sha256=made_of.retrieval.vectors_sha256,
         canonical=made_of.corpus.embedder if made_of.corpus.name in made_of.rules.corpora else "",
     )
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
-from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension
 from recallbench.stores.registry import STORES, open_store
+from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
 REFERENCE_STORE = "pgvector"
 BUNDLED_EMBEDDER = "minilm"
-NO_EMBEDDER = "none"
 SYSTEM_UNDER_TEST = "pgmnemo"
 
 
@@ -68,24 +68,15 @@ def _default_store(options: Options) -> tuple[str, str]:
     return REFERENCE_STORE, "this release of RecallBench has no pgmnemo store yet, though the server has the extension"
 
 
-def deviations(
-    options: Options, choice: Choice, corpus: CorpusRules, rules: Rules, found_sha256: str
-) -> tuple[Deviation, ...]:
-    """Everything in which a run on a file with this hash departs from the protocol."""
-    found = []
-    canonical_embedder = corpus.embedder if corpus.name in rules.corpora else ""
-    if corpus.name not in rules.corpora:
-        found.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
-    if found_sha256 != corpus.sha256:
-        found.append(Deviation("dataset", f"{found_sha256} instead of the registered {corpus.sha256}"))
-    if choice.embedder != canonical_embedder and canonical_embedder:
-        found.append(Deviation("embedder", f"{choice.embedder or NO_EMBEDDER} instead of {canonical_embedder}"))
-    if choice.store != rules.canonical_store:
-        found.append(Deviation("store", f"{choice.store} instead of {rules.canonical_store}"))
-    if options.pooled:
-        found.append(Deviation("scope", "all haystacks pooled into one"))
-    if options.depth != rules.mrr_depth:
-        found.append(Deviation("depth", f"rankings are {options.depth} deep instead of {rules.mrr_depth}"))
-    if options.limit is not None:
-        found.append(Deviation("limit", f"only the first {options.limit} questions were asked"))
-    return tuple(found)
+def configuration(options: Options, choice: Choice, sha256: str) -> Configuration:
+    """What the options ask for, on a corpus file with this hash."""
+    weights = parse_weights(options.weights)
+    return Configuration(
+        sha256=sha256,
+        store=choice.store,
+        variant=f"weights {weights}" if weights != DEFAULT_WEIGHTS else "",
+        embedder=choice.embedder or "",
+        pooled=options.pooled,
+        depth=options.depth,
+        limit=options.limit,
+    )

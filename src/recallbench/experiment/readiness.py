@@ -5,21 +5,25 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.weights import weights_status
-from recallbench.errors import RecallBenchError
-from recallbench.experiment.choices import Choice, choose, deviations, dsn_of
+from recallbench.errors import Blocked, RecallBenchError
+from recallbench.experiment.choices import REFERENCE_STORE, Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
+from recallbench.experiment.placement import parent, result_folder
+from recallbench.protocol.deviations import departures
 from recallbench.protocol.frozen import load
 from recallbench.protocol.history import unrecorded
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.environment import git_state
-from recallbench.stores.registry import store_status
+from recallbench.results.folder import check_writable
+from recallbench.stores.registry import check_options, has_extension, store_status
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20
@@ -51,17 +55,22 @@ def readiness(options: Options) -> tuple[Row, ...]:
     rows.append(row)
     try:
         choice = choose(options, corpus, rules)
-    except RecallBenchError as error:
-        return (*rows, Row("store", "NOT READY", error.problem, error.remedy))
+    except Blocked as error:
+        told = f"{error.problem}: {error.found}" if error.found else error.problem
+        rows.append(Row("server", "NOT READY", told, error.remedy))
+        choice = choose(replace(options, store=REFERENCE_STORE), corpus, rules)
+    check_options(choice.store, weights=options.weights, call=options.call)
     rows += [Row("choice", "note", line) for line in choice.announcements]
     rows.append(_weights(choice, options))
     rows.append(_checked("store", lambda: store_status(choice.store, dsn_of(options), options.environ)))
+    rows.append(_extension(options, rules))
     rows.append(_version(options, choice, rules))
     rows.append(_disk(options, choice))
-    rows.append(_git())
-    found = deviations(options, choice, corpus, rules, sha256 or corpus.sha256)
+    rows.append(_folder(options, choice))
+    rows.append(_git(options))
+    found = departures(configuration(options, choice, sha256 or corpus.sha256), corpus, rules)
     rows += [Row("deviation", "note", str(one)) for one in found]
-    history = _history()
+    history = _history(options)
     if history is None:
         rows.append(Row("history", "warning", "no HISTORY.md above this folder, so no deviation is on record"))
     else:
@@ -99,6 +108,18 @@ def _weights(choice: Choice, options: Options) -> Row:
     return _checked(f"weights of {name}", lambda: weights_status(name, options.environ, options.cache_dir))
 
 
+def _extension(options: Options, rules: Rules) -> Row:
+    dsn = dsn_of(options)
+    name = rules.canonical_store
+    if dsn is None:
+        return Row("extension", "note", f"{name}: none, since no PGMNEMO_DSN or --dsn names a server")
+    try:
+        version = has_extension(dsn, name)
+    except RecallBenchError as error:
+        return Row("extension", "NOT READY", f"{name}: {error.problem}", error.remedy)
+    return Row("extension", "note", f"{name} {version or 'is not installed on the server'}")
+
+
 def _version(options: Options, choice: Choice, rules: Rules) -> Row:
     asked = options.version or "not asked for (--version)"
     if choice.store == rules.canonical_store:
@@ -124,20 +145,31 @@ def _disk(options: Options, choice: Choice) -> Row:
     )
 
 
-def _git() -> Row:
-    state = git_state(Path.cwd())
+def _folder(options: Options, choice: Choice) -> Row:
+    try:
+        folder = result_folder(options, choice.store, date.today())
+        check_writable(options.cache_dir / "vectors")
+    except RecallBenchError as error:
+        return Row("folders", "NOT READY", f"{error.problem}: {error.found}", error.remedy)
+    return Row("folders", "ready", f"the result would be {folder.name}")
+
+
+def _git(options: Options) -> Row:
+    state = git_state(options.folder or parent(options))
     if not state:
-        return Row("git", "warning", "not in a git checkout: the gate on committed artefacts can't pass here")
-    return Row(
-        "git",
-        "ready" if state["clean"] else "warning",
-        f"commit {state['commit']}" + ("" if state["clean"] else ", with changes"),
-    )
+        return Row("git", "warning", "results would lie outside git: the gate on committed artefacts can't pass there")
+    told = f"results lie in a checkout at {state['commit']}" + ("" if state["clean"] else ", with changes")
+    return Row("git", "ready" if state["clean"] else "warning", told)
 
 
-def _history() -> Path | None:
-    here = Path.cwd()
-    return next((place / "HISTORY.md" for place in (here, *here.parents) if (place / "HISTORY.md").is_file()), None)
+def _history(options: Options) -> Path | None:
+    for here in ((options.folder or parent(options)).resolve(), Path.cwd()):
+        found = next(
+            (place / "HISTORY.md" for place in (here, *here.parents) if (place / "HISTORY.md").is_file()), None
+        )
+        if found is not None:
+            return found
+    return None
 
 
 def _sizes() -> dict[str, dict[str, int | str]]:

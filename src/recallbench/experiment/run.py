@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -14,13 +15,14 @@ from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder, open_embedder
 from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
-from recallbench.experiment.choices import SYSTEM_UNDER_TEST, Choice, choose, deviations, dsn_of
+from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
+from recallbench.experiment.placement import leave_blocked, result_folder
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules, Rules
-from recallbench.results.folder import check_writable, explicit_folder, folder_name, free_folder, write_blocked
+from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import GatePart, Metrics, VerdictPart
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
@@ -45,42 +47,16 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
     """Make one result. A missing prerequisite leaves a BLOCKED folder and raises Blocked."""
     rules = load()
     corpus = facts(options.corpus, rules)
-    choice = choose(options, corpus, rules)
-    for line in choice.announcements:
-        progress.note(line)
-    folder = _folder(options, choice, today)
-    check_writable(folder)
+    if options.folder is not None:
+        explicit_folder(options.folder)
     try:
-        return _run(options, rules, corpus, choice, folder, progress)
+        choice = choose(options, corpus, rules)
+        for line in choice.announcements:
+            progress.note(line)
+        return _run(options, rules, corpus, choice, result_folder(options, choice.store, today), progress)
     except Blocked as blocked:
-        where = _blocked_folder(options, choice, today)
-        write_blocked(where, options.corpus, blocked.problem, blocked.found, blocked.remedy)
-        progress.note(f"BLOCKED: {where / 'BLOCKED.md'} says what is missing")
+        leave_blocked(options, blocked, today, progress)
         raise
-
-
-def _parent(options: Options) -> Path:
-    return options.out or Path("benchmarks") / options.corpus / "results"
-
-
-def _folder(options: Options, choice: Choice, today: date) -> Path:
-    if options.folder is not None:
-        return explicit_folder(options.folder)
-    return free_folder(_parent(options), _name(options, choice, today, options.label))
-
-
-def _blocked_folder(options: Options, choice: Choice, today: date) -> Path:
-    if options.folder is not None:
-        return options.folder.with_name(f"{options.folder.name}_BLOCKED")
-    return free_folder(_parent(options), _name(options, choice, today, "BLOCKED"))
-
-
-def _name(options: Options, choice: Choice, today: date, label: str | None) -> str:
-    # A tag alone would claim that the extension of that version was measured.
-    version = choice.store if options.version is None else options.version
-    if options.version is not None and choice.store != SYSTEM_UNDER_TEST:
-        version = f"{options.version}_{choice.store}"
-    return folder_name(version, today, label)
 
 
 def _run(
@@ -123,6 +99,8 @@ def _run(
         timings = Timings()
         with timings.phase("survey"):
             survey = corpus.survey()
+        if options.limit is not None and options.limit >= survey.with_evidence:
+            options = replace(options, limit=None)
         haystacks = _reading(corpus, options)
         if embedder is not None:
             with timings.phase("embed"):
@@ -137,7 +115,7 @@ def _run(
                 _clarifications(corpus, rules),
                 corpus.clustered,
                 choice,
-                deviations(options, choice, registered, rules, survey.sha256),
+                configuration(options, choice, survey.sha256),
                 state,
                 _embedder_state(embedder),
                 retrieval,
@@ -146,7 +124,7 @@ def _run(
             metrics = judged(assemble(made_of), rules, registered, None)
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
-        write(folder, metrics, retrieval, circumstances, texts)
+        folder = write(folder, metrics, retrieval, circumstances, texts)
     return Outcome(folder, metrics)
 
 
@@ -211,8 +189,9 @@ def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:
 
 
 def _seed(options: Options) -> int | None:
+    """The hash seed in force: the variable counts only where the interpreter heeds it."""
     value = options.environ.get("PYTHONHASHSEED", "")
-    return int(value) if value.isdigit() else None
+    return int(value) if value.isdigit() and not sys.flags.ignore_environment else None
 
 
 def _texts(haystacks: Callable[[], Iterable[Haystack]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import recallbench
 from recallbench.experiment.options import Options
 from recallbench.results import environment, manifest
 from recallbench.results.folder import staged
@@ -32,13 +33,14 @@ class Circumstances:
 
 def write(
     folder: Path, metrics: Metrics, retrieval: Retrieval, circumstances: Circumstances, texts: Mapping[str, str] | None
-) -> None:
-    """Write every file of the result; metrics are validated against their schema first."""
+) -> Path:
+    """Write every file of the result and tell its folder; metrics are validated against their schema first."""
     # Parts are built without checks along the way; what is written has passed them all.
     whole = Metrics.model_validate(metrics.model_dump())
-    with staged(folder) as staging:
+    with staged(folder, explicit=circumstances.options.folder is not None) as made:
+        staging = made.place
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, f"recallbench-{metrics.store.name}"
-        around = _environment(circumstances, retrieval)
+        around = _environment(folder, circumstances, retrieval)
         _put(staging / "metrics.json", [json.dumps(whole.model_dump(mode="json"), indent=1), "\n"])
         _put(
             staging / "raw_retrievals.jsonl",
@@ -51,6 +53,7 @@ def write(
         _put(staging / "timings.jsonl", _timings(retrieval))
         _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
         _put(staging / manifest.NAME, [manifest.build(staging)])
+    return made.folder
 
 
 def _put(path: Path, pieces: Iterable[str]) -> None:
@@ -58,7 +61,7 @@ def _put(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
-def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
+def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
     options = circumstances.options
     asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
     asked["dsn"] = redacted(options.dsn) if options.dsn else None
@@ -70,7 +73,10 @@ def _environment(circumstances: Circumstances, retrieval: Retrieval) -> dict[str
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": _command(sys.argv[1:]),
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
-        "git": environment.git_state(Path.cwd()),
+        "git": {
+            "recallbench": environment.git_state(Path(recallbench.__file__).parent, "."),
+            "results": environment.git_state(folder),
+        },
         "machine": environment.machine(),
         "packages": environment.packages(),
         "variables": {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recallbench.protocol.rules import CorpusRules, Rules
+
 KINDS = {
     "dataset": "the corpus file is not the registered one",
     "corpus": "the corpus is not one the protocol registers",
@@ -40,3 +42,42 @@ class Deviation:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What of a run can depart from the protocol."""
+
+    sha256: str
+    """Of the corpus file."""
+    store: str
+    variant: str
+    """Settings of the store that are not its defaults, in words; empty where there are none."""
+    embedder: str
+    """Empty where the store needs none."""
+    pooled: bool
+    depth: int
+    limit: int | None
+
+
+def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
+    """Everything in which a run departs from the protocol; a result is labelled by this, and audited by it."""
+    registered = corpus.name in rules.corpora
+    found = []
+    if not registered:
+        found.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
+    if made.sha256 != corpus.sha256:
+        found.append(Deviation("dataset", f"{made.sha256} instead of the registered {corpus.sha256}"))
+    if registered and made.embedder != corpus.embedder:
+        found.append(Deviation("embedder", f"{made.embedder or 'none'} instead of {corpus.embedder}"))
+    if made.store != rules.canonical_store:
+        found.append(Deviation("store", f"{made.store} instead of {rules.canonical_store}"))
+    if made.variant:
+        found.append(Deviation("settings", f"{made.variant} instead of the defaults"))
+    if made.pooled:
+        found.append(Deviation("scope", "all haystacks pooled into one"))
+    if made.depth != rules.mrr_depth:
+        found.append(Deviation("depth", f"rankings are {made.depth} deep instead of {rules.mrr_depth}"))
+    if made.limit is not None:
+        found.append(Deviation("limit", f"only the first {made.limit} questions were asked"))
+    return tuple(found)

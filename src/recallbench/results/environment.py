@@ -25,22 +25,26 @@ PACKAGES = (
 )
 
 
-def git_state(folder: Path) -> dict[str, str | bool]:
-    """Commit and cleanliness of the checkout a folder lies in; empty outside one or without git."""
+def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
+    """Commit and cleanliness of the checkout a folder lies in; empty outside one or without git.
+
+    `only` looks at that part of it, untracked files included, and says nothing where git does not track it at all.
+    """
     if shutil.which("git") is None:
         return {}
+    folder = folder.resolve()
     while not folder.exists():
         folder = folder.parent
-    asked = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    if asked.returncode:
+
+    def ask(*words: str) -> str | None:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        return None if done.returncode else done.stdout.strip()
+
+    commit = ask("rev-parse", "HEAD")
+    if commit is None or (only and not ask("ls-files", "--", only)):
         return {}
-    changed = subprocess.run(
-        ["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return {"commit": asked.stdout.strip(), "clean": not changed.stdout.strip()}
+    changed = ask("status", "--porcelain", *(["--", only] if only else ["--untracked-files=no"]))
+    return {"commit": commit, "clean": not changed}
 
 
 def packages() -> dict[str, str]:

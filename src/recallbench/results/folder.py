@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -56,28 +58,46 @@ def check_writable(folder: Path) -> None:
         raise _unwritable(folder, f"{parent}: {error.strerror}") from error
 
 
+@dataclass(slots=True)
+class Staging:
+    """A temporary folder, and the one that it becomes."""
+
+    place: Path
+    folder: Path
+
+
 @contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside `folder` that becomes it when the block ends well, and vanishes when it does not."""
-    staging = folder.parent / f".{folder.name}.partial-{os.getpid()}"
+def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
+    """A temporary folder beside `folder` that becomes it when the block ends well, and vanishes when it does not.
+
+    Should another run have taken the name meanwhile, an explicit one is refused, and a default one gets a number.
+    """
+    staging = Staging(folder.parent / f".{folder.name}.partial-{os.getpid()}", folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        staging.mkdir()
+        staging.place.mkdir()
     except OSError as error:
         raise _unwritable(folder, str(error)) from error
     try:
         yield staging
-        if folder.exists():
-            raise explicit_taken(folder)
-        staging.rename(folder)
+        while True:
+            if staging.folder.exists():
+                if explicit:
+                    raise _taken(folder)
+                staging.folder = free_folder(folder.parent, folder.name)
+            try:
+                staging.place.rename(staging.folder)
+                break
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
     except OSError as error:
         raise _unwritable(folder, str(error)) from error
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(staging.place, ignore_errors=True)
 
 
-def explicit_taken(folder: Path) -> UsageError:
-    """Somebody else made the folder while this run was at work."""
+def _taken(folder: Path) -> UsageError:
     return UsageError(
         f"{folder} came into being while this run was at work",
         expected="a folder that does not exist",
@@ -97,8 +117,8 @@ def _unwritable(folder: Path, reason: str) -> InputError:
 
 def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str) -> None:
     """Leave a folder that says why there is no result, and what gets one."""
-    with staged(folder) as staging:
-        (staging / BLOCKED).write_text(
+    with staged(folder, explicit=False) as staging:
+        (staging.place / BLOCKED).write_text(
             f"# BLOCKED: no result for {corpus}\n\n"
             "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED, "
             "and it is never cited.\n\n"

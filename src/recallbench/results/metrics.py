@@ -58,11 +58,13 @@ class EmbedderPart(_Part):
     name: str
     fingerprint: dict[str, str] = Field(description="everything that decides a vector")
     fingerprint_sha256: str
+    vectors_sha256: str = Field(description="over every vector that was used, segments and questions in corpus order")
     canonical: str = Field(description="the embedder the protocol asks for; empty where it names none")
 
 
 class StorePart(_Part):
     name: str
+    variant: str = Field(description="settings that are not the store's defaults, in words; empty where there are none")
     version: str = Field(description="as the store stated it before the run")
     version_after: str = Field(description="as the store stated it after the run")
     asked_version: str | None = Field(description="the --version this run was asked to measure")
@@ -81,10 +83,10 @@ class RetrievalPart(_Part):
     scope: Literal["own", "pooled"] = Field(description="what a question may be answered from")
     limit: int | None
     asked: int
-    left_out: int = Field(description="questions without gold, which no mean counts")
+    left_out: int = Field(description="questions of the file without gold, which are not asked and no mean counts")
     segments: int = Field(description="segments the store was given")
     short_questions: int = Field(description="questions answered with fewer hits than the haystack and depth allow")
-    missing_hits: int = Field(description="hits missing in total from those")
+    missing_hits: int = Field(description="hits missing in total from those, over all calls")
     agreement: AgreementPart | None = Field(description="top 10 of the two calls; null where one call serves both")
 
 
@@ -100,7 +102,6 @@ class EstimatePart(_Part):
     saturated: float | None = Field(description="share of questions whose haystack is no larger than k")
     ordered: bool = Field(description="the order inside the top k counts, so a saturated value still tells of it")
     design_effect: float | None = Field(description="clustered variance over the variance of independent questions")
-    left_out: int = Field(description="questions of the slice without gold, not in n")
 
 
 class HeadlinePart(_Part):
@@ -116,6 +117,7 @@ class DenominatorPart(_Part):
     scored: int = Field(description="of these, how many were asked and have gold; the others count as 0")
     headline: bool
     values: dict[str, float | None]
+    chance: dict[str, float | None]
 
 
 class ExposurePart(_Part):

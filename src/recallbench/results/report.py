@@ -54,6 +54,11 @@ def figure(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def system(metrics: Metrics) -> str:
+    """The store, and what of its settings is not its default."""
+    return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
+
+
 def share(value: float | None) -> str:
     """A share in percent; a dash where there is none."""
     return "–" if value is None else f"{value:.1%}"
@@ -61,7 +66,7 @@ def share(value: float | None) -> str:
 
 def saturation(one: EstimatePart) -> str:
     """How far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
-    return share(one.saturated) + (" (order counts)" if one.ordered and one.saturated else "")
+    return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
 
 
 def interval(one: EstimatePart | IntervalPart) -> str:
@@ -73,7 +78,7 @@ def _title(metrics: Metrics) -> list[str]:
     label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
     embedder = metrics.embedder.name if metrics.embedder else "no embedder"
     return [
-        f"# {metrics.corpus.name}: {metrics.store.name} with {embedder}",
+        f"# {metrics.corpus.name}: {system(metrics)} with {embedder}",
         "",
         f"**Verdict when written: {metrics.verdict.text}**, {label}. `recallbench audit` decides it again.",
         "",
@@ -110,9 +115,12 @@ def _bm25(metrics: Metrics, measure: str) -> str:
 
 
 def _deviations(metrics: Metrics) -> list[str]:
-    if not metrics.deviations:
-        return ["## Deviations from the protocol", "", "None."]
-    return ["## Deviations from the protocol", "", *(f"- **{one.kind}**: {one.detail}" for one in metrics.deviations)]
+    told = [f"- **{one.kind}**: {one.detail}" for one in metrics.deviations] or ["None."]
+    failing = [one for one in metrics.corpus.checks if not one.holds]
+    if failing:
+        told += ["", "The corpus file does not hold what is registered of it:", ""]
+        told += table(("what", "registered", "found"), [(one.name, one.expected, one.found) for one in failing])
+    return ["## Deviations from the protocol", "", *told]
 
 
 def _gates(metrics: Metrics) -> list[str]:
@@ -141,20 +149,28 @@ def _measures(metrics: Metrics) -> list[str]:
         *table(head, rows),
         "",
         "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
-        "questions whose haystack is no larger than k: a recall there is 1 whatever the store does.",
+        "questions whose haystack is no larger than k: a recall there is 1 whatever the store does, while nDCG and MRR",
+        "still tell of the order. *Design effect* is how many times the variance grows because questions of one",
+        "conversation depend on each other. A dash stands where there is no interval: all questions equal, or only one",
+        "conversation.",
     ]
 
 
 def _kinds(metrics: Metrics) -> list[str]:
+    names = [name for name in KIND_MEASURES if any(one.measure == name for one in metrics.estimates[OVERALL])]
     rows = []
     for kind, found in metrics.estimates.items():
         by_name = {one.measure: one for one in found}
-        shown = [by_name[name] for name in KIND_MEASURES if name in by_name]
-        rows.append(
-            (kind, str(shown[0].n if shown else 0), *(f"{figure(one.value)} ({interval(one)})" for one in shown))
-        )
-    names = [name for name in KIND_MEASURES if any(one.measure == name for one in metrics.estimates[OVERALL])]
-    return ["## By kind", "", *table(("kind", "n", *names), rows)]
+        shown = [by_name[name] for name in names]
+        cells = (f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})" for one in shown)
+        rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
+    return [
+        "## By kind",
+        "",
+        *table(("kind", "n", "saturated at 10", *names), rows),
+        "",
+        "In brackets the 95% interval and the chance level.",
+    ]
 
 
 def _denominators(metrics: Metrics) -> list[str]:
@@ -166,7 +182,7 @@ def _denominators(metrics: Metrics) -> list[str]:
             f"{one.name}{' (headline)' if one.headline else ''}",
             str(one.count),
             str(one.scored),
-            *(figure(one.values[name]) for name in names),
+            *(f"{figure(one.values[name])} (chance {figure(one.chance[name])})" for name in names),
         )
         for one in metrics.denominators
     )
@@ -181,14 +197,14 @@ def _denominators(metrics: Metrics) -> list[str]:
 
 def _control(metrics: Metrics) -> list[str]:
     rows = [
-        (f"`{one.measure}`", figure(one.value), interval(one))
+        (f"`{one.measure}`", figure(one.value), interval(one), figure(one.chance))
         for one in metrics.control_bm25[OVERALL]
         if one.measure in KIND_MEASURES
     ]
     return [
         "## Lexical control (BM25)",
         "",
-        *table(("measure", "value", "95% interval"), rows),
+        *table(("measure", "value", "95% interval", "chance"), rows),
         "",
         "Kept as `run.bm25.trec`.",
     ]
@@ -260,7 +276,7 @@ def _identity(metrics: Metrics) -> list[str]:
         ),
         ("store", f"{store.name}, {store.version}"),
         *((f"setting `{name}`", f"`{value}`") for name, value in metrics.guc_state.items()),
-        *((name, f"`{' ⏎ '.join(value.splitlines())}`") for name, value in store.evidence.items()),
+        *((name, f"`{value}`") for name, value in store.evidence.items() if "\n" not in value),
         ("protocol", f"{metrics.protocol.version}, sha256 `{metrics.protocol.sha256}`"),
         (
             "clarifications",
@@ -272,9 +288,17 @@ def _identity(metrics: Metrics) -> list[str]:
     if metrics.embedder is not None:
         rows.append(("embedder fingerprint", f"`{metrics.embedder.fingerprint_sha256}`"))
         rows += [(f"embedder {name}", f"`{value}`") for name, value in metrics.embedder.fingerprint.items() if value]
-    failing = [one for one in corpus.checks if not one.holds]
-    rows += [(f"**differs**: {one.name}", f"registered {one.expected}, found {one.found}") for one in failing]
-    return ["## What was measured", "", *table(("", ""), rows)]
+    long = {name: value for name, value in store.evidence.items() if "\n" in value}
+    blocks = [line for name, value in long.items() for line in ("", f"{name.capitalize()}:", "", "```", value, "```")]
+    return ["## What was measured", "", *table(("", ""), rows), *blocks]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(str, value)) or "none"
+    return f"{value:.9f}" if isinstance(value, float) else str(value)
 
 
 def _circumstances(run: Run) -> list[str]:
@@ -288,7 +312,7 @@ def _circumstances(run: Run) -> list[str]:
             rows.append((f"one query, {state} ({len(times)} asked one by one)", f"p50 {p50:.2f} ms, p95 {p95:.2f} ms"))
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
-    rows += [(f"embedding: {name}", f"{value}") for name, value in embedding.items() if value not in (None, "", [], ())]
+    rows += [(f"embedding: {name}", _plain(value)) for name, value in embedding.items() if value not in (None, "", {})]
     machine = around["machine"]
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
     rows.append(("made", f"{around['started']} to {around['ended']}"))

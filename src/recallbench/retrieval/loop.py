@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ class Retrieval:
     """The k-deep calls; None where the store is prefix-stable and one call serves both."""
     control: list[Ranking] = field(default_factory=list)
     segments: int = 0
+    vectors_sha256: str = ""
     version: str = ""
     """As the store stated it before the first item went in."""
     seen: SegmentTokens | None = None
@@ -80,7 +82,7 @@ def retrieve(
     """
     result = Retrieval(short=None if store.prefix_stable else [], timings=timings)
     result.seen = SegmentTokens() if embedder is not None else None
-    ids = OpaqueIds()
+    ids, used = OpaqueIds(), hashlib.sha256()
     timed = sampled(expected) if expected else frozenset()
     waiting: list[_Asked] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
@@ -103,6 +105,8 @@ def retrieve(
                 if embedder is not None and questions
                 else None
             )
+            for vectors in (None if embedded is None else embedded.vectors, asked_vectors):
+                used.update(b"" if vectors is None else vectors.tobytes())
             asked = [
                 _Asked(q, ids.query(q, None if asked_vectors is None else asked_vectors[i]), place.first_id, place.size)
                 for i, q in enumerate(questions)
@@ -126,6 +130,7 @@ def retrieve(
             store.ready()
         with progress.stage("asking", expected, "questions") as advance:
             _ask(store, waiting, calls, result, advance, timed)
+    result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
     if control is None:
         result.control = result.rankings
     return result

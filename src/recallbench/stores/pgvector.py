@@ -109,7 +109,7 @@ class PgvectorStore(Store):
                     found=str(item.importance),
                 )
         self._scopes.update(dict.fromkeys(item.scope for item in items))
-        statement = "COPY segments (id, scope, occurred_at, importance, pieces, embedding) FROM STDIN BINARY"
+        statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
         connection = self._open()
         with told("taking in segments"), connection.cursor().copy(statement) as copy:
             for block in wire.copy_blocks(items, rows):

@@ -21,8 +21,6 @@ ARRAY_HEADER = 20
 IDS = np.dtype([("size", ">i4"), ("value", ">i8")])
 SCORES = np.dtype([("size", ">i4"), ("value", ">f8")])
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-PIECE = 16_000
-"""Characters of a text in one piece: to_tsvector refuses more than 1 MB of words and counts 16,383 positions."""
 BLOCK = 1 << 20
 
 _FRONT = Struct(">hiqii")  # fields; size and value of id; size and value of scope
@@ -31,28 +29,18 @@ _MOMENT = Struct(">iq")
 
 
 def copy_blocks(items: Sequence[Item], matrix: Matrix) -> Iterator[bytes]:
-    """COPY data of (id, scope, occurred_at, importance, pieces, embedding), in blocks of about a megabyte."""
+    """COPY data of (id, scope, occurred_at, importance, text, embedding), in blocks of about a megabyte."""
     block = bytearray(HEADER)
     for item, vector in zip(items, vector_values(matrix), strict=True):
         block += _FRONT.pack(6, 8, item.id, 4, item.scope)
         block += NULL if item.occurred_at is None else _MOMENT.pack(8, microseconds(item.occurred_at))
         block += _NUMBER.pack(8, item.importance)
-        block += _sized(text_array(pieces(item.text)))
+        block += _sized(_text(item.text))
         block += _sized(vector)
         if len(block) > BLOCK:
             yield bytes(block)
             block.clear()
     yield bytes(block + TRAILER)
-
-
-def pieces(text: str) -> list[str]:
-    """The text in pieces of at most PIECE characters, cut at white space where there is any."""
-    found = []
-    while len(text) > PIECE:
-        cut = next((at for at in range(PIECE, PIECE // 2, -1) if text[at].isspace()), PIECE)
-        found.append(text[:cut])
-        text = text[cut:]
-    return [*found, text]
 
 
 def microseconds(moment: datetime) -> int:
@@ -82,7 +70,7 @@ def int4_array(numbers: Sequence[int]) -> bytes:
 
 def text_array(texts: Sequence[str]) -> bytes:
     """Texts as text[]; what Postgres can't hold (NUL, half a surrogate pair) becomes a space or a question mark."""
-    return _array(TEXT, [text.replace("\0", " ").encode("utf-8", "replace") for text in texts])
+    return _array(TEXT, [_text(text) for text in texts])
 
 
 def timestamp_array(moments: Sequence[datetime | None]) -> bytes:
@@ -93,6 +81,10 @@ def timestamp_array(moments: Sequence[datetime | None]) -> bytes:
 def hits(ids: bytes, scores: bytes) -> list[Hit]:
     """Two arrays as ranked hits."""
     return list(map(Hit._make, zip(_values(ids, IDS), _values(scores, SCORES), strict=True)))
+
+
+def _text(text: str) -> bytes:
+    return text.replace("\0", " ").encode("utf-8", "replace")
 
 
 def _values(array: bytes, kind: np.dtype[np.void]) -> list[Any]:

@@ -9,7 +9,9 @@ from pydantic import ValidationError
 
 from recallbench.corpora.registry import facts
 from recallbench.errors import InputError
+from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.frozen import load
+from recallbench.protocol.rules import CorpusRules
 from recallbench.results.folder import BLOCKED
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
@@ -37,7 +39,11 @@ def audit(folder: Path) -> Audit:
     metrics = _read(folder)
     rules = load()
     stated = metrics.protocol
+    corpus = facts(metrics.corpus.name, rules)
     wrong = differences(folder)
+    counts = _counts(folder, metrics, corpus)
+    stated_departures = [f"{one.kind}: {one.detail}" for one in metrics.deviations]
+    found_departures = [str(one) for one in departures(_configuration(metrics), corpus, rules)]
     checks = (
         _equal(
             "manifest", "every file has the hash the manifest states", "; ".join(wrong) or "all hashes agree", not wrong
@@ -49,10 +55,59 @@ def audit(folder: Path) -> Audit:
             stated.clarifications_sha256,
             stated.clarifications_sha256 in (rules.clarifications_sha256, *rules.earlier_clarifications),
         ),
-        *check_gates(Evidence(metrics, rules, facts(metrics.corpus.name, rules), folder)),
+        _equal(
+            "deviations",
+            "those that follow from corpus, store, embedder, scope, depth and limit",
+            _differing(stated_departures, found_departures),
+            stated_departures == found_departures,
+        ),
+        _equal("counts", "figures of one result agree with each other", "; ".join(counts) or "they agree", not counts),
+        *check_gates(Evidence(metrics, rules, corpus, folder)),
     )
-    deviations = tuple(f"{one.kind}: {one.detail}" for one in metrics.deviations)
+    deviations = tuple(dict.fromkeys(found_departures + stated_departures))
     return Audit(folder, checks, decide(checks, deviations), deviations)
+
+
+def _configuration(metrics: Metrics) -> Configuration:
+    return Configuration(
+        sha256=metrics.dataset_sha256,
+        store=metrics.store.name,
+        variant=metrics.store.variant,
+        embedder=metrics.embedder.name if metrics.embedder else "",
+        pooled=metrics.retrieval.scope == "pooled",
+        depth=metrics.retrieval.depth,
+        limit=metrics.retrieval.limit,
+    )
+
+
+def _differing(stated: list[str], found: list[str]) -> str:
+    missing = [f"not stated: {one}" for one in found if one not in stated]
+    extra = [f"stated, but not so: {one}" for one in stated if one not in found]
+    return "; ".join(missing + extra) or f"{len(found)} stated, as they follow"
+
+
+def _counts(folder: Path, metrics: Metrics, corpus: CorpusRules) -> list[str]:
+    """What of a result contradicts itself, as far as counting tells; scoring the rankings again tells more."""
+    wrong = [
+        f"{one.name}: registered {one.expected}, found {one.found}" for one in metrics.corpus.checks if not one.holds
+    ]
+    asked, part = metrics.retrieval.asked, metrics.retrieval.limit
+    if asked != (corpus.with_evidence if part is None else part) and metrics.dataset_sha256 == corpus.sha256:
+        wrong.append(f"{asked} questions asked, {corpus.with_evidence if part is None else part} expected")
+    try:
+        with (folder / "raw_retrievals.jsonl").open("rb") as file:
+            rows = sum(1 for line in file if line.strip())
+    except OSError as error:
+        return [*wrong, f"raw_retrievals.jsonl: {error.strerror}"]
+    if rows != asked:
+        wrong.append(f"raw_retrievals.jsonl has {rows} rows for {asked} questions asked")
+    overall = {one.measure: one for one in metrics.estimates.get("overall", [])}
+    wrong += [
+        f"the headline says {one.estimate.measure} {one.estimate.value}, the table of all measures another figure"
+        for one in metrics.headline
+        if overall.get(one.estimate.measure) != one.estimate
+    ]
+    return wrong
 
 
 def _equal(name: str, required: str, observed: str, holds: bool) -> Check:

@@ -1,11 +1,30 @@
--- The postings of scope $1. A lexeme's frequency is its number of positions, a segment's length their sum.
+-- The postings of scope $1. A lexeme's frequency is how often a segment has it, a segment's length the sum of those.
 INSERT INTO postings (scope, lexeme, ids, impacts)
 WITH
+indexed AS MATERIALIZED (
+    SELECT s.id, word.lexeme, cardinality(word.positions) AS tf, word.positions[cardinality(word.positions)] AS last
+    FROM segments s, unnest(to_tsvector('pg_catalog.english', s.text)) AS word
+    WHERE s.scope = $1 AND NOT s.huge
+),
+-- A tsvector counts to 255 for each lexeme and to place 16383 of the text; what reaches either is counted by hand.
+uncounted AS MATERIALIZED (
+    SELECT s.id, s.text
+    FROM segments s
+    WHERE s.scope = $1 AND (s.huge OR s.id IN (SELECT id FROM indexed WHERE tf >= 255 OR last >= 16383))
+),
+-- Words of 2047 bytes and more are left out, as to_tsvector does.
+tokens AS MATERIALIZED (
+    SELECT u.id, word.tokid, word.token, count(*) AS times
+    FROM uncounted u, ts_parse('pg_catalog.default', u.text) AS word
+    WHERE octet_length(word.token) < 2047
+    GROUP BY u.id, word.tokid, word.token
+),
 words AS MATERIALIZED (
-    SELECT s.id, word.lexeme, sum(cardinality(word.positions))::double precision AS tf
-    FROM segments s, unnest(s.pieces) AS piece, unnest(to_tsvector('pg_catalog.english', piece)) AS word
-    WHERE s.scope = $1
-    GROUP BY s.id, word.lexeme
+    SELECT id, lexeme, tf::double precision AS tf FROM indexed WHERE id NOT IN (SELECT id FROM uncounted)
+    UNION ALL
+    SELECT t.id, lexeme, count(t.times)::double precision
+    FROM tokens t, unnest(lexemes(t.tokid, t.token)) AS lexeme
+    GROUP BY t.id, lexeme
 ),
 lengths AS MATERIALIZED (
     SELECT s.id, coalesce(sum(w.tf), 0) AS length

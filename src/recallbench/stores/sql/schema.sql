@@ -5,11 +5,13 @@ CREATE UNLOGGED TABLE segments (
     id bigint NOT NULL,
     occurred_at timestamptz,
     importance double precision NOT NULL CHECK (importance BETWEEN 0 AND 1),
-    pieces text[] NOT NULL,                     -- the text, cut where to_tsvector would refuse or miscount it
+    text text NOT NULL,
+    -- A tsvector holds a megabyte, and takes a few bytes for one of the text: never ten.
+    huge boolean GENERATED ALWAYS AS (octet_length(text) > 100000) STORED,
     embedding vector(:dims) NOT NULL,
     PRIMARY KEY (scope, id)
 );
-ALTER TABLE segments ALTER pieces SET STORAGE EXTERNAL, ALTER pieces SET STATISTICS 0;
+ALTER TABLE segments ALTER text SET STORAGE EXTERNAL, ALTER text SET STATISTICS 0;
 ALTER TABLE segments ALTER embedding SET STORAGE :storage, ALTER embedding SET STATISTICS 0;
 
 -- What each lexeme adds to the BM25 score of each segment of its scope that has it.
@@ -24,6 +26,18 @@ ALTER TABLE postings ALTER ids SET STATISTICS 0, ALTER impacts SET STATISTICS 0;
 
 CREATE FUNCTION setting(name text) RETURNS double precision
     LANGUAGE sql STABLE RETURN current_setting('recallbench.' || name)::double precision;
+
+-- What to_tsvector makes of a token of this type: the first dictionary of the configuration that knows it decides.
+CREATE FUNCTION lexemes(type integer, token text) RETURNS text[]
+    LANGUAGE sql STABLE RETURN (
+        SELECT ts_lexize(m.mapdict::regdictionary, token)
+        FROM pg_catalog.pg_ts_config_map m
+        WHERE m.mapcfg = 'pg_catalog.english'::regconfig
+            AND m.maptokentype = type
+            AND ts_lexize(m.mapdict::regdictionary, token) IS NOT NULL
+        ORDER BY m.mapseqno
+        LIMIT 1
+    );
 
 -- One lexeme's part of a BM25 score. Kept as a multiple of 2^-40, so that a sum does not depend on the order of adding:
 -- the same question scores the same to the last bit, whatever plan answers it.

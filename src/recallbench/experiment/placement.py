@@ -1,0 +1,50 @@
+"""Where the result of a run goes, or the folder that says why there is none."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from recallbench.errors import Blocked, RecallBenchError
+from recallbench.experiment.choices import REFERENCE_STORE, SYSTEM_UNDER_TEST
+from recallbench.experiment.options import Options
+from recallbench.progress import Progress
+from recallbench.results.folder import check_writable, explicit_folder, folder_name, free_folder, write_blocked
+
+
+def parent(options: Options) -> Path:
+    """The folder that results of the corpus lie in: --out, else below RECALLBENCH_RESULTS, else below ./benchmarks."""
+    return options.out or Path(options.environ.get("RECALLBENCH_RESULTS") or "benchmarks") / options.corpus / "results"
+
+
+def result_folder(options: Options, store: str, today: date) -> Path:
+    """A folder that does not exist yet and can be made: the one that was named, else a free default name."""
+    if options.folder is not None:
+        folder = explicit_folder(options.folder)
+    else:
+        folder = free_folder(parent(options), _name(options, store, today, options.label))
+    check_writable(folder)
+    return folder
+
+
+def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Progress) -> None:
+    """Write the BLOCKED folder; what hinders that is told, and never hides what blocked the run."""
+    labels = "_".join(word for word in (options.label, "BLOCKED") if word)
+    if options.folder is not None:
+        folder = free_folder(options.folder.parent, f"{options.folder.name}_BLOCKED")
+    else:
+        folder = free_folder(parent(options), _name(options, options.store or REFERENCE_STORE, today, labels))
+    try:
+        write_blocked(folder, options.corpus, blocked.problem, blocked.found, blocked.remedy)
+    except RecallBenchError as error:
+        progress.note(str(error))
+    else:
+        progress.note(f"BLOCKED: {folder / 'BLOCKED.md'} says what is missing")
+
+
+def _name(options: Options, store: str, today: date, label: str | None) -> str:
+    version = options.version or store
+    if options.version and store != SYSTEM_UNDER_TEST:
+        # The tag alone would claim that the extension of that version was measured.
+        version = f"{options.version}_{store}"
+    return folder_name(version, today, label)

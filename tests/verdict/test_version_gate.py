@@ -1,0 +1,52 @@
+"""The version pin: what was measured is what the result names."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from recallbench.verdict.gates.version import check
+
+
+@dataclass
+class Stated:
+    name: str
+    version: str
+    version_after: str
+    asked_version: str | None
+
+
+@dataclass
+class Said:
+    store: Stated
+    pgmnemo_version: str | None
+
+
+@dataclass
+class Case:
+    metrics: Said
+
+
+REFERENCE = "recallbench-pgvector/1 (PostgreSQL 18.4, pgvector 0.8.5)"
+
+
+@pytest.mark.parametrize(
+    ("store", "version", "after", "asked", "pinned", "status"),
+    [
+        ("pgvector", REFERENCE, REFERENCE, None, None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "recallbench-pgvector/1", None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "v1", None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "0.8.5", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, "PostgreSQL", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, "", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, None, "0.2.1", "fail"),
+        ("pgvector", REFERENCE, REFERENCE.replace("18.4", "18.5"), None, None, "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", "0.2.1", "pass"),
+        ("pgmnemo", "0.2.1", "0.2.1", None, "0.2.1", "pass"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.4.1", "0.2.1", "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", "0.4.1", "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", None, "fail"),
+    ],
+)
+def test_version_pin(store: str, version: str, after: str, asked: str | None, pinned: str | None, status: str) -> None:
+    case = Case(Said(Stated(store, version, after, asked), pinned))
+    assert check(case).status == status  # type: ignore[arg-type]
