@@ -271,7 +271,7 @@ ODD = (
 """A bit of everything that the parser tells apart, with a word too long to be indexed."""
 
 
-@pytest.mark.parametrize("text", [ODD, "", " ".join(f"word{n}x" for n in range(16_500)), "hay " * 60_000])
+@pytest.mark.parametrize("text", [ODD, "", " ".join(f"w{n % 900}" for n in range(16_500)), "hay " * 60_000])
 @pytest.mark.parametrize("times", [3, 254, 255, 256, 400, 3000])
 def test_a_long_text_is_counted_whole(filled, lexemes, times: int, text: str) -> None:
     # A tsvector counts to 255 and to place 16383: what goes beyond must count alike, for `cat` and for all the others.
@@ -282,11 +282,11 @@ def test_a_long_text_is_counted_whole(filled, lexemes, times: int, text: str) ->
         return Counter(rest) + Counter(cat=times, dog=1)
 
     long = f"{text}{' cat' * times} dog"
-    texts = [long, "cat straw dog", "hay hay cat", "hay running", "word7x café example.org", "words"]
+    texts = [long, "cat straw dog", "hay hay cat", "hay running", "w7 café example.org", "words"]
     items = [Item(n, 1, told, None, 0.5) for n, told in enumerate(texts)]
     vectors = np.ones((len(items), 2), np.float32)
     store = filled("bm25", items, vectors)
-    for question in ("cat", "cats and hay", "dog word7x", "run to a well-known café at example.org", "words"):
+    for question in ("cat", "cats and hay", "dog w7", "run to a well-known café at example.org", "words"):
         query = Query(1, question, vectors[0])
         found = reference_score.parts(items, vectors, query, counted)
         hits = {hit.id: hit.score for hit in store.search(query, 50)}

@@ -22,7 +22,7 @@ tokens AS MATERIALIZED (
 words AS MATERIALIZED (
     SELECT id, lexeme, tf::double precision AS tf FROM indexed WHERE id NOT IN (SELECT id FROM uncounted)
     UNION ALL
-    SELECT t.id, lexeme, count(t.times)::double precision
+    SELECT t.id, lexeme, sum(t.times)::double precision
     FROM tokens t, unnest(lexemes(t.tokid, t.token)) AS lexeme
     GROUP BY t.id, lexeme
 ),
