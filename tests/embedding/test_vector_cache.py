@@ -149,6 +149,21 @@ def test_rows_that_are_gone_from_the_files_are_forgotten(tmp_path: Path) -> None
     assert known.corrupt == 0
 
 
+def test_a_row_in_the_place_of_a_forgotten_one_is_verified_again(tmp_path: Path) -> None:
+    known = VectorCache(tmp_path / "c", DIMS)
+    fill(known, 1, 2)
+    assert values(known, 2) == [2.0]
+    os.truncate(tmp_path / "c" / "index", RECORD.itemsize)
+    known.refresh()
+    fill(VectorCache(tmp_path / "c", DIMS), 3)
+    with (tmp_path / "c" / "vectors.f32").open("r+b") as file:
+        file.seek(DIMS * 4)
+        file.write(b"damaged!")
+    known.refresh()
+    assert values(known, 1, 2, 3) == [1.0, None, None]
+    assert known.corrupt == 1
+
+
 KILLED = """
 import os, sys
 from pathlib import Path
