@@ -3,8 +3,10 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from commandline import environment, recallbench
@@ -321,3 +323,44 @@ def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path
     assert "verdict: UNVERIFIED, not CANONICAL" in allowed.stdout
     assert "gate failed: dataset integrity" in allowed.stdout
     assert "deviation: dataset: " in allowed.stdout
+
+
+def test_one_settings_file_serves_several_commands(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('store = "exact"\nlimit = 5\nallow-deviation = "dataset"\nembedder = "hash"\n')
+    assert recallbench("doctor", "canary", "--config", "s.toml", cwd=tmp_path).returncode == 0
+    done = recallbench("run", "canary-locomo", "--config", "s.toml", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "deviation: limit" in done.stdout
+
+
+def test_an_embedder_that_nothing_uses_is_refused(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--embedder", "minilm", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has no use for --embedder" in done.stderr
+
+
+def test_a_polite_request_to_end_leaves_no_server(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "recallbench",
+        "run",
+        "canary-locomo",
+        "--store",
+        "pgvector",
+        "--embedder",
+        "minilm",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    servers: list[psutil.Process] = []
+    while not servers and time.monotonic() < deadline:
+        below = psutil.Process(process.pid).children(recursive=True)
+        servers = [one for one in below if one.name() == "postgres" and "-D" in one.cmdline()]
+        time.sleep(0.01)
+    process.terminate()
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in told
+    assert servers
+    assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in servers)

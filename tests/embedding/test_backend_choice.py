@@ -10,7 +10,7 @@ import pytest
 from recallbench.embedding import machine
 from recallbench.embedding.backend import absence, choose_backend
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.proof import Proof, Proofs, spread
+from recallbench.embedding.proof import Proof, Proofs
 from recallbench.errors import Blocked
 
 WEIGHTS = {"weights": "w"}
@@ -90,14 +90,6 @@ def test_a_device_torch_does_not_have_is_remembered(
     assert embedder.report().notes == ("torch finds no cuda device: the CPU was used",)
     again = open_embedder(tiny_bge.spec, cache_dir=tmp_path / "c", environ=environ, backend="torch")
     assert again.fingerprint["backend"] == "torch/cpu"
-
-
-def test_proof_texts_are_spread_over_all_lengths() -> None:
-    assert spread(5, 32) == [0, 1, 2, 3, 4]
-    assert spread(9, 5) == [0, 2, 4, 6, 8]
-    assert len(spread(8192)) == 32
-    assert (spread(8192)[0], spread(8192)[-1]) == (0, 8191)
-    assert spread(0) == []
 
 
 def test_a_file_is_hashed_and_the_processor_named_by_one_rule_everywhere() -> None:

@@ -101,8 +101,8 @@ def _run(arguments: Sequence[str]) -> int:
     except OSError as error:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
-        hint = "free some room, then run again" if error.errno == errno.ENOSPC else "see the message above"
-        _tell(f"the system refused: {error}\n  what to do: {hint}; nothing was left half-written")
+        hint = "free some room" if error.errno == errno.ENOSPC else "mend what the system names"
+        _tell(f"the system refused: {error}\n  what to do: {hint}, then run again")
         return 2
     except Exception as error:
         if os.environ.get("RECALLBENCH_DEBUG"):

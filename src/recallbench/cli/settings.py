@@ -39,8 +39,10 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
             found=str(error),
             remedy="mend the file or leave --config out",
         ) from error
-    known = {flag.lstrip("-"): p.name for p in context.command.params for flag in p.opts if flag.startswith("--")}
-    unknown = sorted(set(table) - set(known))
+    known = _keys(context.command)
+    program = context.parent.command if context.parent else context.command
+    others = {key for command in getattr(program, "commands", {}).values() for key in _keys(command)}
+    unknown = sorted(set(table) - set(known) - others)
     if unknown:
         raise InputError(
             f"{path}: unknown setting {unknown[0]!r}",
@@ -48,8 +50,17 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
             found=unknown[0],
             remedy="mend the file; the keys are the long option names",
         )
-    context.default_map = {**(context.default_map or {}), **{known[key]: value for key, value in table.items()}}
+    # One file may serve several commands: what another one takes is passed over here.
+    given = {known[key]: value for key, value in table.items() if key in known}
+    several = {parameter.name for parameter in context.command.params if getattr(parameter, "multiple", False)}
+    given = {name: [value] if name in several and isinstance(value, str) else value for name, value in given.items()}
+    context.default_map = {**(context.default_map or {}), **given}
     return path
+
+
+def _keys(command: Any) -> dict[str, str]:
+    """The long option names of a command, with the parameters they set."""
+    return {flag.lstrip("-"): p.name for p in command.params for flag in p.opts if flag.startswith("--")}
 
 
 Config = Annotated[

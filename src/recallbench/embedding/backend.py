@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Backend
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.proof import Proofs
+from recallbench.embedding.proof import Proof, Proofs
 from recallbench.errors import Blocked
 
 OPENVINO = "openvino/cpu"
@@ -29,13 +29,16 @@ def choose_backend(
         return "torch/cpu", ""
     proofs = [proof for proof in map(Proofs(memo).recall, weights) if proof and not proof.equal]
     if proofs:
-        return "torch/cpu", failure_note(proofs[0].worst_cosine)
+        return "torch/cpu", failure_note(proofs[0])
     return OPENVINO, ""
 
 
-def failure_note(worst: float) -> str:
+def failure_note(proof: Proof) -> str:
     """What a failed proof means, in a sentence."""
-    return f"OpenVINO does not give torch's vectors on this machine (worst cosine {worst:.7f}): torch was used"
+    if proof.worst_cosine is None:
+        return f"OpenVINO can't run this encoder on this machine ({proof.fault}): torch was used"
+    worst = f"worst cosine {proof.worst_cosine:.7f}"
+    return f"OpenVINO does not give torch's vectors on this machine ({worst}): torch was used"
 
 
 def absence(device: str) -> dict[str, str]:

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from recallbench.embedding.backend import OPENVINO, absence, choose_backend, failure_note
+from recallbench.embedding import machine
+from recallbench.embedding.backend import OPENVINO
 from recallbench.embedding.cache import VectorCache
 from recallbench.embedding.embedder import Backend, Embedded, EmbeddingReport, Matrix
 from recallbench.embedding.encoders import EncoderSpec, Role
-from recallbench.embedding.engine import Clock, Engine, Row, device_found
-from recallbench.embedding.identity import Identity, digest_of, key_of
+from recallbench.embedding.engine import Clock, Row
+from recallbench.embedding.engines import Engines
+from recallbench.embedding.identity import digest_of, key_of
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.proof import TEXTS, Proof, Proofs, spread
+from recallbench.embedding.sample import Sample
 from recallbench.embedding.tokens import Tokens
 from recallbench.embedding.weights import Shelf
 from recallbench.errors import InputError, RecallBenchError
@@ -56,23 +58,21 @@ class CachedEmbedder:
         self._memo = Memo(cache_dir / "memo")
         self._shelf = Shelf(spec.name, environ, self._memo, progress)
         self._clock = Clock()
-        self._backend = ""
-        self._notes: list[str] = []
-        self._identity: Identity | None = None
         self._cache: VectorCache | None = None
         self._tokens: Tokens | None = None
-        self._engines: dict[str, Engine] = {}
-        self._proof: Proof | None = None
-        self._proof_status: Literal["equal", "cached", "failed", "not needed"] = "not needed"
+        self._engines: Engines | None = None
+        self._sample = Sample()
         self._seen: dict[bytes, int] = {}
         """True tokens of every distinct text of this run."""
         self._computed = 0
         self._reused = 0
+        self._given = 0
+        """Vectors that went into the run."""
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
-        """What decides the vectors. Settled once `ensure` returned: a failed proof changes the backend."""
-        return self._identified().fingerprint(self._backend)
+        """What decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
+        return self._settled().identity.fingerprint(self._settled().backend)
 
     @property
     def fingerprint_sha256(self) -> str:
@@ -105,7 +105,8 @@ class CachedEmbedder:
         store = self._store()
         keys = [key_of(self.spec, text, role, position) for position, text in enumerate(texts)]
         found = [store.row(key) for key in keys]
-        if None in found:
+        # Texts that were ensured under a backend since given up count as never seen.
+        if None in found or any(key not in self._seen for key in keys):
             self.ensure(texts, role)
             store = self._store()
             found = [store.row(key) for key in keys]
@@ -117,21 +118,22 @@ class CachedEmbedder:
                 found=f"{len(rows)} with a right checksum",
                 remedy="check the disk; the folder is only a cache and may be deleted",
             )
+        self._given += len(rows)
         return Embedded(store.vectors(rows), store.tokens(rows), store.cuts(rows))
 
     def report(self) -> EmbeddingReport:
         """What happened so far."""
-        self._identified()
-        notes = list(self._notes)
+        engines = self._settled()
+        notes = list(engines.notes)
         if self._cache is not None and self._cache.corrupt:
             notes.append(f"{self._cache.corrupt} damaged record(s) in the vector cache were computed anew")
         return EmbeddingReport(
             encoder=self.name,
-            backend=self._backend,
-            device=self._backend.partition("/")[2],
-            proof=self._proof_status,
-            worst_cosine=self._proof.worst_cosine if self._proof else None,
-            proof_texts=self._proof.texts if self._proof else 0,
+            backend=engines.backend,
+            device=engines.backend.partition("/")[2],
+            proof=engines.status,
+            worst_cosine=engines.worst_cosine,
+            proof_texts=engines.proof_texts,
             distinct=len(self._seen),
             computed=self._computed,
             reused=self._reused,
@@ -139,11 +141,13 @@ class CachedEmbedder:
             truncated=sum(tokens > self.max_tokens for tokens in self._seen.values()),
             seconds=dict(self._clock.seconds),
             notes=tuple(notes),
+            computed_with=self._cache.computed_with if self._cache is not None else (),
         )
 
     def close(self) -> None:
         """Release models and files. May be called twice."""
-        self._engines.clear()
+        if self._engines is not None:
+            self._engines.close()
         self._tokens = None
         if self._cache is not None:
             self._cache.close()
@@ -154,6 +158,7 @@ class CachedEmbedder:
     ) -> list[tuple[int, bytes, str]]:
         """Of these texts the first of each that has no vector yet; the others are counted."""
         store = self._store()
+        proving = self._settled().backend == OPENVINO
         missing = []
         for position, text in block:
             key = key_of(self.spec, text, role, position)
@@ -166,21 +171,28 @@ class CachedEmbedder:
             elif key not in self._seen:
                 self._seen[key] = int(store.tokens([row])[0])
                 self._reused += 1
+            else:
+                continue
+            if proving:
+                self._sample.offer(text)
         return missing
 
     def _tokenised(self, missing: Sequence[tuple[int, bytes, str]], role: Role) -> list[Item]:
         if not missing:
             return []
         with self._clock.part("tokenise"):
-            if self._tokens is None:
-                self._tokens = Tokens(self._shelf.verified(self.spec.tokenizer), self.max_tokens)
-            read = self._tokens.read([text for _, _, text in missing], self.spec.prefix(role))
+            read = self._tokenizer().read([text for _, _, text in missing], self.spec.prefix(role))
             return [Item(position, key, *one) for (position, key, _), one in zip(missing, read, strict=True)]
 
     def _embed(self, window: list[Item], role: Role, advance: Advance | None) -> None:
         """Compute and keep one window, the longest texts first."""
+        engines = self._settled()
+        before = engines.backend
+        engine = engines.ready(role, self._sample.texts(), self._ids)
+        if engines.backend != before:
+            self._start_over(before)
+            window = [item for item in window if self._store().row(item.key) is None]
         window.sort(key=lambda item: (-item.tokens, item.key))
-        engine = self._engine(role, window)
         size = self.spec.batch_size
         # Without a total for all texts, the time left is told for each window.
         with nullcontext(advance) if advance else self._stage(role, len(window)) as tell:
@@ -211,78 +223,40 @@ class CachedEmbedder:
                 remedy=f"recallbench fetch {self.name} verifies the weights; --backend torch rules out OpenVINO",
             )
 
-    def _engine(self, role: Role, window: Sequence[Item]) -> Engine:
-        """The loaded weights of this role, proven on texts of the window where that is due."""
-        weights = self.spec.weights(role)
-        place = f"{weights.repo}@{weights.revision}"
-        engine = self._engines.get(place)
-        if engine is None:
-            paths = self._shelf.verified(weights)
-            device = self._backend.partition("/")[2]
-            if device_found(device) != device:
-                self._memo.keep(absence(device), {"found": False})
-                self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
-            engine = self._engines[place] = Engine(self.spec, weights, paths, self._backend, self._clock)
-        if engine.backend == OPENVINO:
-            self._prove(engine, role, window)
-        return engine
+    def _tokenizer(self) -> Tokens:
+        if self._tokens is None:
+            self._tokens = Tokens(self._shelf.verified(self.spec.tokenizer), self.max_tokens)
+        return self._tokens
 
-    def _prove(self, engine: Engine, role: Role, window: Sequence[Item]) -> None:
-        proofs = Proofs(self._memo)
-        identity = self._identified().of_module(role)
-        proof = proofs.recall(identity)
-        # A proof on fewer texts than are at hand now is made again.
-        if proof and proof.equal and proof.texts >= min(TEXTS, len(window)):
-            if self._proof_status == "not needed":
-                self._proof, self._proof_status = proof, "cached"
-            if proof.texts >= TEXTS:
-                engine.release()
-            return
-        rows = [window[place].ids for place in spread(len(window))]
-        with self._progress.stage("proving OpenVINO equal to torch", len(rows), "texts") as advance:
-            proof = engine.prove(rows, advance)
-        proofs.keep(identity, proof)
-        self._proof, self._proof_status = proof, "equal" if proof.equal else "failed"
-        if proof.equal and proof.texts >= TEXTS:
-            engine.release()
-        if not proof.equal:
-            self._switch("torch/cpu", failure_note(proof.worst_cosine))
+    def _ids(self, texts: Sequence[str], role: Role) -> list[Row]:
+        return [one.ids for one in self._tokenizer().read(texts, self.spec.prefix(role))]
 
-    def _switch(self, backend: str, note: str) -> None:
-        """Go on with another backend, and so with another cache; never with vectors of both in one run."""
-        if self._seen:
+    def _start_over(self, left: str) -> None:
+        """Go on with another backend's cache, so that vectors of two backends never meet in one run."""
+        engines = self._settled()
+        if self._given:
             raise RecallBenchError(
-                f"{note}, but vectors of {self._backend} already went into this run",
+                f"{engines.notes[-1]}, but vectors of {left} already went into this run",
                 expected="one backend throughout a run",
-                found=f"{len(self._seen)} texts from the cache of {self._backend}",
+                found=f"{self._given} vectors of {left} were looked up",
                 remedy="run the same command again: this is remembered, and the other backend is used from the start",
             )
-        self._notes.append(note)
-        self._progress.note(note)
-        self._backend = backend
-        for engine in self._engines.values():
-            if engine.backend != backend:
-                engine.use(backend)
+        # What was ensured so far counts for nothing; `lookup` embeds it where this backend's cache lacks it.
+        self._seen.clear()
+        self._computed = self._reused = 0
         if self._cache is not None:
             self._cache.close()
             self._cache = None
 
-    def _identified(self) -> Identity:
+    def _settled(self) -> Engines:
         """Know the hash of every file, and the backend."""
-        if self._identity is None:
-            self._identity = Identity(self.spec, self._shelf)
-            self._backend = self._choose()
-        return self._identity
-
-    def _choose(self) -> str:
-        modules = [self._identified().of_module("passage"), self._identified().of_module("query")]
-        backend, note = choose_backend(self._asked, self._environ, self._memo, modules)
-        if note:
-            self._notes.append(note)
-        return backend
+        if self._engines is None:
+            self._engines = Engines(self.spec, self._shelf, self._memo, self._asked, self._environ, self._clock)
+        return self._engines
 
     def _store(self) -> VectorCache:
         if self._cache is None:
             folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
-            self._cache = VectorCache(folder, self.stored_dims, self.fingerprint)
+            line = machine.computing_with(self._settled().backend)
+            self._cache = VectorCache(folder, self.stored_dims, self.fingerprint, line)
         return self._cache

@@ -18,6 +18,7 @@ from recallbench.progress import Progress, Silent
 Matrix = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
 Backend = Literal["auto", "openvino", "torch"]
+ProofStatus = Literal["equal", "cached", "failed", "not needed"]
 
 
 class Embedded(NamedTuple):
@@ -37,10 +38,12 @@ class EmbeddingReport:
     encoder: str
     backend: str
     device: str
-    proof: Literal["equal", "cached", "failed", "not needed"]
+    proof: ProofStatus
     """Whether the OpenVINO forward pass was held against torch: in this run, in an earlier one, or not at all."""
     worst_cosine: float | None
+    """Of twins the worse one's; None where nothing was compared."""
     proof_texts: int
+    """Of twins the smaller number."""
     distinct: int
     computed: int
     reused: int
@@ -51,6 +54,8 @@ class EmbeddingReport:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall clock by part: load, compile, proof, tokenise, forward."""
     notes: tuple[str, ...] = ()
+    computed_with: tuple[str, ...] = ()
+    """Library versions and processors behind the vectors of the cache folder, earlier runs' included."""
 
 
 class Embedder(Protocol):
@@ -70,7 +75,7 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
-        """What decides the vectors. Settled once `ensure` returned: a failed proof changes the backend."""
+        """What decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
 
     @property
     def fingerprint_sha256(self) -> str:

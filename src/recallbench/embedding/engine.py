@@ -67,10 +67,6 @@ class Engine:
         if self.backend.startswith("openvino"):
             self._module = None
 
-    def use(self, backend: str) -> None:
-        """Go on with another backend. Not after `release`."""
-        self.backend, self._forward = backend, self._start(backend)
-
     def batch(self, rows: Sequence[Row]) -> Batch:
         """Rows of ids, padded."""
         return pad(rows, self.pad_id)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -60,10 +61,24 @@ class TorchForward:
         return vectors
 
 
+class OpenvinoUnusable(RecallBenchError):
+    """OpenVINO can't be imported, or can't compile or run a module; `found` says why."""
+
+
 class OpenvinoForward:
     """The same module, compiled by OpenVINO for this CPU, at float32 and any batch shape."""
 
     def __init__(self, module: torch.nn.Module) -> None:
+        with _explained():
+            self._request = self._compiled(module).create_infer_request()
+
+    def __call__(self, batch: Batch) -> Matrix:
+        with _explained():
+            vectors: Matrix = self._request.infer({0: batch.ids, 1: batch.mask})[0].copy()
+        return vectors
+
+    @staticmethod
+    def _compiled(module: torch.nn.Module) -> Any:
         import torch
 
         openvino = _openvino()
@@ -78,12 +93,21 @@ class OpenvinoForward:
         compiled = openvino.Core().compile_model(model, "CPU", hints)
         precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
         if precision != "f32":
-            raise RecallBenchError("OpenVINO did not take float32", expected="f32", found=str(precision))
-        self._request = compiled.create_infer_request()
+            raise ValueError(f"asked for f32, it computes in {precision}")
+        return compiled
 
-    def __call__(self, batch: Batch) -> Matrix:
-        vectors: Matrix = self._request.infer({0: batch.ids, 1: batch.mask})[0].copy()
-        return vectors
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # its parts raise whatever they like, so that nothing narrower would be all of it
+        lines = str(error).strip().splitlines()
+        raise OpenvinoUnusable(
+            "OpenVINO can't run this encoder",
+            found=f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__,
+            remedy="--backend torch",
+        ) from error
 
 
 def _openvino() -> Any:

@@ -28,6 +28,16 @@ def library_versions() -> dict[str, str]:
     return {name: _version(name) for name in LIBRARIES}
 
 
+def computing_with(backend: str) -> str:
+    """What computes a vector on this backend and may change its last digits, in a line."""
+    runtime, _, device = backend.partition("/")
+    used = {name: found for name, found in library_versions().items() if name != "openvino" or name == runtime}
+    return (
+        ", ".join(f"{name} {found}" for name, found in used.items())
+        + f" on {cpu_model() if device == 'cpu' else device}"
+    )
+
+
 def likely_device(environ: Mapping[str, str]) -> str:
     """`cuda`, `mps` or `cpu`, as torch will most likely find; torch itself has the last word when a model is loaded."""
     if platform.system() == "Darwin" and platform.machine() == "arm64":

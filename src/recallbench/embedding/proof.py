@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from recallbench.embedding.forward import Batch, Forward
 from recallbench.embedding.memo import Memo
 from recallbench.progress import Advance
 
-TEXTS = 32
 COSINE = 0.999999
 LENGTH = 1e-4
 """Largest relative difference in length; an encoder that does not normalise could differ there unseen by the cosine."""
@@ -23,13 +22,11 @@ class Proof:
     """The outcome of one comparison."""
 
     equal: bool
-    worst_cosine: float
+    worst_cosine: float | None
+    """None where nothing could be compared."""
     texts: int
-
-
-def spread(count: int, wanted: int = TEXTS) -> list[int]:
-    """`wanted` places over `count` texts sorted by length, both ends included; all of them if there are fewer."""
-    return sorted({round(place) for place in np.linspace(0, count - 1, min(count, wanted))}) if count else []
+    fault: str = ""
+    """Why the faster one could not even run."""
 
 
 def compare(fast: Forward, reference: Forward, batches: Sequence[Batch], advance: Advance = lambda done: None) -> Proof:
@@ -58,12 +55,11 @@ class Proofs:
     def recall(self, weights: Mapping[str, str]) -> Proof | None:
         """The proof that holds for these weights here and now, if one was made."""
         fact = self._memo.recall(self._key(weights))
-        return Proof(bool(fact["equal"]), float(fact["worst_cosine"]), int(fact["texts"])) if fact else None
+        return Proof(**fact) if fact else None
 
     def keep(self, weights: Mapping[str, str], proof: Proof) -> None:
         """Remember it, a failed one too."""
-        fact = {"equal": proof.equal, "worst_cosine": proof.worst_cosine, "texts": proof.texts}
-        self._memo.keep(self._key(weights), fact)
+        self._memo.keep(self._key(weights), asdict(proof))
 
     @staticmethod
     def _key(weights: Mapping[str, str]) -> dict[str, str]:

@@ -44,6 +44,13 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
             f"there is no store {store!r}", expected=", ".join(STORES), found=store, remedy="recallbench stores"
         )
     if not _needs_vectors(store, options):
+        if options.embedder is not None:
+            raise UsageError(
+                f"the store {store} needs no vectors, so it has no use for --embedder",
+                expected="--embedder with a store that searches vectors",
+                found=f"--embedder {options.embedder}",
+                remedy="leave out --embedder, or choose another --store",
+            )
         return Choice(store, None, tuple(said))
     embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
     return Choice(store, embedder, tuple(said))

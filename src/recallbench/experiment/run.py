@@ -112,7 +112,7 @@ def _run(
                 rules,
                 registered,
                 survey,
-                _clarifications(corpus, rules),
+                _clarifications(corpus, choice, rules),
                 corpus.clustered,
                 choice,
                 configuration(options, choice, survey.sha256),
@@ -176,9 +176,15 @@ def _measure(
     )
 
 
-def _clarifications(corpus: Corpus, rules: Rules) -> tuple[int, ...]:
-    """Those that reading the corpus applied, and those that concern every corpus."""
+def _clarifications(corpus: Corpus, choice: Choice, rules: Rules) -> tuple[int, ...]:
+    """Those that were applied: what reading the corpus took, and of the general ones what the run had to do with."""
     general = {one.number for one in rules.clarifications if not one.corpora}
+    if choice.store != rules.canonical_store:
+        general -= {12}  # the extension's retrieval call
+    if corpus.name not in rules.corpora:
+        general -= {16}  # where the registered files are published
+    if choice.embedder not in {registered.embedder for registered in rules.corpora.values()}:
+        general -= {17}  # the canonical weights
     return tuple(sorted(general | set(corpus.clarifications)))
 
 

@@ -16,7 +16,6 @@ PACKAGES = (
     "numpy",
     "torch",
     "openvino",
-    "sentence-transformers",
     "transformers",
     "psycopg",
     "pgvector",

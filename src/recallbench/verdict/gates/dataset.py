@@ -7,7 +7,9 @@ def check(evidence: Evidence) -> Finding:
     stated, registered = evidence.metrics.dataset_sha256, evidence.corpus.sha256
     if evidence.metrics.corpus.sha256 != stated:
         return Finding("fail", f"dataset_sha256 {stated} and corpus.sha256 {evidence.metrics.corpus.sha256} disagree")
-    return passed_if(stated == registered, f"sha256 {stated}, registered {registered}")
+    return passed_if(
+        stated == registered, f"sha256 {stated}" + ("" if stated == registered else f", pinned {registered}")
+    )
 
 
 GATE = Gate("dataset integrity", check)
