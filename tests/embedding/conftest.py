@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_models import Tiny, bge, dragon
 
 from loopback_hub import LoopbackHub
+from recallbench.embedding.embedder import Embedder, open_embedder
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +33,15 @@ def hub(tiny_bge: Tiny, tiny_dragon: Tiny) -> Iterator[LoopbackHub]:
 def environ(hub: LoopbackHub, tmp_path: Path) -> dict[str, str]:
     """An environment that knows the loopback hub and an empty cache."""
     return {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}
+
+
+@pytest.fixture
+def opened(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> Any:
+    """Opens the tiny bge over one cache folder; keywords override."""
+
+    def open_(**options: Any) -> Embedder:
+        spec = options.pop("spec", tiny_bge.spec)
+        settings: dict[str, Any] = {"cache_dir": tmp_path / "cache", "environ": environ, "backend": "torch"}
+        return open_embedder(spec, **{**settings, **options})
+
+    return open_

@@ -16,24 +16,12 @@ import numpy as np
 import pytest
 from tiny_models import Tiny, independent, sentence, table_of
 
-from recallbench.embedding import cached, machine, proof
-from recallbench.embedding.embedder import Embedder, open_embedder
-from recallbench.errors import InputError, RecallBenchError
+from recallbench.embedding import cached, machine
+from recallbench.embedding.engine import Engine
+from recallbench.errors import InputError
 from recallbench.progress import Advance, Silent
 
 TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12, 200, 90, 7, 30, 600, 5, 17))]
-
-
-@pytest.fixture
-def opened(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> Any:
-    """Opens the tiny bge over one cache folder; keywords override."""
-
-    def open_(**options: Any) -> Embedder:
-        spec = options.pop("spec", tiny_bge.spec)
-        settings: dict[str, Any] = {"cache_dir": tmp_path / "cache", "environ": environ, "backend": "torch"}
-        return open_embedder(spec, **{**settings, **options})
-
-    return open_
 
 
 def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
@@ -48,6 +36,7 @@ def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
     again.ensure(TEXTS[:4], "passage")
     report = again.report()
     assert (report.distinct, report.computed, report.reused, report.truncated) == (4, 0, 4, 1)
+    assert report.computed_with == (machine.computing_with("torch/cpu"),)
     assert report.tokens == int(again.lookup(TEXTS[:4], "passage").tokens.sum())
 
 
@@ -81,11 +70,11 @@ def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypa
 def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     widths = []
 
-    def watched(self: Any, batch: Any, original: Any = cached.Engine.forward) -> Any:
+    def watched(self: Any, batch: Any, original: Any = Engine.forward) -> Any:
         widths.append(batch.ids.shape)
         return original(self, batch)
 
-    monkeypatch.setattr(cached.Engine, "forward", watched)
+    monkeypatch.setattr(Engine, "forward", watched)
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
     tokens = sorted(embedder.lookup(TEXTS, "passage").tokens.tolist(), reverse=True)
@@ -213,59 +202,3 @@ def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
     assert second == [[], first[1], 0, first[3]]
     # Left to itself, OpenVINO's import reports home and leaves a folder in the user's home.
     assert not (tmp_path / "intel").exists()
-
-
-def test_openvino_is_proven_once_and_the_proof_is_kept(opened: Any) -> None:
-    texts = [sentence(4 + seed, seed) for seed in range(40)]
-    first = opened(backend="openvino")
-    first.ensure(texts, "passage")
-    report = first.report()
-    assert (report.backend, report.proof, report.proof_texts) == ("openvino/cpu", "equal", 32)
-    assert report.worst_cosine is not None
-    assert 0.999999 <= report.worst_cosine <= 1.000001
-    assert first.fingerprint["backend"] == "openvino/cpu"
-    first.close()
-    second = opened(backend="openvino")
-    second.ensure([*texts, "rain again"], "passage")
-    assert (second.report().proof, second.report().computed, second.report().proof_texts) == ("cached", 1, 32)
-    third = opened(backend="openvino")
-    third.ensure(texts, "passage")
-    assert third.report().proof == "not needed"
-
-
-def test_a_proof_on_few_texts_is_made_again_on_more(opened: Any) -> None:
-    first = opened(backend="openvino")
-    first.ensure(["a cat", "a dog"], "passage")
-    assert first.report().proof_texts == 2
-    first.ensure(TEXTS, "passage")
-    assert (first.report().proof, first.report().proof_texts) == ("equal", 12)
-
-
-def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(proof, "COSINE", 1.1)
-        embedder = opened(backend="openvino")
-        found = embedder.lookup(TEXTS, "passage").vectors
-    report = embedder.report()
-    assert (report.backend, report.proof, report.computed) == ("torch/cpu", "failed", 12)
-    assert "torch was used" in report.notes[0]
-    assert embedder.fingerprint["backend"] == "torch/cpu"
-    again = opened(backend="openvino")
-    np.testing.assert_array_equal(again.lookup(TEXTS, "passage").vectors, found)
-    assert (again.report().backend, again.report().computed, again.report().notes) == ("torch/cpu", 0, report.notes)
-    assert again.fingerprint_sha256 == embedder.fingerprint_sha256 == opened(backend="torch").fingerprint_sha256
-
-
-def test_a_proof_that_fails_after_cached_vectors_were_used_stops_the_run(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened(backend="openvino").ensure(TEXTS, "passage")
-    with monkeypatch.context() as patched:
-        patched.setattr(proof, "COSINE", 1.1)
-        patched.setattr(machine, "cpu_model", lambda: "another processor")
-        embedder = opened(backend="openvino")
-        with pytest.raises(RecallBenchError, match="vectors of openvino/cpu already went into this run"):
-            embedder.ensure([*TEXTS, "rain again"], "passage")
-        again = opened(backend="openvino")
-        again.ensure([*TEXTS, "rain again"], "passage")
-        assert (again.report().backend, again.report().computed) == ("torch/cpu", 13)

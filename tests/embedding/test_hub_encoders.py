@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from recallbench.embedding.embedder import open_embedder
 from recallbench.embedding.encoders import EncoderSpec
 from recallbench.embedding.weights import fetch_weights
 from recallbench.errors import Blocked, InputError
+from recallbench.hub import download
 from recallbench.progress import Silent
 
 TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12, 200, 90, 7, 30, 600, 5))]
@@ -141,6 +143,30 @@ def test_a_bin_that_would_run_code_is_refused_even_when_its_hash_is_pinned(tiny_
         environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}
         with pytest.raises(InputError, match="holds more than tensors"):
             embed(evil.spec, environ, tmp_path / "cache")
+    assert not (tmp_path / "burgled").exists()
+
+
+@pytest.mark.parametrize("model_type", ["xlm-roberta", "burglar"])
+def test_code_that_comes_with_the_weights_is_never_run(tiny_bge: Tiny, tmp_path: Path, model_type: str) -> None:
+    config = json.loads(tiny_bge.files["tiny/bge/config.json"])
+    config["model_type"] = model_type
+    config["auto_map"] = {"AutoConfig": "code_burglar.Config", "AutoModel": "code_burglar.Model"}
+    evil = repin(tiny_bge, "config.json", json.dumps(config).encode())
+    code = f"""
+import os
+from transformers import XLMRobertaConfig as Config, XLMRobertaModel as Model
+os.makedirs({str(tmp_path / "burgled")!r}, exist_ok=True)
+"""
+    with LoopbackHub({**evil.files, "tiny/bge/code_burglar.py": code.encode()}) as serving:
+        environ = {"HF_ENDPOINT": serving.url, "HF_HOME": str(tmp_path / "hf")}
+        # Beside the pinned files, as after somebody downloaded the whole repository.
+        download("tiny/bge", "code_burglar.py", evil.spec.passage.revision, environ, Silent())
+        if model_type == "burglar":
+            with pytest.raises(InputError, match="is not the configuration of a known architecture"):
+                embed(evil.spec, environ, tmp_path / "cache")
+        else:
+            found = embed(evil.spec, environ, tmp_path / "cache").vectors
+            np.testing.assert_allclose(found, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
     assert not (tmp_path / "burgled").exists()
 
 

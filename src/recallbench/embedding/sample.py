@@ -8,7 +8,7 @@ TEXTS = 32
 
 
 class Sample:
-    """Up to 32 of the distinct texts that were offered, spread over their lengths, the shortest and longest included."""
+    """Up to 32 of the distinct texts that were offered, spread over their lengths, both ends included."""
 
     def __init__(self) -> None:
         self._kept: list[tuple[int, str]] = []
