@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import gc
 import os
 import pwd
 import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from commandline import environment
 from recallbench.errors import Blocked
 from recallbench.stores.binaries import Install, find_install, readable_by
 from recallbench.stores.embedded import EmbeddedServer
@@ -26,6 +29,20 @@ server = EmbeddedServer()
 server.dsn
 print(server.folder, server.pid, flush=True)
 input()
+"""
+
+BEGIN = """
+import sys, time
+from pathlib import Path
+from recallbench.stores.binaries import Install
+from recallbench.stores.embedded import EmbeddedServer
+paths = [Path(path) if path else None for path in sys.argv[1:]]
+server = EmbeddedServer(install=Install(*paths))
+server.begin()
+while not server.folder:
+    time.sleep(0.001)
+print(server.folder, flush=True)
+server.dsn
 """
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -172,6 +189,68 @@ def test_ctrl_c_reaches_us_and_not_the_server(run_python) -> None:
     assert not Path(folder).exists()
 
 
+def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> None:
+    private.chmod(0o777)
+    install = find_install().copied_to(private / "install")
+    quick = install.bin / "initdb"
+    quick.rename(install.bin / "initdb.quick")
+    quick.write_text(f'#!/bin/sh\nsleep 1\n"$0.quick" "$@"\ncode=$?\ntouch {private}/made\nexit $code\n')
+    quick.chmod(0o755)
+    process = run_python(BEGIN, *(str(path or "") for path in (*_paths(install), install.libraries)))
+    folder = process.stdout.readline().strip()
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    # What was under way was waited for, else it would go on in a folder that is gone, and make it again.
+    assert (private / "made").exists()
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("moment", ["run", "run/data/postmaster.pid"])
+@pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_leaves_no_server(private: Path, order: signal.Signals, moment: str) -> None:
+    private.chmod(0o755)
+    command = ["-m", "recallbench", "run", "canary-locomo", "--store", "pgvector", "--embedder", "hash"]
+    process = subprocess.Popen(
+        [sys.executable, *command, "--folder", str(private / "result")],
+        cwd=private,
+        env=environment(private, {"TMPDIR": str(private), "PYTHONHASHSEED": "42"}),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(private.glob(f"{PREFIX}*/{moment}")):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    process.send_signal(order)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, "interrupted" in told, "Traceback" in told) == (130, True, False)
+    assert list(private.glob(f"{PREFIX}*")) == []
+    assert not (private / "result").exists()
+    commands = [_command(entry) for entry in Path("/proc").glob("[0-9]*")]
+    assert [one for one in commands if str(private) in one] == []
+
+
+def test_a_stop_that_is_interrupted_is_made_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = EmbeddedServer()
+    server.dsn  # noqa: B018
+    folder, pid = server.folder, server.pid
+    assert folder is not None
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("recallbench.stores.embedded.end", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            server.stop()
+    assert birth(pid) != ""
+    del server
+    gc.collect()
+    assert not folder.exists()
+    assert birth(pid) == ""
+
+
 def test_after_a_kill_the_next_start_cleans_up(run_python) -> None:
     killed, living = run_python(SERVE), run_python(SERVE)
     left, orphan = killed.stdout.readline().split()
@@ -286,6 +365,17 @@ def test_programs_that_fail_are_told(broken: str, private: Path, monkeypatch: py
 def _start(install: Install) -> None:
     with EmbeddedServer(install=install):
         pass
+
+
+def _paths(install: Install) -> tuple[Path, Path, Path]:
+    return install.bin, install.share, install.root
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _gone(pid: int) -> bool:

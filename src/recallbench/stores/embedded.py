@@ -13,7 +13,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from recallbench.errors import Blocked, RecallBenchError
+from recallbench.errors import Blocked
 from recallbench.stores.binaries import REMEDY, Install, find_install, readable_by
 from recallbench.stores.folders import Folder, birth, end, sweep
 
@@ -49,18 +49,19 @@ class EmbeddedServer:
     def __init__(self, *, password: str | None = None, install: Install | None = None) -> None:
         self._password = password
         self._install = install
-        self._starting: threading.Thread | None = None
+        self._begun: threading.Event | None = None
+        """Set once it serves or has failed. Not Thread.join, which after a Ctrl-C takes a running thread for ended."""
         self._failure: BaseException | None = None
         self._parts: dict[str, Any] = {}
         self._dsn = ""
-        self._finalizer = weakref.finalize(self, _stop, self._parts, os.getpid())
+        self._owner = os.getpid()
+        # Stays armed after a stop: one that was itself interrupted is made good at the program's end.
+        weakref.finalize(self, _stop, self._parts, self._owner)
 
     @property
     def dsn(self) -> str:
         """Where it listens; starts it, or waits for it, when need be."""
-        self.begin()
-        if self._starting:
-            self._starting.join()
+        self.begin().wait()
         if self._failure:
             raise self._failure
         return self._dsn
@@ -77,17 +78,16 @@ class EmbeddedServer:
         folder = self._parts.get("folder")
         return folder.path if folder else None
 
-    def begin(self) -> None:
-        """Start in the background; a failure is told when `dsn` is asked for."""
-        if self._starting is None:
-            self._starting = threading.Thread(target=self._start, name="embedded server", daemon=True)
-            self._starting.start()
+    def begin(self) -> threading.Event:
+        """Start in the background; a failure is told when `dsn` is asked for. The event is set when that is over."""
+        if self._begun is None:
+            self._begun = self._parts["begun"] = threading.Event()
+            threading.Thread(target=self._start, args=(self._begun,), name="embedded server", daemon=True).start()
+        return self._begun
 
     def stop(self) -> None:
         """Shut the server down and remove its folder. May be called twice."""
-        if self._starting:
-            self._starting.join()
-        self._finalizer()
+        _stop(self._parts, self._owner)
 
     def __enter__(self) -> EmbeddedServer:
         self.dsn  # noqa: B018
@@ -96,19 +96,21 @@ class EmbeddedServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _start(self) -> None:
+    def _start(self, over: threading.Event) -> None:
         try:
             self._started()
-        except RecallBenchError as error:
-            self._failure = error
         except OSError as error:
             self._failure = Blocked(
                 "the embedded Postgres could not be started",
                 found=str(error),
                 remedy="name a server: --dsn postgresql://user@host/database",
             )
-        if self._failure:
-            _stop(self._parts, os.getpid())
+        except BaseException as error:  # noqa: BLE001 (raised where the address is asked for)
+            self._failure = error
+        finally:
+            if self._failure:
+                _clear(self._parts)
+            over.set()
 
     def _started(self) -> None:
         sweep()
@@ -217,10 +219,21 @@ def _stop(parts: dict[str, Any], owner: int) -> None:
     # A forked child inherits this object, and must not stop its parent's server.
     if os.getpid() != owner:
         return
-    process: subprocess.Popen[bytes] | None = parts.pop("process", None)
-    if process and process.poll() is None:
-        end(process.pid, birth(process.pid))
+    # What is half started would go on starting, in a folder that is being removed.
+    begun: threading.Event | None = parts.get("begun")
+    if begun:
+        begun.wait()
+    _clear(parts)
+
+
+def _clear(parts: dict[str, Any]) -> None:
+    process: subprocess.Popen[bytes] | None = parts.get("process")
+    if process:
+        if process.poll() is None:
+            end(process.pid, birth(process.pid))
         process.wait()
-    folder: Folder | None = parts.pop("folder", None)
+        del parts["process"]
+    folder: Folder | None = parts.get("folder")
     if folder:
         folder.remove()
+        del parts["folder"]
