@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from recallbench.results.metrics import Metrics
+from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.report import figure, interval, saturation, system
 
 
@@ -18,7 +18,7 @@ def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def headline(metrics: Metrics, folder: Path) -> str:
     """Corpus, figures with what stands beside them, verdict, and where the report is."""
     rows = [("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated")]
-    control = {one.measure: one.value for one in metrics.control_bm25["overall"]}
+    control = {one.measure: one.value for one in metrics.control_bm25[OVERALL]}
     for one in metrics.headline:
         e = one.estimate
         rows.append(

@@ -25,9 +25,6 @@ from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.registry import ALL, parse
 from recallbench.verdict.bands import band
 
-OVERALL = "overall"
-DENOMINATOR_MEASURES = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
-
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
@@ -76,7 +73,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
     k_judged = judged if retrieval.short is None else _judged(retrieval, retrieval.short, rules.default_k)
     clusters = [question.cluster for question in retrieval.questions] if made_of.clustered else None
     kinds = np.array([question.kind for question in retrieval.questions])
-    slices = {OVERALL: np.ones(len(kinds), dtype=bool)}
+    slices = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
     slices |= {kind: kinds == kind for kind in survey.kinds if kind in set(kinds.tolist())}
     measures = tuple(measure for measure in ALL if measure.k <= depth)
     calls = (k_judged, judged)
@@ -124,7 +121,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             parts.DeviationPart(kind=one.kind, detail=one.detail)
             for one in departures(made_of.made, made_of.corpus, rules)
         ],
-        headline=_headline(made_of.corpus, found[OVERALL]),
+        headline=_headline(made_of.corpus, found[parts.OVERALL]),
         estimates={name: [_part(one) for one in row] for name, row in found.items()},
         denominators=_denominators(made_of, calls),
         control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
@@ -180,7 +177,7 @@ def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.Headli
 
 def _denominators(made_of: Ingredients, calls: Sequence[Judged]) -> list[parts.DenominatorPart]:
     questions = made_of.retrieval.questions
-    wanted = [measure for measure in map(parse, DENOMINATOR_MEASURES) if measure.k <= made_of.options.depth]
+    wanted = [measure for measure in map(parse, parts.COMPARED) if measure.k <= made_of.options.depth]
     reaching = {str(m): (m, next(call for call in calls if call.depth >= m.k)) for m in wanted}
     values = {name: measure.values(call) for name, (measure, call) in reaching.items()}
     chances = {name: measure.chance(call) for name, (measure, call) in reaching.items()}

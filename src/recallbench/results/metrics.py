@@ -9,6 +9,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = "1"
+OVERALL = "overall"
+"""The slice of all questions; the other slices are kinds."""
+COMPARED = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
+"""The measures that tables of slices and denominators show: the three recalls side by side, and MRR."""
 SCHEMA_FILE = Path(__file__).with_name("metrics.schema.json")
 
 

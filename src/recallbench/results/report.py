@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.results.metrics import EstimatePart, IntervalPart, Metrics
+from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
 from recallbench.retrieval.timing import Timings
-
-OVERALL = "overall"
-KIND_MEASURES = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +154,7 @@ def _measures(metrics: Metrics) -> list[str]:
 
 
 def _kinds(metrics: Metrics) -> list[str]:
-    names = [name for name in KIND_MEASURES if any(one.measure == name for one in metrics.estimates[OVERALL])]
+    names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
     rows = []
     for kind, found in metrics.estimates.items():
         by_name = {one.measure: one for one in found}
@@ -199,7 +196,7 @@ def _control(metrics: Metrics) -> list[str]:
     rows = [
         (f"`{one.measure}`", figure(one.value), interval(one), figure(one.chance))
         for one in metrics.control_bm25[OVERALL]
-        if one.measure in KIND_MEASURES
+        if one.measure in COMPARED
     ]
     return [
         "## Lexical control (BM25)",

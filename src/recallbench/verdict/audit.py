@@ -14,7 +14,7 @@ from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules
 from recallbench.results.folder import BLOCKED
 from recallbench.results.manifest import differences
-from recallbench.results.metrics import Metrics
+from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.verdict.decision import Verdict, check_gates, decide
 from recallbench.verdict.gate import Check, Evidence
 
@@ -101,7 +101,7 @@ def _counts(folder: Path, metrics: Metrics, corpus: CorpusRules) -> list[str]:
         return [*wrong, f"raw_retrievals.jsonl: {error.strerror}"]
     if rows != asked:
         wrong.append(f"raw_retrievals.jsonl has {rows} rows for {asked} questions asked")
-    overall = {one.measure: one for one in metrics.estimates.get("overall", [])}
+    overall = {one.measure: one for one in metrics.estimates.get(OVERALL, [])}
     wrong += [
         f"the headline says {one.estimate.measure} {one.estimate.value}, the table of all measures another figure"
         for one in metrics.headline
