@@ -468,6 +468,18 @@ def test_a_search_left_half_way_does_not_hold_up_the_next(filled) -> None:
     assert list(left) == whole[2:]
 
 
+def test_the_next_block_is_on_its_way_while_one_is_unpacked(filled) -> None:
+    # A block of these is larger than a socket takes at once.
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((4, 1_900)).astype(np.float32)
+    items = [Item(n, 1, "x", None, 0.5) for n in range(4)]
+    store = filled("cosine", items, vectors)
+    answers = store.search_many([Query(1, "", row) for row in np.tile(vectors, (128, 1))], 1)
+    assert next(answers)[0].id == 0
+    assert store._connection.pgconn.flush() == 0
+    assert [hits[0].id for hits in answers] == ([0, 1, 2, 3] * 128)[1:]
+
+
 def test_searching_before_ready(dsn: str) -> None:
     store = PgvectorStore(dsn)
     store.prepare(2)

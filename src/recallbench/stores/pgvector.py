@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
+from select import POLLOUT, poll
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, InputError, UsageError
@@ -265,6 +266,11 @@ class PgvectorStore(Store):
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
         with told("searching"):
             connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
+            # What the socket does not take at once stays here until someone pushes, and the server waits for it.
+            writable = poll()
+            writable.register(connection.pgconn.socket, POLLOUT)
+            while connection.pgconn.flush():
+                writable.poll()
         self._flight = _Flight(connection.pgconn)
         return self._flight
 
