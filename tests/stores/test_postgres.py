@@ -5,6 +5,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from conftest import PASSWORD
 from recallbench.errors import Blocked, UsageError
 from recallbench.stores.binaries import Install, find_install
 from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.folders import birth
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres import connect, has_extension, ready_server, redacted, server_facts, unmet
 from recallbench.stores.registry import store_status
@@ -283,8 +285,11 @@ def test_a_server_that_dies_while_it_is_searched() -> None:
     store.ingest([Item(1, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     store.ready()
     folder = server.folder
+    session = store._open().info.backend_pid
     server._parts["process"].kill()
     server._parts["process"].wait()
+    while birth(session):  # it notices in its own time
+        time.sleep(0.01)
     with pytest.raises(Blocked, match="lost while searching"):
         store.search(Query(1, "x", np.ones(2, np.float32)), 5)
     with pytest.raises(Blocked, match="lost while taking in segments"):
