@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -161,3 +162,25 @@ def test_nothing_but_notes_where_nobody_watches(tmp_path: Path) -> None:
         "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "80", cwd=tmp_path, env=env
     )
     assert done.stderr == ""
+
+
+def test_a_full_temporary_folder_is_told_with_what_helps(tmp_path: Path) -> None:
+    # Where the server may run as another user, it needs a place that the other user can reach.
+    with tempfile.TemporaryDirectory(prefix="recallbench-test-", dir="/tmp") as scratch:
+        Path(scratch).chmod(0o755)
+        with small_disk(Path(scratch) / "disk", "20m") as disk:
+            disk.chmod(0o1777)
+            done = recallbench(
+                "run",
+                "canary-locomo",
+                "--store",
+                "pgvector",
+                "--embedder",
+                "hash",
+                cwd=tmp_path,
+                env={"TMPDIR": str(disk)},
+            )
+            assert done.returncode == 3
+            assert "No space left on device" in done.stderr
+            assert "TMPDIR" in done.stderr
+            assert list(disk.iterdir()) == []

@@ -46,6 +46,12 @@ def raising(items, vectors):
         raise KeyError("gone")
     return search
 
+def leaving(items, vectors):
+    def search(query, k):
+        raise SystemExit(5)
+    return search
+
+
 def not_opening(items, vectors):
     raise RuntimeError("no memory today")
 
@@ -112,6 +118,7 @@ def test_it_is_named_in_the_artefacts(opened) -> None:
         ("half", "3.5"),
         ("raising", "KeyError"),
         ("no_list", "TypeError"),
+        ("leaving", "SystemExit"),
     ],
 )
 def test_a_wrong_answer_is_told(opened, name: str, found: str) -> None:

@@ -9,7 +9,7 @@ from recallbench.experiment.options import Options
 from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension
-from recallbench.stores.registry import STORES, open_store
+from recallbench.stores.registry import STORES, open_store, server_of
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
 REFERENCE_STORE = "pgvector"
@@ -27,8 +27,8 @@ class Choice:
 
 
 def dsn_of(options: Options) -> str | None:
-    """The server to measure: --dsn, else PGMNEMO_DSN, else none (the embedded one)."""
-    return options.dsn or options.environ.get("PGMNEMO_DSN") or None
+    """The server to measure; None means the embedded one."""
+    return server_of(options.dsn, options.environ)
 
 
 def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:

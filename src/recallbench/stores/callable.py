@@ -53,7 +53,7 @@ class CallableStore(Store):
             own = [items[row] for row in chosen]
             try:
                 searcher = self._open(own, None if rows is None else rows[chosen])
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._failed(f"taking the {len(own)} segments of scope {scope}", error) from error
             if not callable(searcher):
                 raise self._wrong("must return a function (query, k)", f"a {type(searcher).__name__}")
@@ -65,7 +65,7 @@ class CallableStore(Store):
         searcher, known = self._scopes[query.scope]
         try:
             answer = list(searcher(query, k))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(f"searching for `{query.text[:60]}`", error) from error
         if len(answer) > k:
             raise self._wrong(f"must return at most k = {k} hits", f"{len(answer)} hits")
@@ -109,7 +109,7 @@ class CallableStore(Store):
             raise self._wrong("must give each hit a finite score", f"{score} for the id {hit.id}")
         return hit
 
-    def _failed(self, doing: str, error: Exception) -> RecallBenchError:
+    def _failed(self, doing: str, error: BaseException) -> RecallBenchError:
         if isinstance(error, RecallBenchError):
             return error
         return InputError(

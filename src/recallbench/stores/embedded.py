@@ -174,7 +174,13 @@ def _initialise(install: Install, folder: Path, uid: int, gid: int, password: st
             secret.unlink(missing_ok=True)
             return
         told = told or done.stderr.decode(errors="replace").strip()[-600:]
-    raise Blocked("the embedded Postgres could not make its database folder", found=told, remedy=REMEDY)
+    raise Blocked("the embedded Postgres could not make its database folder", found=told, remedy=_remedy(told, folder))
+
+
+def _remedy(told: str, folder: Path) -> str:
+    if "No space left" in told:
+        return f"free about 100 MB where {folder} lies, or name another place with TMPDIR, then run again"
+    return REMEDY
 
 
 def _await(process: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
@@ -189,10 +195,11 @@ def _await(process: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
             if process.poll() is not None:
                 break
             time.sleep(0.005)
+    told = log.read_text(errors="replace").strip()[-600:]
     raise Blocked(
         "the embedded Postgres did not come up",
-        found=log.read_text(errors="replace").strip()[-600:] or f"nothing in {PATIENCE:.0f} s",
-        remedy=REMEDY,
+        found=told or f"nothing in {PATIENCE:.0f} s",
+        remedy=_remedy(told, log.parent),
     )
 
 
