@@ -202,3 +202,16 @@ def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
     assert second == [[], first[1], 0, first[3]]
     # Left to itself, OpenVINO's import reports home and leaves a folder in the user's home.
     assert not (tmp_path / "intel").exists()
+
+
+def test_nothing_is_left_in_the_systems_temporary_folder(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    code = (
+        "from pathlib import Path\n"
+        "from recallbench.embedding.embedder import open_embedder\n"
+        f"embedder = open_embedder('minilm', cache_dir=Path({str(tmp_path / 'cache')!r}), backend='torch')\n"
+        "embedder.ensure(['a text'], 'query')\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCHINDUCTOR")}
+    subprocess.run([sys.executable, "-c", code], env=environment | {"TMPDIR": str(tmp_path / "tmp")}, check=True)
+    assert list((tmp_path / "tmp").iterdir()) == []

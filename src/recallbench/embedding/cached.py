@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
@@ -25,6 +26,7 @@ from recallbench.embedding.weights import Shelf
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Advance, Progress
 
+NAMES: Mapping[Role, str] = {"passage": "passages", "query": "queries"}
 WINDOW = 8192
 """Texts sorted by length at a time; only their ids are held, at most 16 MB."""
 BLOCK = 256
@@ -52,6 +54,8 @@ class CachedEmbedder:
         self.stored_dims = spec.stored_dims
         self.max_tokens = spec.max_tokens
         self._cache_dir = cache_dir
+        # Importing torch makes a folder for compiled kernels, by itself under the system's temporary one.
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir / "torch"))
         self._asked: Backend = backend
         self._environ = environ
         self._progress = progress
@@ -208,7 +212,7 @@ class CachedEmbedder:
                 tell(len(items))
 
     def _stage(self, role: Role, total: int) -> AbstractContextManager[Advance]:
-        return self._progress.stage(f"embedding {role}s", total, "texts")
+        return self._progress.stage(f"embedding {NAMES[role]}", total, "texts")
 
     def _refuse_useless(self, vectors: Matrix, items: Sequence[Item], role: Role) -> None:
         with np.errstate(all="ignore"):

@@ -129,5 +129,6 @@ class Engines:
         if side not in self._loaded:
             weights = self._spec.weights(side)
             paths = self._shelf.verified(weights)
+            self._progress.note(f"loading {weights.repo} for {self.backend}")
             self._loaded[side] = Engine(self._spec, weights, paths, self.backend, self._clock)
         return self._loaded[side]
