@@ -8,11 +8,15 @@ from recallbench.stores.store import Hit
 
 
 def test_score_descends_and_ties_fall_into_haystack_order() -> None:
-    assert order([Hit(7, 0.5), Hit(3, 0.5), Hit(9, 0.9)]) == [Hit(9, 0.9), Hit(3, 0.5), Hit(7, 0.5)]
+    assert order([Hit(7, 0.5), Hit(3, 0.5), Hit(9, 0.9)]) == ((9, 3, 7), (0.9, 0.5, 0.5))
+    assert order([Hit(9, 0.9), Hit(7, 0.5), Hit(3, 0.5)]) == ((9, 3, 7), (0.9, 0.5, 0.5))
+    assert order([Hit(9, 0.9), Hit(3, 0.7), Hit(7, 0.5)]) == ((9, 3, 7), (0.9, 0.7, 0.5))
+    assert order([]) == ((), ())
 
 
 def test_a_repeated_id_keeps_its_first_place_only() -> None:
-    assert order([Hit(4, 0.1), Hit(2, 0.3), Hit(4, 0.9)]) == [Hit(4, 0.9), Hit(2, 0.3)]
+    assert order([Hit(4, 0.1), Hit(2, 0.3), Hit(4, 0.9)]) == ((4, 2), (0.9, 0.3))
+    assert order([Hit(4, 0.9), Hit(2, 0.3), Hit(4, 0.1)]) == ((4, 2), (0.9, 0.3))
 
 
 def test_ids_become_positions_of_the_scope() -> None:

@@ -164,21 +164,21 @@ class CachedEmbedder:
         store = self._store()
         proving = self._settled().backend == OPENVINO
         missing = []
+        kept: dict[bytes, int] = {}
         for position, text in block:
             key = key_of(self.spec, text, role, position)
-            if key in waiting:
+            if key in waiting or key in kept or key in self._seen:
                 continue
             row = store.row(key)
             if row is None:
                 waiting.add(key)
                 missing.append((position, key, text))
-            elif key not in self._seen:
-                self._seen[key] = int(store.tokens([row])[0])
-                self._reused += 1
             else:
-                continue
+                kept[key] = row
             if proving:
                 self._sample.offer(text)
+        self._seen.update(zip(kept, store.tokens(list(kept.values())).tolist(), strict=True))
+        self._reused += len(kept)
         return missing
 
     def _tokenised(self, missing: Sequence[tuple[int, bytes, str]], role: Role) -> list[Item]:

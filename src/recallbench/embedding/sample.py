@@ -22,6 +22,8 @@ class Sample:
         place = bisect_left(kept, entry)
         if kept[place : place + 1] == [entry]:
             return
+        if len(kept) == TEXTS and any(other[0] == entry[0] for other in kept[max(place - 1, 0) : place + 1]):
+            return  # of a length that is kept already: it spreads nothing
         kept.insert(place, entry)
         if len(kept) > TEXTS:
             # The one whose neighbours are closest to each other leaves the smallest gap.

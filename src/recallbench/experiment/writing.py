@@ -41,7 +41,7 @@ def write(
         staging = made.place
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, f"recallbench-{metrics.store.name}"
         around = _environment(folder, circumstances, retrieval)
-        _put(staging / "metrics.json", [json.dumps(whole.model_dump(mode="json"), indent=1), "\n"])
+        _put(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
         _put(
             staging / "raw_retrievals.jsonl",
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from recallbench.corpora.records import Question
 from recallbench.retrieval.ranking import Ranking
@@ -17,7 +18,7 @@ def rows(
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """One JSON line per question: ids, ranks, scores, gold and kind; `texts` by segment id adds corpus text."""
-    quote = json.dumps
+    quote = cache(json.dumps)  # kinds, scopes and clusters recur
     for i, (question, ranking) in enumerate(zip(questions, rankings, strict=True)):
         scope = question.scope
         gold = ", ".join(quote(f"{scope}/{position}") for position in sorted(question.gold))
@@ -27,15 +28,15 @@ def rows(
             f'"kind": {quote(question.kind)}',
             f'"cluster": {quote(question.cluster)}',
             f'"abstention": {quote(question.abstention)}',
-            f'"denominators": {quote(sorted(question.denominators))}',
+            f'"denominators": [{", ".join(map(quote, sorted(question.denominators)))}]',
             f'"candidates": {candidates[i]}',
             f'"gold": [{gold}]',
         ]
         if question.grades:
             grades = {f"{scope}/{position}": grade for position, grade in sorted(question.grades.items())}
-            parts.append(f'"grades": {quote(grades)}')
+            parts.append(f'"grades": {json.dumps(grades)}')
         if texts is not None:
-            parts.append(f'"question": {quote(question.text, ensure_ascii=False)}')
+            parts.append(f'"question": {_quoted(question.text)}')
         parts.append(f'"hits": {_hits(scope, ranking, texts)}')
         if short is not None:
             parts.append(f'"hits_of_k_call": {_hits(scope, short[i], None)}')
@@ -44,12 +45,24 @@ def rows(
 
 def _hits(scope: str, ranking: Ranking, texts: Mapping[str, str] | None) -> str:
     prefix = json.dumps(f"{scope}/")[:-1]
-    scored = zip(ranking.positions, ranking.scores, strict=True)
-    hits = [f'{prefix}{position}", "score": {score!r}' for position, score in scored]
-    if texts is not None:
-        told = [json.dumps(texts[f"{scope}/{position}"], ensure_ascii=False) for position in ranking.positions]
-        hits = [f'{hit}, "text": {text}' for hit, text in zip(hits, told, strict=True)]
-    return "[" + ", ".join([f'{{"rank": {rank}, "id": {hit}}}' for rank, hit in enumerate(hits, start=1)]) + "]"
+    ranked = zip(_openings(len(ranking.positions)), ranking.positions, ranking.scores, strict=True)
+    if texts is None:
+        hits = [f'{rank}{prefix}{position}", "score": {score!r}}}' for rank, position, score in ranked]
+    else:
+        hits = [
+            f'{rank}{prefix}{position}", "score": {score!r}, "text": {_quoted(texts[f"{scope}/{position}"])}}}'
+            for rank, position, score in ranked
+        ]
+    return "[" + ", ".join(hits) + "]"
+
+
+@cache
+def _openings(length: int) -> list[str]:
+    return [f'{{"rank": {rank}, "id": ' for rank in range(1, length + 1)]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: int, tag: str) -> Iterator[str]:

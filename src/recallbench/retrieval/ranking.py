@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recallbench.errors import InputError
@@ -19,22 +19,23 @@ class Ranking:
     scores: tuple[float, ...]
 
 
-def order(hits: Iterable[Hit]) -> list[Hit]:
-    """Score descending, then id ascending; a repeated id keeps its first place only.
+def order(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Ids and scores by score descending, then id ascending; a repeated id keeps its first place only.
 
     Ids grow with the haystack position, so equal scores fall into haystack order whatever the store did with them.
     """
-    keys = [(-score, id) for id, score in hits]
-    keys.sort()
-    if len({id for _, id in keys}) == len(keys):
-        return [Hit(id, -score) for score, id in keys]
+    if not hits:
+        return (), ()
+    ids, scores = zip(*hits, strict=True)
+    if len(set(ids)) == len(set(scores)) == len(ids) and list(scores) == sorted(scores, reverse=True):
+        return ids, scores  # what most stores return: in order already, without ties or repeats
     first: dict[int, float] = {}
-    for score, id in keys:
+    for score, id in sorted((-score, id) for id, score in hits):
         first.setdefault(id, -score)
-    return [Hit(id, score) for id, score in first.items()]
+    return tuple(first), tuple(first.values())
 
 
-def ranking(question_id: str, hits: list[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
+def ranking(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
     """The hits of one question in ranking order; refuses what no haystack of `size` items from `first_id` can give."""
     if len(hits) > k:
         raise InputError(
@@ -43,16 +44,16 @@ def ranking(question_id: str, hits: list[Hit], first_id: int, size: int, k: int,
             found=f"{len(hits)} hits",
             remedy="return the k best hits only",
         )
+    ids, scores = order(hits)
     # One sum tells whether any score is NaN or infinite, and the extremes whether any id is from elsewhere.
-    if not math.isfinite(sum(score for _, score in hits)):
-        wrong = next((score for _, score in hits if not math.isfinite(score)), math.inf)
+    if not math.isfinite(sum(scores)):
+        wrong = next((score for score in scores if not math.isfinite(score)), math.inf)
         raise InputError(
             f"store {store} scored an item of question {question_id} with {wrong}",
             expected="a finite score",
             found=str(wrong),
             remedy="check the vectors and the store's scoring for NaN and infinity",
         )
-    ids, scores = zip(*order(hits), strict=True) if hits else ((), ())
     stray = next((id for id in (min(ids), max(ids)) if not first_id <= id < first_id + size), None) if ids else None
     if stray is not None:
         raise InputError(

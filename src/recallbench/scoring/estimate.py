@@ -79,8 +79,8 @@ class _Column:
     def of(measure: Measure, judged: Judged) -> _Column:
         return _Column(measure, judged, measure.values(judged), measure.chance(judged), measure.ceiling(judged))
 
-    def cut(self, mask: Bools) -> _Column:
-        judged = self.judged.select(mask)
+    def cut(self, mask: Bools, judged: Judged) -> _Column:
+        """The column of the questions in the mask; `judged` holds those alone."""
         if self.measure.separable:
             return _Column(self.measure, judged, self.values[mask], self.chance[mask], self.ceiling[mask])
         return _Column.of(self.measure, judged)
@@ -95,7 +95,10 @@ def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None) -> tuple
         return ()
     counted = mask & (columns[0].judged.gold > 0)
     n, left_out = int(counted.sum()), int(mask.sum()) - int(counted.sum())
-    cut = [column.cut(counted) for column in columns]
+    # Most columns share a judgement: each is cut once, not once a measure.
+    judgements = {id(column.judged): column.judged for column in columns}
+    chosen = {key: judged.select(counted) for key, judged in judgements.items()}
+    cut = [column.cut(counted, chosen[id(column.judged)]) for column in columns]
     values = np.column_stack([column.values for column in cut])
     bounds = intervals(values, [c.measure.binary for c in cut], None if codes is None else codes[counted])
     return tuple(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from recallbench.retrieval import ranking
-from recallbench.stores.store import Hit
 
 
 def order(hits: Iterable[tuple[int, float]]) -> list[int]:
     """Positions by score descending, then position ascending, each once: the ranking rule applied to bare pairs."""
-    return [hit.id for hit in ranking.order(Hit(position, score) for position, score in hits)]
+    return list(ranking.order(list(hits))[0])
 
 
 def distinct(positions: Sequence[int]) -> list[int]:

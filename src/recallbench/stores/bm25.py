@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from itertools import groupby
@@ -76,9 +77,10 @@ class _Scope:
 
         ordered = sorted(items, key=lambda item: item.id)
         self._ids = np.array([item.id for item in ordered])
-        self._vocabulary: dict[str, int] = {}
-        number = self._vocabulary.setdefault
-        texts = [[number(word, len(self._vocabulary)) for word in WORD.findall(i.text.lower())] for i in ordered]
+        vocabulary: defaultdict[str, int] = defaultdict()
+        vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
+        texts = [list(map(vocabulary.__getitem__, WORD.findall(item.text.lower()))) for item in ordered]
+        self._vocabulary = dict(vocabulary)
         self._weights = np.zeros((len(self._vocabulary) + 1, len(ordered)))
         """What each word adds to each item; the last row, for words that no item has, adds nothing."""
         if self._vocabulary:
@@ -98,4 +100,4 @@ class _Scope:
         scores = np.add.reduceat(self._weights[[word for words in asked for word in words]], starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         found = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
-        return [list(map(Hit, ids, values)) for ids, values in found]
+        return [list(map(Hit._make, zip(ids, values, strict=True))) for ids, values in found]
