@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -54,23 +53,10 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
         choice = choose(options, corpus, rules)
         for line in choice.announcements:
             progress.note(line)
-        folder = result_folder(options, choice.store, today)
-        with _fewer_collections():
-            return _run(options, rules, corpus, choice, folder, progress)
+        return _run(options, rules, corpus, choice, result_folder(options, choice.store, today), progress)
     except Blocked as blocked:
         leave_blocked(options, blocked, today, progress)
         raise
-
-
-@contextmanager
-def _fewer_collections() -> Iterator[None]:
-    """A run makes hundreds of thousands of small tuples and hardly a cycle: looking for cycles took a tenth of it."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _run(
