@@ -339,6 +339,13 @@ def test_an_embedder_that_nothing_uses_is_refused(tmp_path: Path) -> None:
     assert "has no use for --embedder" in done.stderr
 
 
+def _is_server(process: psutil.Process) -> bool:
+    try:
+        return process.name() == "postgres" and "-D" in process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):  # initdb's helpers come and go
+        return False
+
+
 def test_a_polite_request_to_end_leaves_no_server(tmp_path: Path) -> None:
     command = [
         sys.executable,
@@ -355,12 +362,11 @@ def test_a_polite_request_to_end_leaves_no_server(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     servers: list[psutil.Process] = []
     while not servers and time.monotonic() < deadline:
-        below = psutil.Process(process.pid).children(recursive=True)
-        servers = [one for one in below if one.name() == "postgres" and "-D" in one.cmdline()]
+        servers = [one for one in psutil.Process(process.pid).children(recursive=True) if _is_server(one)]
         time.sleep(0.01)
     process.terminate()
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in told
     assert servers
-    assert not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in servers)
+    assert not psutil.wait_procs(servers, timeout=10)[1]
