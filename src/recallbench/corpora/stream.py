@@ -17,7 +17,7 @@ _CHUNK = 1 << 18
 
 
 class Stream:
-    """A JSON file that holds one list. What was hashed is what is read: a file changed in between is refused."""
+    """A JSON file that holds one list. One whose size or time of change differs from when it was hashed is refused."""
 
     def __init__(self, path: Path, corpus: str) -> None:
         self.path = path
