@@ -45,6 +45,27 @@ print(server.folder, flush=True)
 server.dsn
 """
 
+INTERRUPT = """
+import random, signal, time
+from recallbench.stores.embedded import EmbeddedServer
+def interrupted(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupted)
+EmbeddedServer._started = lambda self: time.sleep(0.001)
+caught, chance = 0, random.Random(42)
+for _ in range(2000):
+    server = EmbeddedServer()
+    try:
+        server.begin()
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + 30e-6 * chance.random())
+        server.dsn
+        time.sleep(0.001)
+    except KeyboardInterrupt:
+        caught += 1
+    server.stop()
+print(caught)
+"""
+
 NOBODY = pwd.getpwnam("nobody").pw_uid
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
 
@@ -185,7 +206,7 @@ def test_ctrl_c_reaches_us_and_not_the_server(run_python) -> None:
     folder, pid = process.stdout.readline().split()
     assert os.getsid(int(pid)) == int(pid)
     process.send_signal(signal.SIGINT)
-    process.wait()
+    process.wait(60)
     assert not Path(folder).exists()
 
 
@@ -199,10 +220,15 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
     process = run_python(BEGIN, *(str(path or "") for path in (*_paths(install), install.libraries)))
     folder = process.stdout.readline().strip()
     process.send_signal(signal.SIGINT)
-    process.wait()
+    process.wait(60)
     # What was under way was waited for, else it would go on in a folder that is gone, and make it again.
     assert (private / "made").exists()
     assert not Path(folder).exists()
+
+
+def test_whenever_ctrl_c_comes_the_stop_is_not_kept_waiting(run_python) -> None:
+    told, _ = run_python(INTERRUPT).communicate(timeout=60)
+    assert int(told) > 1300
 
 
 @pytest.mark.parametrize("moment", ["run", "run/data/postmaster.pid"])

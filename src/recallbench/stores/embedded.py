@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import pwd
 import secrets
 import socket
 import subprocess
-import threading
 import time
 import weakref
 from pathlib import Path
@@ -21,6 +21,8 @@ USER = "recallbench"
 SERVICE_USER = "nobody"
 PATIENCE = 60.0
 """Seconds a server may take to come up; it takes a quarter of one."""
+GRACE = 10.0
+"""Seconds after which a start that was asked for and has not begun was interrupted, and will not."""
 
 # The data live as long as one run and can be made again, so nothing is written for the case of a crash.
 SETTINGS = {
@@ -49,8 +51,6 @@ class EmbeddedServer:
     def __init__(self, *, password: str | None = None, install: Install | None = None) -> None:
         self._password = password
         self._install = install
-        self._begun: threading.Event | None = None
-        """Set once it serves or has failed. Not Thread.join, which after a Ctrl-C takes a running thread for ended."""
         self._failure: BaseException | None = None
         self._parts: dict[str, Any] = {}
         self._dsn = ""
@@ -61,7 +61,8 @@ class EmbeddedServer:
     @property
     def dsn(self) -> str:
         """Where it listens; starts it, or waits for it, when need be."""
-        self.begin().wait()
+        self.begin()
+        _settle(self._parts)
         if self._failure:
             raise self._failure
         return self._dsn
@@ -78,12 +79,12 @@ class EmbeddedServer:
         folder = self._parts.get("folder")
         return folder.path if folder else None
 
-    def begin(self) -> threading.Event:
-        """Start in the background; a failure is told when `dsn` is asked for. The event is set when that is over."""
-        if self._begun is None:
-            self._begun = self._parts["begun"] = threading.Event()
-            threading.Thread(target=self._start, args=(self._begun,), name="embedded server", daemon=True).start()
-        return self._begun
+    def begin(self) -> None:
+        """Start in the background; a failure is told when `dsn` is asked for."""
+        if "state" not in self._parts:
+            self._parts["state"] = "asked"
+            # Thread.start waits on a threading.Event: see _settle.
+            _thread.start_new_thread(self._start, ())
 
     def stop(self) -> None:
         """Shut the server down and remove its folder. May be called twice."""
@@ -96,7 +97,8 @@ class EmbeddedServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _start(self, over: threading.Event) -> None:
+    def _start(self) -> None:
+        self._parts["state"] = "starting"
         try:
             self._started()
         except OSError as error:
@@ -110,7 +112,7 @@ class EmbeddedServer:
         finally:
             if self._failure:
                 _clear(self._parts)
-            over.set()
+            self._parts["state"] = "over"
 
     def _started(self) -> None:
         sweep()
@@ -227,10 +229,16 @@ def _stop(parts: dict[str, Any], owner: int) -> None:
     if os.getpid() != owner:
         return
     # What is half started would go on starting, in a folder that is being removed.
-    begun: threading.Event | None = parts.get("begun")
-    if begun:
-        begun.wait()
+    _settle(parts)
     _clear(parts)
+
+
+def _settle(parts: dict[str, Any]) -> None:
+    # A plain word, looked at again and again: a Ctrl-C can leave the lock inside a threading.Event taken for good,
+    # and makes Thread.join take a running thread for ended (Python 3.11).
+    deadline = time.monotonic() + GRACE
+    while parts.get("state") == "starting" or (parts.get("state") == "asked" and time.monotonic() < deadline):
+        time.sleep(0.002)
 
 
 def _clear(parts: dict[str, Any]) -> None:
