@@ -76,6 +76,32 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.partial*"))
 
 
+LOST = """
+import os, signal, sys, time
+from recallbench.cli import main
+class Finalised:
+    def __del__(self):
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+        print("not reached")
+def app(**_):
+    try:
+        Finalised()
+        time.sleep(20)
+    except KeyboardInterrupt:
+        return main.INTERRUPTED
+main.app = app
+main.run_program(["doctor"])
+"""
+
+
+@pytest.mark.parametrize("order", ["SIGINT", "SIGTERM"])
+def test_an_interruption_that_python_drops_comes_again(tmp_path: Path, order: str) -> None:
+    command = [sys.executable, "-c", LOST, order]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=15, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith("recallbench: interrupted")
+
+
 def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     pipe = f"{sys.executable} -m recallbench measures | head -1"
     done = subprocess.run(pipe, shell=True, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)

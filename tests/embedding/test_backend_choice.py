@@ -65,11 +65,11 @@ def test_a_failed_proof_counts_for_this_processor_and_these_versions_alone(
 
 def test_cuda_is_expected_only_with_a_driver_that_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
-    monkeypatch.setattr(machine, "_version", lambda name: "2.13.0")
+    monkeypatch.setattr(machine, "version_of", lambda name: "2.13.0")
     monkeypatch.setattr(machine.Path, "exists", lambda self: True)
     assert machine.likely_device({}) == "cuda"
     assert machine.likely_device({"CUDA_VISIBLE_DEVICES": ""}) == "cpu"
-    monkeypatch.setattr(machine, "_version", lambda name: "2.13.0+cpu")
+    monkeypatch.setattr(machine, "version_of", lambda name: "2.13.0+cpu")
     assert machine.likely_device({}) == "cpu"
 
 

@@ -19,6 +19,8 @@ from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
 HASH_SEED = "42"
+RETRY = 0.01
+"""Seconds after which an interruption that got lost is made again."""
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -69,9 +71,18 @@ def _end_on_signals() -> None:
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt(signal.Signals(number).name)
 
+    def again(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, RETRY)
+        else:
+            sys.__unraisablehook__(lost)
+
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, interrupt)
+    # Python drops what is raised while it runs a finaliser (an import has many), a Ctrl-C too: it comes once more.
+    signal.signal(signal.SIGALRM, interrupt)
+    sys.unraisablehook = again
 
 
 def _fix_hash_seed() -> None:

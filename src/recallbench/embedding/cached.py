@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from recallbench.embedding import machine
-from recallbench.embedding.backend import OPENVINO
 from recallbench.embedding.cache import VectorCache
 from recallbench.embedding.embedder import Backend, Embedded, EmbeddingReport, Matrix
 from recallbench.embedding.encoders import EncoderSpec, Role
@@ -88,13 +87,14 @@ class CachedEmbedder:
         if total is None and isinstance(texts, Sequence):
             total = len(texts)
         self._store().refresh()
+        proving = self._settled().lacks_proof()
         stream = enumerate(texts)
         window: list[Item] = []
         waiting: set[bytes] = set()
         stage = self._stage(role, total) if total is not None else nullcontext(None)
         with stage as advance:
             while block := list(islice(stream, BLOCK)):
-                missing = self._missing(block, role, waiting)
+                missing = self._missing(block, role, waiting, proving)
                 if advance:
                     advance(len(block) - len(missing))
                 window.extend(self._tokenised(missing, role))
@@ -158,11 +158,10 @@ class CachedEmbedder:
             self._cache = None
 
     def _missing(
-        self, block: Sequence[tuple[int, str]], role: Role, waiting: set[bytes]
+        self, block: Sequence[tuple[int, str]], role: Role, waiting: set[bytes], proving: bool
     ) -> list[tuple[int, bytes, str]]:
         """Of these texts the first of each that has no vector yet; the others are counted."""
         store = self._store()
-        proving = self._settled().backend == OPENVINO
         missing = []
         kept: dict[bytes, int] = {}
         for position, text in block:

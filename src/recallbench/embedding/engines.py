@@ -53,6 +53,12 @@ class Engines:
         """On how many texts each set of weights was compared."""
         return min((proof.texts for proof in self._proven.values()), default=0)
 
+    def lacks_proof(self) -> bool:
+        """Whether embedding would have to be proven first, on texts that are to be collected until then."""
+        return self.backend == OPENVINO and any(
+            proof is None or not proof.equal or proof.texts < TEXTS for proof in map(self._known, self._sides)
+        )
+
     def ready(self, role: Role, texts: Sequence[str], read: Read) -> Engine:
         """The engine of this role. `texts` are those to prove on, if need be, and `read` gives their ids.
 
@@ -77,7 +83,7 @@ class Engines:
         self._loaded.clear()
 
     def _prove(self, side: Role, texts: Sequence[str], read: Read) -> None:
-        proof = self._proven.get(side) or self._proofs.recall(self.identity.of_module(side))
+        proof = self._known(side)
         # A proof on fewer texts than are at hand now is made again.
         if proof and proof.equal and proof.texts >= len(texts):
             self._proven[side] = proof
@@ -93,6 +99,9 @@ class Engines:
             proof = Proof(False, None, 0, error.found)
         self._settle(side, proof)
         self._release(side)
+
+    def _known(self, side: Role) -> Proof | None:
+        return self._proven.get(side) or self._proofs.recall(self.identity.of_module(side))
 
     def _release(self, side: Role) -> None:
         if side in self._loaded and side in self._proven and self._proven[side].texts >= TEXTS:

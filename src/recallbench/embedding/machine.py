@@ -25,7 +25,7 @@ def has_avx512() -> bool:
 
 def library_versions() -> dict[str, str]:
     """Installed versions of what computes a vector; "" where one is missing."""
-    return {name: _version(name) for name in LIBRARIES}
+    return {name: version_of(name) for name in LIBRARIES}
 
 
 def computing_with(backend: str) -> str:
@@ -44,10 +44,12 @@ def likely_device(environ: Mapping[str, str]) -> str:
         return "mps"
     hidden = environ.get("CUDA_VISIBLE_DEVICES", "all") in ("", "-1")
     driver = Path("/proc/driver/nvidia/version").exists()
-    return "cuda" if driver and not hidden and not _version("torch").endswith("+cpu") else "cpu"
+    return "cuda" if driver and not hidden and not version_of("torch").endswith("+cpu") else "cpu"
 
 
-def _version(name: str) -> str:
+@cache
+def version_of(name: str) -> str:
+    """The installed version of a package; "" where it is missing."""
     try:
         return version(name)
     except PackageNotFoundError:

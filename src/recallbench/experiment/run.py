@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -96,6 +97,9 @@ def _run(
             progress=progress,
         )
         closing.callback(store.close)
+        # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
+        gc.freeze()
+        closing.callback(gc.unfreeze)
         timings = Timings()
         with timings.phase("survey"):
             survey = corpus.survey()

@@ -7,10 +7,9 @@ import platform
 import shutil
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
-from recallbench.embedding.machine import cpu_model
+from recallbench.embedding.machine import cpu_model, version_of
 
 PACKAGES = (
     "numpy",
@@ -48,13 +47,7 @@ def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
 
 def packages() -> dict[str, str]:
     """Versions of the installed packages that take part in a run."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    return {name: version_of(name) or "not installed" for name in PACKAGES}
 
 
 def machine() -> dict[str, object]:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import ClassVar
 
 import numpy as np
@@ -100,4 +100,4 @@ class _Scope:
         scores = np.add.reduceat(self._weights[[word for words in asked for word in words]], starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         found = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
-        return [list(map(Hit._make, zip(ids, values, strict=True))) for ids, values in found]
+        return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in found]
