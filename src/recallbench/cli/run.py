@@ -30,6 +30,14 @@ def run(
         str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
     ] = None,
     call: Annotated[str | None, option("call", "`module:function` for --store callable.")] = None,
+    pgmnemo_function: Annotated[
+        Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
+        option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),
+    ] = None,
+    pgmnemo_dates: Annotated[
+        Literal["constant", "dataset"] | None,
+        option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
+    ] = None,
     corpus_file: settings.CorpusFile = None,
     download: Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")] = True,
     allow_deviation: Annotated[
@@ -99,6 +107,8 @@ def run(
             backend=backend,
             weights=weights,
             call=call,
+            function=pgmnemo_function,
+            dates=pgmnemo_dates,
             corpus_file=corpus_file,
             download=download,
             out=out,

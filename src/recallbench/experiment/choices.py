@@ -10,6 +10,7 @@ from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension
 from recallbench.stores.registry import STORES, open_store, server_of
+from recallbench.stores.signature import CANONICAL
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
 REFERENCE_STORE = "pgvector"
@@ -70,20 +71,27 @@ def _default_store(options: Options) -> tuple[str, str]:
         return REFERENCE_STORE, "no PGMNEMO_DSN or --dsn names a server with the extension pgmnemo"
     if not has_extension(dsn, SYSTEM_UNDER_TEST):
         return REFERENCE_STORE, "the server has no extension pgmnemo"
-    if SYSTEM_UNDER_TEST in STORES:
-        return SYSTEM_UNDER_TEST, ""
-    return REFERENCE_STORE, "this release of RecallBench has no pgmnemo store yet, though the server has the extension"
+    return SYSTEM_UNDER_TEST, ""
 
 
 def configuration(options: Options, choice: Choice, sha256: str) -> Configuration:
     """What the options ask for, on a corpus file with this hash."""
-    weights = parse_weights(options.weights)
     return Configuration(
         sha256=sha256,
         store=choice.store,
-        variant=f"weights {weights}" if weights != DEFAULT_WEIGHTS else "",
+        variant=_variant(options),
         embedder=choice.embedder or "",
         pooled=options.pooled,
         depth=options.depth,
         limit=options.limit,
     )
+
+
+def _variant(options: Options) -> str:
+    weights = parse_weights(options.weights)
+    parts = [f"weights {weights}"] if weights != DEFAULT_WEIGHTS else []
+    if options.function not in (None, CANONICAL):
+        parts.append(f"function {options.function}")
+    if options.dates not in (None, "constant"):
+        parts.append(f"created_at from the {options.dates}")
+    return " and ".join(parts)

@@ -33,6 +33,8 @@ def dry_run(options: Options) -> bool:
             dsn=None,
             weights=None,
             call=None,
+            function=None,
+            dates=None,
             out=None,
             folder=place / "result",
             limit=None,

@@ -24,6 +24,10 @@ class Options:
     backend: Backend = "auto"
     weights: str | None = None
     call: str | None = None
+    function: str | None = None
+    """Of the extension pgmnemo; None is the canonical one."""
+    dates: str | None = None
+    """`constant` or `dataset`, for pgmnemo; None is constant."""
     corpus_file: Path | None = None
     download: bool = True
     out: Path | None = None

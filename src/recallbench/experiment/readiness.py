@@ -59,7 +59,9 @@ def readiness(options: Options) -> tuple[Row, ...]:
         told = f"{error.problem}: {error.found}" if error.found else error.problem
         rows.append(Row("server", "NOT READY", told, error.remedy))
         choice = choose(replace(options, store=REFERENCE_STORE), corpus, rules)
-    check_options(choice.store, weights=options.weights, call=options.call)
+    check_options(
+        choice.store, weights=options.weights, call=options.call, function=options.function, dates=options.dates
+    )
     rows += [Row("choice", "note", line) for line in choice.announcements]
     rows.append(_weights(choice, options))
     rows.append(_checked("store", lambda: store_status(choice.store, dsn_of(options), options.environ)))

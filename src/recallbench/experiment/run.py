@@ -93,6 +93,8 @@ def _run(
             dsn=dsn_of(options),
             weights=options.weights,
             call=options.call,
+            function=options.function,
+            dates=options.dates,
             environ=options.environ,
             progress=progress,
         )

@@ -96,6 +96,9 @@ def told(doing: str) -> Iterator[None]:
     except (errors.DiskFull, errors.OutOfMemory) as error:
         remedy = "free room on the server's disk, then run again"
         raise Blocked(f"the server ran out of room while {doing}", found=_said(error), remedy=remedy) from error
+    except errors.QueryCanceled as error:
+        remedy = "ALTER ROLE … SET statement_timeout = 0; or options=-cstatement_timeout=0 in the DSN, then run again"
+        raise Blocked(f"the server gave up while {doing}", found=_said(error), remedy=remedy) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         remedy = "see the server's log, then run again"
         raise Blocked(f"the server was lost while {doing}", found=_said(error), remedy=remedy) from error

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.progress import Progress
+from recallbench.stores.lessons import DATES
 from recallbench.stores.postgres import has_extension
+from recallbench.stores.signature import CANONICAL, FUNCTIONS
 from recallbench.stores.store import Store
 from recallbench.stores.weights import parse_weights
 
@@ -31,6 +33,8 @@ class Wanted(NamedTuple):
     dsn: str | None
     weights: str | None
     call: str | None
+    function: str | None
+    dates: str | None
     progress: Progress | None
 
 
@@ -49,7 +53,7 @@ class Entry(NamedTuple):
     status: Callable[[str | None, Mapping[str, str]], StoreStatus]
     summary: str
     takes: frozenset[str] = frozenset()
-    """Which of weights and call it understands."""
+    """Which of the options for particular stores it understands."""
     needs_vectors: bool = True
 
 
@@ -65,18 +69,23 @@ def open_store(
     dsn: str | None = None,
     weights: str | None = None,
     call: str | None = None,
+    function: str | None = None,
+    dates: str | None = None,
     progress: Progress | None = None,
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
-    check_options(name, weights=weights, call=call)
-    return _entry(name).open(Wanted(server_of(dsn, environ), weights, call, progress))
+    check_options(name, weights=weights, call=call, function=function, dates=dates)
+    return _entry(name).open(Wanted(server_of(dsn, environ), weights, call, function, dates, progress))
 
 
-def check_options(name: str, *, weights: str | None, call: str | None) -> None:
+def check_options(
+    name: str, *, weights: str | None, call: str | None, function: str | None = None, dates: str | None = None
+) -> None:
     """Raise UsageError where the store can't be opened with these; opens and starts nothing."""
     entry = _entry(name)
     # A DSN is no mistake with a store in memory: it may come from the environment.
-    for option, value in (("weights", weights), ("call", call)):
+    given = {"weights": weights, "call": call, "pgmnemo-function": function, "pgmnemo-dates": dates}
+    for option, value in given.items():
         if value is not None and option not in entry.takes:
             able = ", ".join(other for other, its in STORES.items() if option in its.takes)
             raise UsageError(
@@ -85,6 +94,9 @@ def check_options(name: str, *, weights: str | None, call: str | None) -> None:
                 remedy=f"leave out --{option}, or choose another --store",
             )
     parse_weights(weights)
+    for option, value, known in (("pgmnemo-function", function, FUNCTIONS), ("pgmnemo-dates", dates, DATES)):
+        if value is not None and value not in known:
+            raise UsageError(f"--{option} {value} is not known", expected=", ".join(known), found=value)
 
 
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
@@ -112,6 +124,13 @@ def _pgvector(wanted: Wanted) -> Store:
     server = EmbeddedServer()
     server.begin()
     return PgvectorStore(server, weights, wanted.progress)
+
+
+def _pgmnemo(wanted: Wanted) -> Store:
+    from recallbench.stores.pgmnemo import PgmnemoStore
+
+    dates = next(one for one in DATES if one == (wanted.dates or "constant"))
+    return PgmnemoStore(wanted.dsn or "", wanted.function or CANONICAL, dates, wanted.progress)
 
 
 def _exact(wanted: Wanted) -> Store:
@@ -152,12 +171,29 @@ def _postgres_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus
     return StoreStatus(True, f"PostgreSQL {facts.postgres}, {vector}, {pgmnemo} ({redacted(dsn)})")
 
 
+def _pgmnemo_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+    from recallbench.stores.pgmnemo import REMEDY
+
+    if not dsn:
+        return StoreStatus(False, "no --dsn or PGMNEMO_DSN names a server", REMEDY)
+    status = _postgres_status(dsn, environ)
+    if status.ready and not has_extension(dsn, "pgmnemo"):
+        return StoreStatus(False, f"{status.detail}: the database has no extension pgmnemo", REMEDY)
+    return status
+
+
 def _always(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
     return StoreStatus(True, "in this process")
 
 
 STORES: Mapping[str, Entry] = {
     "pgvector": Entry(_pgvector, _postgres_status, "the reference: Postgres with pgvector", frozenset({"weights"})),
+    "pgmnemo": Entry(
+        _pgmnemo,
+        _pgmnemo_status,
+        "the extension pgmnemo, which the protocol was written for",
+        frozenset({"pgmnemo-function", "pgmnemo-dates"}),
+    ),
     "exact": Entry(_exact, _always, "exhaustive cosine in memory"),
     "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors", needs_vectors=False),
     "callable": Entry(_callable, _always, "a retriever of your own, as module:function", frozenset({"call"})),

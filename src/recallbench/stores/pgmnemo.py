@@ -1,0 +1,308 @@
+"""The system the protocol was written for: the Postgres extension pgmnemo, whichever version the server has.
+
+What the version can do is read from the server's catalogue. Every call is a transaction of its own, as in use; calls
+are pipelined, so that the network adds little. Lessons of a run lie in projects of their own and go when it ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.progress import Progress, Silent
+from recallbench.protocol.frozen import load
+from recallbench.stores.lessons import ROLE, TABLE, Dates, Table, check_visible, copy_lessons, padded, read_table
+from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.projects import Projects, claim_projects, release, remove_rows
+from recallbench.stores.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_read
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import checked_questions, checked_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.errors import Diagnostic
+
+REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that the DSN names"
+AT_ONCE = 64
+"""Calls in one pipeline."""
+TENANT = "pgmnemo.tenant_id"
+"""Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
+with it as text."""
+STEADYING = {
+    "pgmnemo.ef_search": "500",  # what the versions take at most; left alone they look at 100 candidates
+    "pgmnemo.track_recall_recency": "off",  # versions that write down each recall would change what they search
+    "pgmnemo.bm25_budget_ms": "60000",  # versions that drop the lexical part after 250 ms would rank by the clock
+}
+"""Set where a function reads them, so that depth 50 can be returned and no call changes the next one."""
+INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "strict_order"}
+"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8."""
+RIGHTS = ("SELECT", "INSERT", "DELETE")
+
+
+class PgmnemoStore(Store):
+    """The extension behind one of its retrieval functions."""
+
+    name: ClassVar[str] = "pgmnemo"
+
+    def __init__(
+        self, dsn: str, function: str = CANONICAL, dates: Dates = "constant", progress: Progress | None = None
+    ) -> None:
+        self._dsn = dsn
+        self._function = function
+        self._dates: Dates = dates
+        self._progress = progress or Silent()
+        self._connection: Connection | None = None
+        self._guard: Connection | None = None
+        """The session that holds the projects, while `_connection` is another one that only searches."""
+        self._projects: Projects | None = None
+        self._table = Table((), 0, False)
+        self._signature = Signature("", "", (), "")
+        self._dims = self._given = 0
+        self._items: dict[int, int] = {}
+        """Item id by lesson id."""
+        self._tenant = ""
+        self._settings: tuple[str, ...] = ()
+        self._said: Counter[str] = Counter()
+        """What the extension warned of while it was asked."""
+
+    def prepare(self, dims: int) -> None:
+        if not self._dsn:
+            raise Blocked(
+                "no server with the extension pgmnemo is named",
+                expected="--dsn, or PGMNEMO_DSN",
+                remedy=f"name a server with the version to measure; there: {REMEDY}",
+            )
+        try:
+            self._connection = connect(self._dsn)
+            self._furnish(self._connection, dims)
+        except BaseException:
+            self.close()
+            raise
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        connection, projects = self._open()
+        if not items:
+            return
+        rows = checked_rows(items, vectors, self._dims)
+        self._as_tenant(connection, projects.number(items[0].scope))
+        self._items |= copy_lessons(
+            connection, self._table, projects, items, padded(rows, self._table.dims), self._dates
+        )
+        self._given += len(items)
+
+    def ready(self) -> None:
+        connection, projects = self._open()
+        self._as_tenant(connection, None)
+        check_visible(connection, self._table, projects, self._given)
+        with told("gathering statistics"):
+            # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
+            connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        return next(self.search_many([query], k))
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        connection, projects = self._open()
+        for start in range(0, len(queries), AT_ONCE):
+            block = queries[start : start + AT_ONCE]
+            vectors = padded(checked_questions(block, self._dims), self._table.dims)
+            cursors = []
+            with told(f"calling {SCHEMA}.{self._function}"):
+                with connection.pipeline() as pipeline:
+                    for query, vector in zip(block, vectors, strict=True):
+                        project = projects.number(query.scope)
+                        self._as_tenant(connection, project)
+                        cursor = connection.cursor(binary=True)
+                        cursors.append(
+                            cursor.execute(
+                                self._signature.call.encode(), self._values(query, vector, project, k), prepare=True
+                            )
+                        )
+                        # Its own transaction: versions set things that last until the end of one.
+                        pipeline.sync()
+                answers = [cursor.fetchall() for cursor in cursors]
+            for rows in answers:
+                yield [Hit(self._items[lesson], score) for lesson, score in rows]
+
+    def chill(self) -> str:
+        """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
+        old, _ = self._open()
+        connection = connect(self._dsn)
+        self._set_up(connection)
+        if self._guard is None:
+            self._guard = old
+        else:
+            old.close()
+        self._connection = connection
+        return ""
+
+    def version(self) -> str:
+        connection, _ = self._open()
+        with told("asking the extension for its version"):
+            row = connection.execute("SELECT pgmnemo.version()::text").fetchone()
+        return str(row[0]) if row else ""
+
+    def settings(self) -> Mapping[str, str]:
+        connection, _ = self._open()
+        names = sorted({*load().settings, *self._settings, *INDEX_SETTINGS})
+        with told("reading its settings back"):
+            rows = connection.execute(
+                "SELECT n, coalesce(nullif(current_setting(n, true), ''), 'unset') FROM unnest(%s::text[]) AS n",
+                (names,),
+            )
+            return dict(rows.fetchall())
+
+    def evidence(self) -> Mapping[str, str]:
+        connection, projects = self._open()
+        facts = server_facts(connection)
+        with told("describing the index"):
+            indexes = connection.execute(
+                "SELECT indexdef FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%' ORDER BY 1",
+                (SCHEMA,),
+            ).fetchall()
+            row = connection.execute(
+                f"SELECT count(*) FROM {TABLE} WHERE source_run_id IS DISTINCT FROM %s".encode(), (projects.mark,)
+            ).fetchone()
+        said = [f"{count} x {text}" for text, count in sorted(self._said.items())]
+        return {
+            "server": f"PostgreSQL {facts.postgres}, given by DSN",
+            "connection": redacted(self._dsn),
+            "pgvector": facts.vector.version if facts.vector else "?",
+            "function": self._signature.stated,
+            "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
+            "index": "\n".join(text for (text,) in indexes) or "no vector index",
+            "plan": "the function's own, which the server does not tell",
+            "created_at": "one constant for all rows" if self._dates == "constant" else "the corpus' dates",
+            "other rows in the table": str(row[0] if row else "?"),
+            "told by the extension": "\n".join(said) or "nothing",
+        }
+
+    def close(self) -> None:
+        searching, self._connection = self._connection, None
+        holding, self._guard = self._guard or searching, None
+        projects, self._projects = self._projects, None
+        try:
+            if holding and projects and not holding.broken and not holding.closed:
+                with told("removing its lessons"):
+                    self._as_tenant(holding, None)
+                    remove_rows(holding, projects)
+                    release(holding, projects)
+        finally:
+            for connection in (searching, holding):
+                if connection:
+                    connection.close()
+
+    def _open(self) -> tuple[Connection, Projects]:
+        if self._connection is None or self._projects is None:
+            raise Blocked("the store is not open", remedy="prepare it before anything else")
+        return self._connection, self._projects
+
+    def _furnish(self, connection: Connection, dims: int) -> None:
+        facts = ready_server(connection)
+        if not facts.pgmnemo:
+            raise Blocked(
+                "the database has no extension pgmnemo",
+                expected="pgmnemo 0.2.1 or later",
+                found=f"PostgreSQL {facts.postgres} without it",
+                remedy=REMEDY,
+            )
+        _check_rights(connection)
+        self._signature = read_signature(connection, self._function)
+        self._table = read_table(connection)
+        if self._table.dims != -1 and dims > self._table.dims:
+            raise UsageError(
+                "the extension can't hold these vectors",
+                expected=f"at most {self._table.dims} numbers each",
+                found=f"{dims} numbers",
+                remedy="choose another --embedder",
+            )
+        self._dims = dims
+        self._settings = settings_read(connection)
+        self._set_up(connection)
+        self._as_tenant(connection, None)
+        self._projects = claim_projects(connection)
+
+    def _set_up(self, connection: Connection) -> None:
+        from pgvector.psycopg import register_vector
+
+        vector = server_facts(connection).vector
+        canonical = {name: value for name, value in load().settings.items() if name != TENANT}
+        steadying = {name: value for name, value in STEADYING.items() if name in self._settings}
+        with told("setting the session up"):
+            # A type has to be loaded once for pgvector's own settings to be known.
+            connection.execute("SELECT NULL::text::" + _quoted(vector.schema if vector else "public") + ".vector")
+            known = connection.execute(
+                "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
+            ).fetchall()
+            values = canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
+            connection.execute(
+                "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
+                (list(values), list(values.values())),
+            )
+            if vector:
+                # The functions name pgvector's operators without a schema.
+                connection.execute(
+                    """SELECT set_config('search_path', concat_ws(', ', current_setting('search_path'), %s), false)
+                       WHERE to_regtype('vector') IS NULL""",
+                    (_quoted(vector.schema),),
+                )
+            register_vector(connection)
+        connection.add_notice_handler(self._note)
+
+    def _as_tenant(self, connection: Connection, project: int | None) -> None:
+        tenant = "" if project is None else str(project)
+        if tenant != self._tenant or project is None:
+            connection.execute("SELECT set_config(%s, %s, false)", (TENANT, tenant))
+            self._tenant = tenant
+
+    def _values(self, query: Query, vector: Any, project: int, k: int) -> dict[str, Any]:
+        return {
+            "query_embedding": vector,
+            "k": k,
+            "role_filter": ROLE,
+            "project_id_filter": project,
+            "query_text": query.text.replace("\0", " ").encode("utf-8", "replace").decode(),
+        }
+
+    def _note(self, diagnostic: Diagnostic) -> None:
+        text = (diagnostic.message_primary or "").split("\n")[0]
+        if SCHEMA in text:
+            # Numbers differ from call to call, what is wrong does not.
+            self._said[
+                f"{diagnostic.severity}: {' '.join('#' if w.strip('.,%').isdigit() else w for w in text.split())[:160]}"
+            ] += 1
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _check_rights(connection: Connection) -> None:
+    with told("asking for its rights"):
+        row = connection.execute(
+            """SELECT current_user, has_schema_privilege(%s, 'USAGE'),
+                      CASE WHEN has_schema_privilege(%s, 'USAGE')
+                           THEN ARRAY(SELECT r FROM unnest(%s::text[]) AS r WHERE NOT has_table_privilege(%s, r)) END,
+                      CASE WHEN has_schema_privilege(%s, 'USAGE')
+                           THEN has_sequence_privilege(pg_get_serial_sequence(%s, 'id'), 'USAGE') END""",
+            (SCHEMA, SCHEMA, list(RIGHTS), TABLE, SCHEMA, TABLE),
+        ).fetchone()
+    assert row is not None
+    role, schema, lacking, sequence = row
+    if not schema:
+        raise Blocked(
+            f"the role {role} may not use the schema {SCHEMA}",
+            found="no USAGE on it",
+            remedy=f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}; and the rights on {TABLE}",
+        )
+    if lacking or sequence is False:
+        rights = [*lacking, *(["USAGE on its sequence"] if sequence is False else [])]
+        raise Blocked(
+            f"the role {role} lacks rights on {TABLE}",
+            expected=", ".join(RIGHTS) + " and USAGE on its sequence",
+            found=f"no {', '.join(rights)}",
+            remedy=f"GRANT {', '.join(RIGHTS)} ON {TABLE} TO {role}; "
+            f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {role};",
+        )
