@@ -51,7 +51,7 @@ from recallbench.stores.embedded import EmbeddedServer
 def interrupted(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupted)
-EmbeddedServer._started = lambda self: time.sleep(0.001)
+EmbeddedServer._started = lambda self, install: time.sleep(0.001)
 caught, chance = 0, random.Random(42)
 for _ in range(2000):
     server = EmbeddedServer()
@@ -64,6 +64,19 @@ for _ in range(2000):
         caught += 1
     server.stop()
 print(caught)
+"""
+
+IMPORTS = """
+import sys, threading
+from recallbench.stores.embedded import EmbeddedServer
+class Watch:
+    found = []
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is not threading.main_thread():
+            self.found.append(name)
+sys.meta_path.insert(0, Watch())
+with EmbeddedServer() as server:
+    print(bool(server.pid), Watch.found)
 """
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -229,6 +242,12 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
 def test_whenever_ctrl_c_comes_the_stop_is_not_kept_waiting(run_python) -> None:
     told, _ = run_python(INTERRUPT).communicate(timeout=60)
     assert int(told) > 1300
+
+
+def test_nothing_is_imported_in_the_background(run_python) -> None:
+    # A Ctrl-C that meets an import in the main thread can leave the import lock taken, and the start would wait for it.
+    told, _ = run_python(IMPORTS).communicate(timeout=60)
+    assert told == "True []\n"
 
 
 @pytest.mark.parametrize("moment", ["run", "run/data/postmaster.pid"])

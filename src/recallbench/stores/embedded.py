@@ -53,7 +53,7 @@ class EmbeddedServer:
         self._install = install
         self._failure: BaseException | None = None
         self._parts: dict[str, Any] = {}
-        self._dsn = ""
+        self._address = (Path(), 0)
         self._owner = os.getpid()
         # Stays armed after a stop: one that was itself interrupted is made good at the program's end.
         weakref.finalize(self, _stop, self._parts, self._owner)
@@ -65,7 +65,7 @@ class EmbeddedServer:
         _settle(self._parts)
         if self._failure:
             raise self._failure
-        return self._dsn
+        return _dsn(*self._address, self._password)
 
     @property
     def pid(self) -> int:
@@ -82,9 +82,14 @@ class EmbeddedServer:
     def begin(self) -> None:
         """Start in the background; a failure is told when `dsn` is asked for."""
         if "state" not in self._parts:
+            try:
+                install = self._install or find_install()
+            except Blocked as error:
+                self._failure, self._parts["state"] = error, "over"
+                return
             self._parts["state"] = "asked"
             # Thread.start waits on a threading.Event: see _settle.
-            _thread.start_new_thread(self._start, ())
+            _thread.start_new_thread(self._start, (install,))
 
     def stop(self) -> None:
         """Shut the server down and remove its folder. May be called twice."""
@@ -97,10 +102,10 @@ class EmbeddedServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _start(self) -> None:
+    def _start(self, install: Install) -> None:
         self._parts["state"] = "starting"
         try:
-            self._started()
+            self._started(install)
         except OSError as error:
             self._failure = Blocked(
                 "the embedded Postgres could not be started",
@@ -114,9 +119,10 @@ class EmbeddedServer:
                 _clear(self._parts)
             self._parts["state"] = "over"
 
-    def _started(self) -> None:
+    def _started(self, install: Install) -> None:
+        # Runs in the background, where nothing may be imported: a Ctrl-C that meets an import in the main thread can
+        # leave Python's import lock taken for good.
         sweep()
-        install = self._install or find_install()
         uid, gid = _service_user()
         folder = self._parts["folder"] = Folder(uid, gid)
         if uid != os.geteuid() and not all(readable_by(path, uid, gid) for path in install.needed):
@@ -133,8 +139,8 @@ class EmbeddedServer:
             process = subprocess.Popen(command, stdout=log, stderr=log, **_as_user(uid, gid, folder.run))
         self._parts["process"] = process
         folder.record(process.pid)
-        self._dsn = _dsn(folder.run, port, self._password)
-        _await(process, self._dsn, folder.run / "log")
+        self._address = (folder.run, port)
+        _await(process, folder.run)
 
 
 def _service_user() -> tuple[int, int]:
@@ -185,24 +191,28 @@ def _remedy(told: str, folder: Path) -> str:
     return REMEDY
 
 
-def _await(process: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
-    import psycopg
-
+def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
+    # Read from the server's own file, not asked over a connection, which would import the client.
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            psycopg.connect(dsn, connect_timeout=5).close()
+    while time.monotonic() < deadline and process.poll() is None:
+        if _status(folder / "data" / "postmaster.pid") == "ready":
             return
-        except psycopg.OperationalError:
-            if process.poll() is not None:
-                break
-            time.sleep(0.005)
+        time.sleep(0.005)
+    log = folder / "log"
     told = log.read_text(errors="replace").strip()[-600:]
     raise Blocked(
         "the embedded Postgres did not come up",
         found=told or f"nothing in {PATIENCE:.0f} s",
         remedy=_remedy(told, log.parent),
     )
+
+
+def _status(file: Path) -> str:
+    """The eighth line of the file that a server keeps of itself."""
+    try:
+        return file.read_text(errors="replace").splitlines()[7].strip()
+    except (OSError, IndexError):
+        return ""
 
 
 def _dsn(folder: Path, port: int, password: str | None) -> str:

@@ -36,9 +36,15 @@ STEADYING = {
     "pgmnemo.bm25_budget_ms": "60000",  # versions that drop the lexical part after 250 ms would rank by the clock
 }
 """Set where a function reads them, so that depth 50 can be returned and no call changes the next one."""
-INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "strict_order"}
-"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8."""
-RIGHTS = ("SELECT", "INSERT", "DELETE")
+INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "relaxed_order"}
+"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8; strict
+order would leave out what it finds late."""
+UNHURRIED = {"statement_timeout": "0"}
+"""Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
+DEGRADED = "degrading to"
+"""What a version says when it leaves a part of its ranking out."""
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+"""Recall itself updates rows in some versions; Postgres asks for the right even where that is switched off."""
 
 
 class PgmnemoStore(Store):
@@ -58,7 +64,7 @@ class PgmnemoStore(Store):
         """The session that holds the projects, while `_connection` is another one that only searches."""
         self._projects: Projects | None = None
         self._table = Table((), 0, False)
-        self._signature = Signature("", "", (), "")
+        self._signature = Signature("", "", (), "", "")
         self._dims = self._given = 0
         self._items: dict[int, int] = {}
         """Item id by lesson id."""
@@ -123,6 +129,12 @@ class PgmnemoStore(Store):
                         # Its own transaction: versions set things that last until the end of one.
                         pipeline.sync()
                 answers = [cursor.fetchall() for cursor in cursors]
+            if any(DEGRADED in text for text in self._said):
+                raise Blocked(
+                    f"{SCHEMA}.{self._function} left out a part of its ranking",
+                    found="; ".join(self._said),
+                    remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
+                )
             for rows in answers:
                 yield [Hit(self._items[lesson], score) for lesson, score in rows]
 
@@ -146,7 +158,7 @@ class PgmnemoStore(Store):
 
     def settings(self) -> Mapping[str, str]:
         connection, _ = self._open()
-        names = sorted({*load().settings, *self._settings, *INDEX_SETTINGS})
+        names = sorted({*load().settings, *self._settings, *INDEX_SETTINGS, *UNHURRIED})
         with told("reading its settings back"):
             rows = connection.execute(
                 "SELECT n, coalesce(nullif(current_setting(n, true), ''), 'unset') FROM unnest(%s::text[]) AS n",
@@ -171,6 +183,7 @@ class PgmnemoStore(Store):
             "connection": redacted(self._dsn),
             "pgvector": facts.vector.version if facts.vector else "?",
             "function": self._signature.stated,
+            "function body": f"md5 {self._signature.body_md5}",
             "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
             "index": "\n".join(text for (text,) in indexes) or "no vector index",
             "plan": "the function's own, which the server does not tell",
@@ -236,7 +249,7 @@ class PgmnemoStore(Store):
             known = connection.execute(
                 "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
             ).fetchall()
-            values = canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
+            values = UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
             connection.execute(
                 "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
                 (list(values), list(values.values())),
@@ -244,8 +257,8 @@ class PgmnemoStore(Store):
             if vector:
                 # The functions name pgvector's operators without a schema.
                 connection.execute(
-                    """SELECT set_config('search_path', concat_ws(', ', current_setting('search_path'), %s), false)
-                       WHERE to_regtype('vector') IS NULL""",
+                    """SELECT set_config('search_path', concat_ws(', ', current_setting('search_path'), %s::text),
+                                         false) WHERE to_regtype('vector') IS NULL""",
                     (_quoted(vector.schema),),
                 )
             register_vector(connection)
@@ -286,16 +299,23 @@ def _check_rights(connection: Connection) -> None:
                       CASE WHEN has_schema_privilege(%s, 'USAGE')
                            THEN ARRAY(SELECT r FROM unnest(%s::text[]) AS r WHERE NOT has_table_privilege(%s, r)) END,
                       CASE WHEN has_schema_privilege(%s, 'USAGE')
-                           THEN has_sequence_privilege(pg_get_serial_sequence(%s, 'id'), 'USAGE') END""",
+                           THEN has_sequence_privilege(pg_get_serial_sequence(%s, 'id'), 'USAGE') END,
+                      has_database_privilege(current_database(), 'TEMP')""",
             (SCHEMA, SCHEMA, list(RIGHTS), TABLE, SCHEMA, TABLE),
         ).fetchone()
     assert row is not None
-    role, schema, lacking, sequence = row
+    role, schema, lacking, sequence, temporary = row
     if not schema:
         raise Blocked(
             f"the role {role} may not use the schema {SCHEMA}",
             found="no USAGE on it",
             remedy=f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}; and the rights on {TABLE}",
+        )
+    if not temporary:
+        raise Blocked(
+            f"the role {role} may not make temporary tables, which the extension's functions use",
+            found="no TEMP on the database",
+            remedy=f"GRANT TEMP ON DATABASE … TO {role};",
         )
     if lacking or sequence is False:
         rights = [*lacking, *(["USAGE on its sequence"] if sequence is False else [])]

@@ -37,6 +37,8 @@ class Signature:
     """Those of GIVEN that it knows."""
     call: str
     """The statement, with named placeholders for `takes`."""
+    body_md5: str
+    """Of its source: releases that bear one version do not always carry one body."""
 
 
 def read_signature(connection: Connection, name: str) -> Signature:
@@ -44,7 +46,8 @@ def read_signature(connection: Connection, name: str) -> Signature:
     with told("reading the extension's functions"):
         rows = connection.execute(
             """SELECT pg_get_function_arguments(p.oid), p.pronargs, p.pronargdefaults, p.proargnames,
-                      ARRAY(SELECT t::regtype::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) AS t)
+                      ARRAY(SELECT t::regtype::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) AS t),
+                      md5(p.prosrc)
                FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
                WHERE n.nspname = %s AND p.proname = %s AND p.prokind = 'f' ORDER BY p.pronargs DESC""",
             (SCHEMA, name),
@@ -65,7 +68,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
             else "install a version of pgmnemo with it",
         )
     refusals = []
-    for stated, count, defaults, names, types in rows:
+    for stated, count, defaults, names, types, body in rows:
         names = names or []
         inputs = dict(zip(names[:count], types, strict=False))
         reason = _obstacle(inputs, count - defaults, names)
@@ -73,7 +76,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
             takes = tuple(one for one in GIVEN if one in inputs)
             arguments = ", ".join(f"{one} => %({one})s::{inputs[one]}" for one in takes)
             call = f"SELECT {', '.join(ANSWERS)} FROM {SCHEMA}.{name}({arguments})"
-            return Signature(name, f"{SCHEMA}.{name}({stated})", takes, call)
+            return Signature(name, f"{SCHEMA}.{name}({stated})", takes, call, body)
         refusals.append(f"{name}({stated}): {reason}")
     raise Blocked(
         f"{SCHEMA}.{name} can't be called as this version declares it",
