@@ -8,9 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from recallbench.stores.embedded import EmbeddedServer
+from stores.standin import standin_server
 
 PASSWORD = "it's a p@ss/word"
 
@@ -25,6 +27,29 @@ def dsn() -> Iterator[str]:
 def tcp_dsn() -> Iterator[str]:
     with EmbeddedServer(password=PASSWORD) as server:
         yield server.dsn
+
+
+@pytest.fixture(scope="session")
+def standin() -> Iterator[str]:
+    """A server that offers the stand-ins of the extension pgmnemo."""
+    with standin_server() as server:
+        yield server.dsn
+
+
+@pytest.fixture(scope="session")
+def published() -> tuple[str, frozenset[str]]:
+    """The server of whoever runs the tests, and the versions of the real pgmnemo that it offers."""
+    if not (named := os.environ.get("PGMNEMO_DSN")):
+        pytest.skip("no server with the extension pgmnemo: set PGMNEMO_DSN")
+    with psycopg.connect(named) as connection:
+        rows = connection.execute("SELECT version FROM pg_available_extension_versions WHERE name = 'pgmnemo'")
+        offered = frozenset(version for (version,) in rows)
+        allowed = connection.execute("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")
+        if allowed.fetchone() != (True,):
+            pytest.skip("no server with the extension pgmnemo where databases can be made: see PGMNEMO_DSN")
+    if not offered:
+        pytest.skip("no server with the extension pgmnemo: the one that PGMNEMO_DSN names offers no version")
+    return named, offered
 
 
 @pytest.fixture
