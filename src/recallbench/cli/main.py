@@ -14,7 +14,7 @@ import typer
 from typer._click import ClickException  # typer shows usage errors with it, but exports only some of its kinds
 
 from recallbench import __version__
-from recallbench.cli import audit, doctor, fetch, listings, run
+from recallbench.cli import audit, doctor, fetch, listings, run, versions
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
@@ -52,14 +52,14 @@ def _main(
     load()
 
 
-for module in (run, audit, doctor, fetch, listings):
+for module in (run, versions, audit, doctor, fetch, listings):
     module.register(app)
 
 
 def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit; no traceback reaches the user."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] == ["run"]:
+    if arguments[:1] in (["run"], ["versions"]):
         _fix_hash_seed()
     _end_on_signals()
     sys.exit(_run(arguments))
