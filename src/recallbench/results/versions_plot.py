@@ -79,6 +79,7 @@ def _panel(place: Axes, versions: Versions, panel: MeasuredPart) -> None:
         ],
         fmt="none",
         ecolor=INK,
+        color=INK,
         capsize=4,
         label="95% interval of each value",
     )

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commandline import environment, recallbench
+from versioned import BROKEN, GRUDGING, databases, versioned_server
+
+PASSWORD = "it's a p@ss/word"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with versioned_server(PASSWORD) as running:
+        yield running.dsn
+
+
+def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
+    words = ("versions", "1.0", BROKEN, "2.0", "--store", "pgmnemo", "--corpus", "canary-locomo", "--embedder", "hash")
+    done = recallbench(*words, "--dsn", server, "--out", "results", "--label", "t", cwd=tmp_path)
+    assert done.returncode == 3  # one of the three could not be measured
+    names = sorted(path.name for path in (tmp_path / "results").iterdir())
+    assert [re.sub(r"\d{8}", "DAY", name) for name in names] == ["1.0_DAY_t", "2.0_DAY_t", "versions_DAY_t"]
+    folder = tmp_path / "results" / names[-1]
+    summary = json.loads((folder / "versions.json").read_text())
+    assert summary["schema_version"] == "1"
+    assert [one["status"] for one in summary["versions"]] == ["measured", "not installed", "measured"]
+    table = done.stdout.splitlines()
+    for name, made in (("1.0", names[0]), ("2.0", names[1])):
+        metrics = json.loads((tmp_path / "results" / made / "metrics.json").read_text())
+        value = metrics["headline"][0]["estimate"]["value"]
+        assert any(line.startswith(f"{name} ") and f" {value:.4f} " in line for line in table)
+        assert f"| [{name}](../{made}/report.md) | {value:.4f} |" in (folder / "versions.md").read_text()
+    assert any(line.startswith(f"{BROKEN} ") and "not installed: pgmnemo" in line for line in table)
+    assert any(line.startswith("1.0 – 2.0  mrr@50") for line in table)
+    assert databases(server) == set()
+    # Neither the password nor a folder of this machine.
+    for path in (tmp_path / "results").rglob("*.*"):
+        if path.is_file():
+            text = path.read_text()
+            assert not re.search(r"p@ss|p%40ss|/tmp/|" + re.escape(str(tmp_path)), text), path
+
+
+def test_all_measured_is_0_and_settings_come_from_anywhere(server: str, tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text('corpus = "canary-locomo"\nembedder = "hash"\nlimit = 5\nquiet = true\n')
+    env = {"PGMNEMO_DSN": server, "RECALLBENCH_RESULTS": "kept"}
+    done = recallbench("versions", "2.0", "--config", "set.toml", cwd=tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "5 questions of canary-locomo" in done.stdout
+    assert "Fewer than two versions were measured" in done.stdout
+    assert len(list((tmp_path / "kept/canary-locomo/results").iterdir())) == 2
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    def told(*words: str) -> tuple[int, str]:
+        done = recallbench("versions", *words, cwd=tmp_path)
+        return done.returncode, done.stderr
+
+    assert told("1.0")[0] == 2
+    assert "--corpus NAME" in told("1.0")[1]
+    code, said = told("1.0", "2.0", "1.0", "--corpus", "canary-locomo", "--dsn", "host=nowhere")
+    assert (code, "1.0 is named twice" in said) == (2, True)
+    code, said = told("1.0", "--corpus", "canary-locomo", "--store", "exact")
+    assert (code, "versions of the store exact can't be installed" in said) == (2, True)
+    code, said = told("1.0", "--corpus", "canary")
+    assert (code, "canary is several corpora" in said) == (2, True)
+    code, said = told("1.0", "--corpus", "canary-locomo", "--allow-deviation", "store")
+    assert (code, "--allow-deviation store is not needed" in said) == (2, True)
+    code, said = told("1.0", "--corpus", "canary-locomo")
+    assert (code, "no server with versions of pgmnemo is named" in said) == (3, True)
+    assert told("--corpus", "canary-locomo")[0] == 2
+    assert not (tmp_path / "benchmarks").exists()
+
+
+def test_nothing_to_measure(server: str, tmp_path: Path) -> None:
+    done = recallbench("versions", "7.7", "--corpus", "canary-locomo", "--dsn", server, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "7.7 not installed: the server does not offer pgmnemo 7.7" in done.stderr
+    missing = recallbench("versions", "1.0", "--corpus", "locomo", "--dsn", server, "--no-download", cwd=tmp_path)
+    assert missing.returncode == 3
+    assert "installed" not in missing.stderr
+
+
+@pytest.mark.parametrize("order", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, order: signal.Signals) -> None:
+    words = ["versions", "1.0", GRUDGING, "--corpus", "canary-locomo", "--embedder", "hash", "--dsn", server]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recallbench", *words, "--limit", "5"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    results = tmp_path / "benchmarks/canary-locomo/results"
+    # The first is done, and the second is being installed.
+    while not (list(results.glob("1.0_*")) and databases(server)):
+        assert process.poll() is None
+    process.send_signal(order)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert databases(server) == set()
+    assert len(list(results.iterdir())) == 1
