@@ -19,8 +19,8 @@ from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
 HASH_SEED = "42"
-RETRY = 0.01
-"""Seconds after which an interruption that got lost is made again."""
+RETRY = 0.5
+"""Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -62,7 +62,12 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     if arguments[:1] in (["run"], ["versions"]):
         _fix_hash_seed()
     _end_on_signals()
-    sys.exit(_run(arguments))
+    try:
+        code = _run(arguments)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        code = _interrupted()
+    sys.exit(code)
 
 
 def _end_on_signals() -> None:
@@ -97,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
         code = app(args=list(arguments), prog_name="recallbench", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:  # what typer makes of Ctrl-C
-            _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
+            return _interrupted()
         return int(code or 0)
     except ClickException as error:
         error.show()
@@ -123,6 +128,11 @@ def _run(arguments: Sequence[str]) -> int:
             "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
         )
         return 2
+
+
+def _interrupted() -> int:
+    _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
+    return INTERRUPTED
 
 
 def _tell(text: str) -> None:
