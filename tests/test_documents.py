@@ -40,6 +40,7 @@ DOCUMENTS = [
     ROOT / "PROTOCOL.md",
     ROOT / "HISTORY.md",
     *sorted((ROOT / "benchmarks").glob("*/README.md")),
+    *sorted((ROOT / "benchmarks").glob("*/VERSIONS.md")),
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
@@ -129,7 +130,7 @@ def options_of(command: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", told.stdout))
 
 
-COMMANDS = ("run", "audit", "doctor", "fetch", "corpora", "stores", "embedders", "measures")
+COMMANDS = ("run", "versions", "audit", "doctor", "fetch", "corpora", "stores", "embedders", "measures")
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
