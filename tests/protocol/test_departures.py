@@ -27,6 +27,10 @@ def test_the_protocols_own_way_departs_in_nothing() -> None:
         ({"pooled": True}, "scope: all haystacks pooled into one"),
         ({"depth": 20}, "depth: rankings are 20 deep instead of 50"),
         ({"limit": 7}, "limit: only the first 7 questions were asked"),
+        (
+            {"reproduction": "baseline-v0.2.1"},
+            "reproduction: baseline-v0.2.1, in reproduction.md: a flawed definition, never citable",
+        ),
     ],
 )
 def test_each_departure_has_its_label(change: dict[str, object], text: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.report import figure, interval, saturation, system
+from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -43,4 +44,14 @@ def headline(metrics: Metrics, folder: Path) -> str:
         f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
     ]
     lines.append(f"report: {(folder / 'report.md').absolute()}")
+    return "\n".join(lines)
+
+
+def reproduction(record: ReproductionRecord, folder: Path) -> str:
+    """The label, then the reproduced figures between the published and the canonical ones."""
+    rows = [("", "published", "reproduced", "canonical")]
+    rows += [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
+    lines = [f"{record.name}: {LABEL}", *columns(rows)]
+    lines += [f"not comparable with the published figure: {one}" for one in record.obstacles]
+    lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
     return "\n".join(lines)

@@ -48,6 +48,10 @@ def run(
     scope: Annotated[
         Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
     ] = "own",
+    reproduce: Annotated[
+        str | None,
+        option("reproduce", "A published baseline to measure again its own, flawed way, beside the result; labelled."),
+    ] = None,
     out: Annotated[
         Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")
     ] = None,
@@ -65,7 +69,7 @@ def run(
 ) -> int:
     """Measure a store on a corpus and write a result folder that proves the number."""
     from recallbench.cli.bars import listener
-    from recallbench.cli.headline import headline
+    from recallbench.cli.headline import headline, reproduction
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.experiment.dry import dry_run as rehearse
@@ -117,6 +121,7 @@ def run(
             limit=limit,
             depth=depth,
             pooled=scope == "pooled",
+            reproduce=reproduce,
             allow_deviations=frozenset(allow_deviation or ()),
             with_text=with_text,
             cache_dir=cache_dir or settings.default_cache(),
@@ -127,6 +132,8 @@ def run(
             continue
         outcome = make(options, progress, date.today())
         print(headline(outcome.metrics, outcome.folder), flush=True)
+        if outcome.reproduced is not None:
+            print(reproduction(outcome.reproduced, outcome.folder), flush=True)
         made.append(not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")))
     if dry_run:
         return 0 if all(made) or not strict else 3

@@ -129,6 +129,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         abstention=_abstention(retrieval, clusters),
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
+        reproduction=made_of.made.reproduction or None,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
+from recallbench.experiment.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension
@@ -25,6 +26,7 @@ class Choice:
     store: str
     embedder: str | None
     announcements: tuple[str, ...]
+    reproduction: Reproduction | None = None
 
 
 def dsn_of(options: Options) -> str | None:
@@ -35,6 +37,7 @@ def dsn_of(options: Options) -> str | None:
 def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
     """The protocol's store and embedder where they can be had, the reference store where not."""
     said = []
+    again = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
     store = options.store
     if store is None:
         store, reason = _default_store(options)
@@ -52,9 +55,9 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
                 found=f"--embedder {options.embedder}",
                 remedy="leave out --embedder, or choose another --store",
             )
-        return Choice(store, None, tuple(said))
+        return Choice(store, None, tuple(said), again)
     embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
-    return Choice(store, embedder, tuple(said))
+    return Choice(store, embedder, tuple(said), again)
 
 
 def _needs_vectors(store: str, options: Options) -> bool:
@@ -84,6 +87,7 @@ def configuration(options: Options, choice: Choice, sha256: str) -> Configuratio
         pooled=options.pooled,
         depth=options.depth,
         limit=options.limit,
+        reproduction=choice.reproduction.name if choice.reproduction else "",
     )
 
 

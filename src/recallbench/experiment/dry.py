@@ -10,6 +10,7 @@ from pathlib import Path
 from recallbench.experiment.miniature import write_locomo, write_longmemeval
 from recallbench.experiment.options import Options
 from recallbench.experiment.readiness import readiness
+from recallbench.experiment.reproductions import find_reproduction
 from recallbench.experiment.run import run
 from recallbench.progress import Silent
 from recallbench.results.manifest import differences
@@ -18,6 +19,8 @@ from recallbench.results.metrics import Metrics
 
 def dry_run(options: Options) -> bool:
     """Rehearse on a miniature in a temporary folder, print the readiness table; True when everything is ready."""
+    if options.reproduce is not None:
+        find_reproduction(options.reproduce, options.corpus)
     shape = "locomo" if options.corpus.endswith("locomo") else "longmemeval"
     with tempfile.TemporaryDirectory(prefix="recallbench-dry-") as scratch:
         place = Path(scratch)

@@ -36,6 +36,8 @@ class Options:
     limit: int | None = None
     depth: int = 50
     pooled: bool = False
+    reproduce: str | None = None
+    """A published baseline to measure again, its own way, beside the result."""
     allow_deviations: frozenset[str] = frozenset()
     with_text: bool = False
     cache_dir: Path = Path()

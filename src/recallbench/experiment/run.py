@@ -19,12 +19,14 @@ from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreSta
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import leave_blocked, result_folder
+from recallbench.experiment.reproduction import Rereading, record
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import GatePart, Metrics, VerdictPart
+from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings
@@ -42,6 +44,7 @@ class Outcome:
 
     folder: Path
     metrics: Metrics
+    reproduced: ReproductionRecord | None = None
 
 
 def run(options: Options, progress: Progress, today: date) -> Outcome:
@@ -88,16 +91,7 @@ def _run(
             )
             closing.callback(embedder.close)
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
-        store = open_store(
-            choice.store,
-            dsn=dsn_of(options),
-            weights=options.weights,
-            call=options.call,
-            function=options.function,
-            dates=options.dates,
-            environ=options.environ,
-            progress=progress,
-        )
+        store = _opened(choice, options, progress)
         closing.callback(store.close)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
@@ -128,10 +122,60 @@ def _run(
                 _seed(options),
             )
             metrics = judged(assemble(made_of), rules, registered, None)
+        reproduced = None
+        if choice.reproduction is not None:
+            # What the run put into the system under test is gone before the published way is tried on it.
+            store.close()
+            with timings.phase("reproduce"):
+                reading = Rereading(choice.reproduction, corpus, options.limit)
+                again = _again(reading, choice, options, embedder, survey, progress)
+            reproduced = record(choice.reproduction, reading.judged(again), again, metrics, registered.sha256)
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
-        folder = write(folder, metrics, retrieval, circumstances, texts)
-    return Outcome(folder, metrics)
+        folder = write(folder, metrics, retrieval, circumstances, texts, reproduced)
+    return Outcome(folder, metrics, reproduced)
+
+
+def _opened(choice: Choice, options: Options, progress: Progress) -> Store:
+    return open_store(
+        choice.store,
+        dsn=dsn_of(options),
+        weights=options.weights,
+        call=options.call,
+        function=options.function,
+        dates=options.dates,
+        environ=options.environ,
+        progress=progress,
+    )
+
+
+def _again(
+    reading: Rereading,
+    choice: Choice,
+    options: Options,
+    embedder: Embedder | None,
+    survey: Survey,
+    progress: Progress,
+) -> Retrieval:
+    """What the same kind of store answers when it is filled and asked the published way."""
+    if embedder is not None:
+        _embed(reading.haystacks, embedder, survey.segments)
+    expected = survey.with_evidence if options.limit is None else options.limit
+    calls = Calls(reading.wanted.k, reading.wanted.depth)
+    store = _opened(choice, options, progress)
+    try:
+        return retrieve(
+            reading.haystacks,
+            store,
+            None,
+            embedder,
+            expected=expected,
+            calls=calls,
+            timings=Timings(),
+            progress=progress,
+        )
+    finally:
+        store.close()
 
 
 def _reading(corpus: Corpus, options: Options) -> Callable[[], Iterable[Haystack]]:

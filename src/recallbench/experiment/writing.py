@@ -16,6 +16,7 @@ from recallbench.results import environment, manifest
 from recallbench.results.folder import staged
 from recallbench.results.metrics import Metrics
 from recallbench.results.report import Run, render
+from recallbench.results.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.results.retrievals import rows, trec_qrels, trec_run
 from recallbench.retrieval.loop import Retrieval
 from recallbench.stores.postgres import redacted
@@ -32,7 +33,12 @@ class Circumstances:
 
 
 def write(
-    folder: Path, metrics: Metrics, retrieval: Retrieval, circumstances: Circumstances, texts: Mapping[str, str] | None
+    folder: Path,
+    metrics: Metrics,
+    retrieval: Retrieval,
+    circumstances: Circumstances,
+    texts: Mapping[str, str] | None,
+    reproduced: ReproductionRecord | None = None,
 ) -> Path:
     """Write every file of the result and tell its folder; metrics are validated against their schema first."""
     # Parts are built without checks along the way; what is written has passed them all.
@@ -52,6 +58,9 @@ def write(
         _put(staging / "environment.json", [json.dumps(around, indent=1, default=str), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))
         _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
+        if reproduced is not None:
+            _put(staging / JSON_NAME, [document(reproduced)])
+            _put(staging / PAGE_NAME, [page(reproduced)])
         _put(staging / manifest.NAME, [manifest.build(staging)])
     return made.folder
 

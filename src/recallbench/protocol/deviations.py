@@ -15,6 +15,7 @@ KINDS = {
     "depth": "rankings are not 50 deep",
     "limit": "only part of the questions was asked",
     "settings": "session settings differ from the protocol's",
+    "reproduction": "a published figure was measured again under its own, flawed definition",
 }
 
 SUBSTITUTIONS = frozenset({"dataset", "corpus", "embedder", "store"})
@@ -58,6 +59,8 @@ class Configuration:
     pooled: bool
     depth: int
     limit: int | None
+    reproduction: str = ""
+    """The published baseline that was measured again beside the result; empty where none was."""
 
 
 def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
@@ -80,4 +83,8 @@ def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[
         found.append(Deviation("depth", f"rankings are {made.depth} deep instead of {rules.mrr_depth}"))
     if made.limit is not None:
         found.append(Deviation("limit", f"only the first {made.limit} questions were asked"))
+    if made.reproduction:
+        found.append(
+            Deviation("reproduction", f"{made.reproduction}, in reproduction.md: a flawed definition, never citable")
+        )
     return tuple(found)

@@ -196,6 +196,12 @@ class Metrics(_Part):
     abstention: AbstentionPart | None
     gates: list[GatePart]
     verdict: VerdictPart
+    reproduction: str | None = Field(
+        default=None,
+        # A result without one has the bytes it had before there were any.
+        exclude_if=lambda name: name is None,
+        description="the published baseline measured again beside this result; its figures are in reproduction.json",
+    )
 
 
 def schema_text() -> str:

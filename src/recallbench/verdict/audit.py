@@ -15,6 +15,7 @@ from recallbench.protocol.rules import CorpusRules
 from recallbench.results.folder import BLOCKED
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.reproduction import JSON_NAME as REPRODUCTION
 from recallbench.verdict.decision import Verdict, check_gates, decide
 from recallbench.verdict.gate import Check, Evidence
 
@@ -77,6 +78,7 @@ def _configuration(metrics: Metrics) -> Configuration:
         pooled=metrics.retrieval.scope == "pooled",
         depth=metrics.retrieval.depth,
         limit=metrics.retrieval.limit,
+        reproduction=metrics.reproduction or "",
     )
 
 
@@ -101,6 +103,8 @@ def _counts(folder: Path, metrics: Metrics, corpus: CorpusRules) -> list[str]:
         return [*wrong, f"raw_retrievals.jsonl: {error.strerror}"]
     if rows != asked:
         wrong.append(f"raw_retrievals.jsonl has {rows} rows for {asked} questions asked")
+    if (folder / REPRODUCTION).exists() != (metrics.reproduction is not None):
+        wrong.append(f"metrics.json states the reproduction {metrics.reproduction}, which {REPRODUCTION} contradicts")
     overall = {one.measure: one for one in metrics.estimates.get(OVERALL, [])}
     wrong += [
         f"the headline says {one.estimate.measure} {one.estimate.value}, the table of all measures another figure"
