@@ -23,6 +23,7 @@ svg text { fill: var(--ink) }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 caption { font-weight: 600; padding: .3rem 0; text-align: left }
 th, td { border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }
+th, td:not(:last-child) { white-space: nowrap }
 """
 
 
