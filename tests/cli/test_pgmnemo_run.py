@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +14,12 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from commandline import recallbench
+from commandline import environment, recallbench
 from recallbench.results.metrics import Metrics
 from stores.standin import EVERY_RIGHT, database, plain_role, standin_server
 
 CANARY = ("run", "canary-locomo", "--embedder", "hash", "--out", "out")
 STORE = ("--store", "pgmnemo")
-SEGMENTS = (19, 24, 29)
 SECRET = "it's a p@ss/word"
 
 
@@ -185,7 +188,7 @@ def test_naming_the_defaults_is_no_deviation(server: str, tmp_path: Path) -> Non
 
 
 def test_calls_that_disagree_are_told(server: str, tmp_path: Path) -> None:
-    # Asked for 50 it gives the haystack backwards, so that of 19, 24 or 29 the first ten are the others' last.
+    # The call with 50 begins with the first ten of the haystack, the call with 10 gives its last ten.
     with database(server, "1.0-fickle") as dsn:
         made = run(dsn, tmp_path)
     assert made.retrieval.agreement is not None
@@ -265,6 +268,24 @@ def test_a_server_that_does_not_answer_blocks(tmp_path: Path) -> None:
     assert "does not answer" in told
 
 
+def test_a_pgvector_that_is_too_old_blocks(server: str, tmp_path: Path) -> None:
+    with database(server, "1.0") as dsn:
+        with psycopg.connect(dsn) as connection:
+            connection.execute("UPDATE pg_extension SET extversion = '0.4.4' WHERE extname = 'vector'")
+        told = blocked(tmp_path, "--dsn", dsn)
+    assert "pgvector is too old" in told
+    assert "with pgvector 0.4.4" in told
+    assert "ALTER EXTENSION vector UPDATE" in told
+
+
+def test_a_hurried_role_is_measured_all_the_same(server: str, tmp_path: Path) -> None:
+    with database(server, "1.0-slow") as dsn:
+        hurried = make_conninfo(dsn, options="-cstatement_timeout=100")
+        made = run(hurried, tmp_path, "--limit", "2")
+    assert made.guc_state["statement_timeout"] == "0"
+    assert (made.retrieval.asked, made.retrieval.missing_hits) == (2, 0)
+
+
 def test_a_wrong_password_blocks(server: str, tmp_path: Path) -> None:
     told = blocked(tmp_path, "--dsn", make_conninfo(server, password="wr0ng"))
     assert "refuses the connection" in told
@@ -299,6 +320,26 @@ def test_a_score_that_is_no_number_is_an_error(server: str, tmp_path: Path) -> N
         assert done.returncode == 2
         assert "nan" in done.stderr
         assert rows_left(dsn) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_takes_its_rows_along(server: str, tmp_path: Path, number: signal.Signals) -> None:
+    with database(server, "1.0-slow") as dsn:
+        command = [sys.executable, "-m", "recallbench", *CANARY, *STORE, "--dsn", dsn]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True, stdout=subprocess.PIPE
+        )
+        deadline = time.monotonic() + 300
+        while rows_left(dsn) < 103 and time.monotonic() < deadline:
+            assert process.poll() is None, "it ended before it could be interrupted"
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=300)
+        assert process.returncode == 130
+        assert "interrupted" in told
+        assert "Traceback" not in told
+        assert rows_left(dsn) == 0
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_options_go_with_no_other_store(tmp_path: Path) -> None:

@@ -309,6 +309,31 @@ def test_a_plain_role_under_row_security_measures_the_same(dsn: str) -> None:
         assert one(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (0,)
 
 
+CROWD = """INSERT INTO pgmnemo.agent_lesson (role, project_id, topic, lesson_text, embedding, commit_sha, verified_at)
+           SELECT 'dev', i % 7, 'other' || i, 'Somebody else spoke of the bakery and the storm, ' || i,
+                  (SELECT array_agg(CASE WHEN j <= 24 THEN random() - 0.5 ELSE 0 * i END)::vector
+                   FROM generate_series(1, 1024) j),
+                  'c' || i, now()
+           FROM generate_series(1, 1500) i"""
+"""Twenty lessons of others for each of ours, as near to the questions."""
+
+
+@pytest.mark.marked
+def test_lessons_of_others_change_nothing(dsn: str) -> None:
+    alone = {}
+    for function in functions(dsn):
+        with filled(dsn, function) as store:
+            alone[function] = rankings(store)
+    with psycopg.connect(dsn, autocommit=True) as other:
+        other.execute(CROWD)
+    for function, expected in alone.items():
+        with filled(dsn, function) as store:
+            assert rankings(store) == expected
+            assert store.evidence()["other rows in the table"] == "1500"
+    with psycopg.connect(dsn) as other:
+        assert one(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (1500,)
+
+
 def test_padding_reaches_the_table(dsn: str) -> None:
     with filled(dsn), psycopg.connect(dsn) as other:
         (text,) = one(other, "SELECT embedding::text FROM pgmnemo.agent_lesson WHERE topic LIKE '%segment0'")
