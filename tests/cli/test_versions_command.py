@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from commandline import environment, recallbench
@@ -101,8 +102,10 @@ def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, 
     )
     results = tmp_path / "benchmarks/canary-locomo/results"
     # The first is done, and the second is being installed.
-    while not (list(results.glob("1.0_*")) and databases(server)):
-        assert process.poll() is None
+    installing = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND wait_event = 'PgSleep'"
+    with psycopg.connect(server, autocommit=True) as session:
+        while session.execute(installing).fetchone() == (0,):
+            assert process.poll() is None
     process.send_signal(order)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -178,6 +178,15 @@ def test_killed_while_it_installs(server: str, session: psycopg.Connection, run_
     assert databases(server) == set()
 
 
+def test_what_an_interrupted_drop_left_goes_with_the_next(server: str, session: psycopg.Connection) -> None:
+    session.execute(f"CREATE DATABASE recallbench_version_0 CONNECTION LIMIT {MARK}")
+    # As Postgres itself marks a database whose DROP was interrupted; only the catalogue can be told so here.
+    session.execute("UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'recallbench_version_0'")
+    with database_with(server, "pgmnemo", "1.0") as own:
+        assert databases(server) == {name_of(own)} == {"recallbench_version_0"}
+    assert databases(server) == set()
+
+
 def test_what_only_has_such_a_name_stays(server: str, session: psycopg.Connection) -> None:
     session.execute("CREATE DATABASE recallbench_version_0")
     session.execute(f"CREATE DATABASE recallbench_version_notes CONNECTION LIMIT {MARK}")

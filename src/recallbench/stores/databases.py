@@ -17,6 +17,8 @@ PREFIX = "recallbench_version_"
 MARK = 5_242_480
 """Connection limit of every database of ours: it is set as the database comes into being, so that one whose owner died
 in that very moment can still be told from other people's."""
+HALF_DROPPED = -2
+"""What Postgres makes of the limit when a DROP is interrupted: nothing but another DROP can be done with it."""
 LOCK_CLASS = 0x52424E56
 """Class of the advisory locks by which a living run holds its database."""
 SLOTS = 1_000
@@ -55,9 +57,9 @@ def sweep(keeper: Connection) -> list[str]:
     """Drop the databases of runs that died, and return their names; those of living runs and other roles stay."""
     with told("looking for databases of runs that died"):
         rows = keeper.execute(
-            """SELECT datname FROM pg_database WHERE starts_with(datname, %s) AND datconnlimit = %s
+            """SELECT datname FROM pg_database WHERE starts_with(datname, %s) AND datconnlimit = ANY(%s)
                  AND pg_has_role(datdba, 'USAGE') ORDER BY 1""",
-            (PREFIX, MARK),
+            (PREFIX, [MARK, HALF_DROPPED]),
         ).fetchall()
     dropped = []
     for (name,) in rows:
@@ -205,7 +207,8 @@ def _drop(keeper: Connection, slot: int, *, force: bool = False) -> bool:
     try:
         with told("dropping its database"):
             ours = keeper.execute(
-                "SELECT 1 FROM pg_database WHERE datname = %s AND datconnlimit = %s", (_name(slot), MARK)
+                "SELECT 1 FROM pg_database WHERE datname = %s AND datconnlimit = ANY(%s)",
+                (_name(slot), [MARK, HALF_DROPPED]),
             ).fetchone()
             if not ours:
                 return True
