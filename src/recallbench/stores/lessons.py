@@ -26,6 +26,7 @@ CREATED = datetime(2020, 1, 1, tzinfo=UTC)
 COMMIT = "recallbench"
 """Provenance, without which the gate would hide a row."""
 NEEDED = ("role", "project_id", "topic", "lesson_text", "embedding", "source_run_id")
+UNSECURED = "use the table's owner or a role with BYPASSRLS, or a policy that lets this role write and see its projects"
 FILLED = (*NEEDED, "importance", "commit_sha", "metadata", "verified_at", "created_at")
 
 
@@ -79,6 +80,8 @@ def copy_lessons(
     connection: Connection, table: Table, projects: Projects, items: Sequence[Item], vectors: Matrix, dates: Dates
 ) -> dict[int, int]:
     """Put segments into the table; returns the item id of each lesson id."""
+    from psycopg import errors
+
     names = [name for name, _ in table.columns]
     rows = [
         [values[name] for name in names]
@@ -89,7 +92,15 @@ def copy_lessons(
             # Postgres refuses COPY where policies must look at each row.
             marks = ", ".join(["%s"] * len(names))
             statement = f"INSERT INTO {TABLE} ({', '.join(names)}) VALUES ({marks})"
-            connection.cursor().executemany(statement.encode(), rows)
+            try:
+                connection.cursor().executemany(statement.encode(), rows)
+            except errors.InsufficientPrivilege as error:
+                raise Blocked(
+                    "row-level security refuses lessons of this role",
+                    expected=f"a policy that lets it put rows into {TABLE}",
+                    found=str(error).split("\n")[0],
+                    remedy=UNSECURED,
+                ) from error
         else:
             with connection.cursor().copy(f"COPY {TABLE} ({', '.join(names)}) FROM STDIN BINARY".encode()) as copy:
                 copy.set_types([kind for _, kind in table.columns])
@@ -154,7 +165,7 @@ def check_visible(connection: Connection, table: Table, projects: Projects, expe
             "row-level security hides lessons from this role",
             expected=f"{expected} rows",
             found=f"{there} visible",
-            remedy="use the table's owner or a role with BYPASSRLS, or a policy that lets this role see its projects",
+            remedy=UNSECURED,
         )
     raise Blocked(
         "the extension does not keep every segment recallable",
