@@ -76,6 +76,28 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.partial*"))
 
 
+WITHIN_EXEC = """
+import os, signal
+from recallbench.cli import main
+def app(**_):
+    try:
+        exec("os.kill(os.getpid(), signal.SIGINT)")
+    except KeyboardInterrupt:
+        return main.INTERRUPTED
+main.app = app
+main.run_program(["doctor"])
+"""
+
+
+def test_an_interruption_of_executed_text_ends_with_the_same_code(tmp_path: Path) -> None:
+    (tmp_path / "within.py").write_text(WITHIN_EXEC)
+    command = [sys.executable, "-m", "within"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=15, check=False
+    )
+    assert (done.returncode, done.stderr.startswith("recallbench: interrupted")) == (130, True)
+
+
 LOST = """
 import os, signal, sys, time
 from recallbench.cli import main

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import signal
@@ -67,6 +68,11 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
         signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         code = _interrupted()
+    if code == INTERRUPTED:
+        # Where it met the exec of a text (a dataclass being made), Python forgets the code and ends as if killed.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(code)
     sys.exit(code)
 
 
