@@ -1,13 +1,14 @@
 """The system the protocol was written for: the Postgres extension pgmnemo, whichever version the server has.
 
-What the version can do is read from the server's catalogue. Every call is a transaction of its own, as in use; calls
-are pipelined, so that the network adds little. Lessons of a run lie in projects of their own and go when it ends.
+What the version can do is read from the server's catalogue. A statement makes one call, or many of one project after
+each other, so that the network adds little. Lessons of a run lie in projects of their own and go when it ends.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, UsageError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that the DSN names"
 AT_ONCE = 64
-"""Calls in one pipeline."""
+"""Calls in one statement."""
 TENANT = "pgmnemo.tenant_id"
 """Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
 with it as text."""
@@ -64,7 +65,7 @@ class PgmnemoStore(Store):
         """The session that holds the projects, while `_connection` is another one that only searches."""
         self._projects: Projects | None = None
         self._table = Table((), 0, False)
-        self._signature = Signature("", "", (), "", "")
+        self._signature = Signature("", "", (), "", "", "")
         self._dims = self._given = 0
         self._items: dict[int, int] = {}
         """Item id by lesson id."""
@@ -107,36 +108,35 @@ class PgmnemoStore(Store):
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        return next(self.search_many([query], k))
+        connection, projects = self._open()
+        vector = padded(checked_questions([query], self._dims), self._table.dims)[0]
+        project = projects.number(query.scope)
+        values = {**_shared(project, k), "query_embedding": vector, "query_text": _text(query)}
+        with told(f"calling {SCHEMA}.{self._function}"):
+            self._as_tenant(connection, project)
+            cursor = connection.cursor(binary=True)
+            rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
+        self._refuse_degraded()
+        return [Hit(self._items[lesson], score) for lesson, score in rows]
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         connection, projects = self._open()
-        for start in range(0, len(queries), AT_ONCE):
-            block = queries[start : start + AT_ONCE]
-            vectors = padded(checked_questions(block, self._dims), self._table.dims)
-            cursors = []
-            with told(f"calling {SCHEMA}.{self._function}"):
-                with connection.pipeline() as pipeline:
-                    for query, vector in zip(block, vectors, strict=True):
-                        project = projects.number(query.scope)
-                        self._as_tenant(connection, project)
-                        cursor = connection.cursor(binary=True)
-                        cursors.append(
-                            cursor.execute(
-                                self._signature.call.encode(), self._values(query, vector, project, k), prepare=True
-                            )
-                        )
-                        # Its own transaction: versions set things that last until the end of one.
-                        pipeline.sync()
-                answers = [cursor.fetchall() for cursor in cursors]
-            if any(DEGRADED in text for text in self._said):
-                raise Blocked(
-                    f"{SCHEMA}.{self._function} left out a part of its ranking",
-                    found="; ".join(self._said),
-                    remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
-                )
-            for rows in answers:
-                yield [Hit(self._items[lesson], score) for lesson, score in rows]
+        for scope, of_scope in groupby(queries, key=lambda query: query.scope):
+            asked, project = list(of_scope), projects.number(scope)
+            self._as_tenant(connection, project)
+            for start in range(0, len(asked), AT_ONCE):
+                block = asked[start : start + AT_ONCE]
+                vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
+                values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
+                with told(f"calling {SCHEMA}.{self._function}"):
+                    cursor = connection.cursor(binary=True)
+                    rows = cursor.execute(self._signature.calls.encode(), values, prepare=True).fetchall()
+                self._refuse_degraded()
+                for lessons, scores in rows:
+                    yield [
+                        Hit(self._items[lesson], score)
+                        for lesson, score in zip(lessons or (), scores or (), strict=True)
+                    ]
 
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
@@ -270,14 +270,13 @@ class PgmnemoStore(Store):
             connection.execute("SELECT set_config(%s, %s, false)", (TENANT, tenant))
             self._tenant = tenant
 
-    def _values(self, query: Query, vector: Any, project: int, k: int) -> dict[str, Any]:
-        return {
-            "query_embedding": vector,
-            "k": k,
-            "role_filter": ROLE,
-            "project_id_filter": project,
-            "query_text": query.text.replace("\0", " ").encode("utf-8", "replace").decode(),
-        }
+    def _refuse_degraded(self) -> None:
+        if any(DEGRADED in text for text in self._said):
+            raise Blocked(
+                f"{SCHEMA}.{self._function} left out a part of its ranking",
+                found="; ".join(self._said),
+                remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
+            )
 
     def _note(self, diagnostic: Diagnostic) -> None:
         text = (diagnostic.message_primary or "").split("\n")[0]
@@ -286,6 +285,14 @@ class PgmnemoStore(Store):
             self._said[
                 f"{diagnostic.severity}: {' '.join('#' if w.strip('.,%').isdigit() else w for w in text.split())[:160]}"
             ] += 1
+
+
+def _shared(project: int, k: int) -> dict[str, Any]:
+    return {"k": k, "role_filter": ROLE, "project_id_filter": project}
+
+
+def _text(query: Query) -> str:
+    return query.text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def _quoted(name: str) -> str:

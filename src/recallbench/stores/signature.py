@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ GIVEN = {
 }
 """What a call hands over, by parameter name, and the types it fits."""
 NEEDED = ("query_embedding", "k", "project_id_filter")
+EACH = {"query_embedding": "asked.vector", "query_text": "asked.words"}
 ANSWERS = ("lesson_id", "score")
 
 
@@ -36,7 +38,10 @@ class Signature:
     takes: tuple[str, ...]
     """Those of GIVEN that it knows."""
     call: str
-    """The statement, with named placeholders for `takes`."""
+    """The statement for one question, with named placeholders for `takes`."""
+    calls: str
+    """The same call for each of many questions of one project, by arrays `vectors` and `texts`; a row for each, with
+    arrays of ids and scores, in order."""
     body_md5: str
     """Of its source: releases that bear one version do not always carry one body."""
 
@@ -74,9 +79,16 @@ def read_signature(connection: Connection, name: str) -> Signature:
         reason = _obstacle(inputs, count - defaults, names)
         if not reason:
             takes = tuple(one for one in GIVEN if one in inputs)
-            arguments = ", ".join(f"{one} => %({one})s::{inputs[one]}" for one in takes)
-            call = f"SELECT {', '.join(ANSWERS)} FROM {SCHEMA}.{name}({arguments})"
-            return Signature(name, f"{SCHEMA}.{name}({stated})", takes, call, body)
+            given = {one: f"%({one})s::{inputs[one]}" for one in takes}
+            call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, given)}"
+            each = given | {one: column for one, column in EACH.items() if one in given}
+            lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
+            calls = (
+                f"SELECT found.* FROM unnest(%(vectors)s::{inputs['query_embedding']}[], %(texts)s::text[])"
+                " WITH ORDINALITY AS asked (vector, words, place)"
+                f" CROSS JOIN LATERAL (SELECT {lists} FROM {_called(name, each)}) AS found ORDER BY asked.place"
+            )
+            return Signature(name, f"{SCHEMA}.{name}({stated})", takes, call, calls, body)
         refusals.append(f"{name}({stated}): {reason}")
     raise Blocked(
         f"{SCHEMA}.{name} can't be called as this version declares it",
@@ -86,6 +98,10 @@ def read_signature(connection: Connection, name: str) -> Signature:
         found="; ".join(refusals),
         remedy="measure a version whose signature fits, or another --pgmnemo-function",
     )
+
+
+def _called(name: str, given: Mapping[str, str]) -> str:
+    return f"{SCHEMA}.{name}({', '.join(f'{parameter} => {value}' for parameter, value in given.items())})"
 
 
 def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) -> str:
