@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -154,6 +155,8 @@ def test_another_version_than_asked_for_is_unverified_and_both_are_named(server:
     assert told in (only(tmp_path) / "report.md").read_text()
     made = metrics(only(tmp_path))
     assert made.verdict.text == "UNVERIFIED"
+    # Not named after the version that was asked for alone: another one was measured.
+    assert re.fullmatch(r"1\.0_\d{8}_asked-for-2\.0", only(tmp_path).name)
     (gate,) = [one for one in made.gates if one.name == "version pin"]
     assert (gate.status, gate.observed) == ("fail", told)
 

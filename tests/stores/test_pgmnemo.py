@@ -401,3 +401,13 @@ def test_a_server_that_goes_away_is_told(standin: str) -> None:
             )
         with pytest.raises(Blocked, match="the server was lost while calling pgmnemo"):
             store.search(QUERIES[0], 10)
+
+
+def test_a_function_that_may_not_be_executed_is_told_with_its_grant(standin: str) -> None:
+    with database(standin, "1.0") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
+        with psycopg.connect(dsn, autocommit=True) as owner:
+            owner.execute("REVOKE EXECUTE ON FUNCTION pgmnemo.recall_lessons FROM PUBLIC")
+        with pytest.raises(Blocked) as raised, filled(plain) as store:
+            store.search(QUERIES[0], 10)
+    assert "recall_lessons" in str(raised.value)
+    assert raised.value.remedy.startswith("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO …;")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from recallbench.errors import Blocked, RecallBenchError
 from recallbench.experiment.choices import REFERENCE_STORE, SYSTEM_UNDER_TEST
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
-from recallbench.results.folder import check_writable, explicit_folder, folder_name, free_folder, write_blocked
+from recallbench.results.folder import (
+    check_writable,
+    explicit_folder,
+    folder_name,
+    folder_word,
+    free_folder,
+    write_blocked,
+)
 
 
 def parent(options: Options) -> Path:
@@ -40,6 +48,15 @@ def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Pro
         progress.note(str(error))
     else:
         progress.note(f"BLOCKED: {folder / 'BLOCKED.md'} says what is missing")
+
+
+def measured_folder(folder: Path, options: Options, store: str, version: str, today: date) -> Path:
+    """The same folder, unless the extension states another version than was asked for: then one named after both."""
+    asked = (options.version or version).removeprefix("v")
+    if options.folder is not None or store != SYSTEM_UNDER_TEST or asked == version.removeprefix("v"):
+        return folder
+    name = _name(replace(options, version=version), store, today, options.label)
+    return free_folder(folder.parent, f"{name}_asked-for-{folder_word(asked)}")
 
 
 def _name(options: Options, store: str, today: date, label: str | None) -> str:

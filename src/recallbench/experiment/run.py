@@ -18,7 +18,7 @@ from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
-from recallbench.experiment.placement import leave_blocked, result_folder
+from recallbench.experiment.placement import leave_blocked, measured_folder, result_folder
 from recallbench.experiment.reproduction import Rereading, record
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
@@ -57,16 +57,17 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
         choice = choose(options, corpus, rules)
         for line in choice.announcements:
             progress.note(line)
-        return _run(options, rules, corpus, choice, result_folder(options, choice.store, today), progress)
+        return _run(options, rules, corpus, choice, today, progress)
     except Blocked as blocked:
         leave_blocked(options, blocked, today, progress)
         raise
 
 
 def _run(
-    options: Options, rules: Rules, registered: CorpusRules, choice: Choice, folder: Path, progress: Progress
+    options: Options, rules: Rules, registered: CorpusRules, choice: Choice, today: date, progress: Progress
 ) -> Outcome:
     started = datetime.now(UTC)
+    folder = result_folder(options, choice.store, today)
     corpus = open_corpus(
         options.corpus,
         rules=rules,
@@ -132,6 +133,7 @@ def _run(
             reproduced = record(choice.reproduction, reading.judged(again), again, metrics, registered.sha256)
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
+        folder = measured_folder(folder, options, choice.store, state.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, reproduced)
     return Outcome(folder, metrics, reproduced)
 

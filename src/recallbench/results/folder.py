@@ -19,9 +19,14 @@ BLOCKED = "BLOCKED.md"
 
 
 def folder_name(version: str, day: date, label: str | None = None) -> str:
-    """`<version>_<YYYYMMDD>[_label]`, with anything a path can't carry made a dash."""
+    """`<version>_<YYYYMMDD>[_label]`."""
     parts = [version, f"{day:%Y%m%d}", *([label] if label else [])]
-    return "_".join(re.sub(r"[^A-Za-z0-9.+_-]+", "-", part).strip("-") or "unnamed" for part in parts)
+    return "_".join(map(folder_word, parts))
+
+
+def folder_word(text: str) -> str:
+    """The text with anything a path can't carry made a dash."""
+    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", text).strip("-") or "unnamed"
 
 
 def free_folder(parent: Path, name: str) -> Path:

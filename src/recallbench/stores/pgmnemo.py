@@ -44,6 +44,10 @@ UNHURRIED = {"statement_timeout": "0"}
 """Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
 DEGRADED = "degrading to"
 """What a version says when it leaves a part of its ranking out."""
+GRANT = (
+    f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO …; GRANT SELECT ON ALL TABLES IN SCHEMA {SCHEMA} TO …; "
+    "as the extension's owner"
+)
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 """Recall itself updates rows in some versions; Postgres asks for the right even where that is switched off."""
 
@@ -112,7 +116,7 @@ class PgmnemoStore(Store):
         vector = padded(checked_questions([query], self._dims), self._table.dims)[0]
         project = projects.number(query.scope)
         values = {**_shared(project, k), "query_embedding": vector, "query_text": _text(query)}
-        with told(f"calling {SCHEMA}.{self._function}"):
+        with told(f"calling {SCHEMA}.{self._function}", GRANT):
             self._as_tenant(connection, project)
             cursor = connection.cursor(binary=True)
             rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
@@ -128,7 +132,7 @@ class PgmnemoStore(Store):
                 block = asked[start : start + AT_ONCE]
                 vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
                 values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
-                with told(f"calling {SCHEMA}.{self._function}"):
+                with told(f"calling {SCHEMA}.{self._function}", GRANT):
                     cursor = connection.cursor(binary=True)
                     rows = cursor.execute(self._signature.calls.encode(), values, prepare=True).fetchall()
                 self._refuse_degraded()
@@ -152,7 +156,7 @@ class PgmnemoStore(Store):
 
     def version(self) -> str:
         connection, _ = self._open()
-        with told("asking the extension for its version"):
+        with told("asking the extension for its version", GRANT):
             row = connection.execute("SELECT pgmnemo.version()::text").fetchone()
         return str(row[0]) if row else ""
 

@@ -79,8 +79,8 @@ def connect(dsn: str) -> Connection:
 
 
 @contextmanager
-def told(doing: str) -> Iterator[None]:
-    """Turn what the database raises while `doing` into an error a user can act on."""
+def told(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its owner") -> Iterator[None]:
+    """Turn what the database raises while `doing` into an error a user can act on; `grant` is what gives the right."""
     import psycopg
     from psycopg import errors
 
@@ -91,8 +91,11 @@ def told(doing: str) -> Iterator[None]:
     except (errors.DataError, errors.ProgramLimitExceeded, errors.IntegrityError) as error:
         raise InputError(f"the server can't take what it was given while {doing}", found=_said(error)) from error
     except errors.InsufficientPrivilege as error:
-        remedy = f"GRANT CREATE ON DATABASE … TO …; as its owner, or {EMBEDDED_REMEDY}"
+        remedy = f"{grant}, or {EMBEDDED_REMEDY}"
         raise Blocked(f"the role lacks a right for {doing}", found=_said(error), remedy=remedy) from error
+    except errors.ReadOnlySqlTransaction as error:
+        remedy = "name a server that takes writes (a primary, not a standby): a run brings its own segments"
+        raise Blocked(f"the database is read-only, found while {doing}", found=_said(error), remedy=remedy) from error
     except (errors.DiskFull, errors.OutOfMemory) as error:
         remedy = "free room on the server's disk, then run again"
         raise Blocked(f"the server ran out of room while {doing}", found=_said(error), remedy=remedy) from error
@@ -103,7 +106,8 @@ def told(doing: str) -> Iterator[None]:
         remedy = "see the server's log, then run again"
         raise Blocked(f"the server was lost while {doing}", found=_said(error), remedy=remedy) from error
     except psycopg.Error as error:
-        raise Blocked(f"the server failed while {doing}", found=_said(error)) from error
+        remedy = "mend what the server names, then run again"
+        raise Blocked(f"the server failed while {doing}", found=_said(error), remedy=remedy) from error
 
 
 def server_facts(connection: Connection) -> ServerFacts:

@@ -84,7 +84,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
             each = given | {one: column for one, column in EACH.items() if one in given}
             lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
             calls = (
-                f"SELECT found.* FROM unnest(%(vectors)s::{inputs['query_embedding']}[], %(texts)s::text[])"
+                f"SELECT found.* FROM unnest(%(vectors)b::{inputs['query_embedding']}[], %(texts)s::text[])"
                 " WITH ORDINALITY AS asked (vector, words, place)"
                 f" CROSS JOIN LATERAL (SELECT {lists} FROM {_called(name, each)}) AS found ORDER BY asked.place"
             )
