@@ -282,10 +282,10 @@ def test_notices_of_the_extension_are_counted(standin: str) -> None:
 def test_a_ranking_without_one_of_its_parts_is_no_result(standin: str) -> None:
     with (
         database(standin, "1.0-degrading") as dsn,
-        filled(dsn) as store,
         pytest.raises(Blocked, match="left out a part of its ranking") as raised,
+        filled(dsn),
     ):
-        store.search(QUERIES[0], 10)
+        pass
     assert "degrading to vectors" in raised.value.found
 
 
@@ -411,3 +411,38 @@ def test_a_function_that_may_not_be_executed_is_told_with_its_grant(standin: str
             store.search(QUERIES[0], 10)
     assert "recall_lessons" in str(raised.value)
     assert raised.value.remedy.startswith("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO …;")
+
+
+def test_settings_of_the_database_are_put_back_to_the_defaults(standin: str) -> None:
+    with database(standin, "1.0") as dsn:
+        with psycopg.connect(dsn, autocommit=True) as owner:
+            owner.execute(
+                "CREATE FUNCTION pgmnemo.reader() RETURNS text LANGUAGE sql AS "
+                "$$SELECT current_setting('pgmnemo.include_unverified', true)$$"
+            )
+        inherited = make_conninfo(dsn, options="-c pgmnemo.include_unverified=on")
+        with filled(inherited) as store:
+            assert store.settings()["pgmnemo.include_unverified"] == "unset"
+            told = store.evidence()["settings put back to the extension's defaults"]
+            assert told == "pgmnemo.include_unverified (was on)"
+            assert store.evidence()["recallable"] == "34 of 34 segments, each scope asked for all of its own"
+
+
+def test_a_fresh_session_gets_the_tenant_too(standin: str) -> None:
+    with database(standin, "1.0") as dsn, filled(dsn) as store:
+        store.search(QUERIES[1], 10)
+        before = store.settings()["pgmnemo.tenant_id"]
+        assert store.chill() == ""
+        store.search(QUERIES[1], 10)
+        assert store.settings()["pgmnemo.tenant_id"] == before == "1000000001"
+
+
+def test_a_function_that_recalls_nothing_blocks_the_run(standin: str) -> None:
+    with database(standin, "1.0") as dsn:
+        with psycopg.connect(dsn, autocommit=True) as owner:
+            row = owner.execute("SELECT pg_get_functiondef('pgmnemo.recall_lessons'::regproc)").fetchone()
+            assert row is not None
+            owner.execute(row[0].replace("WHERE ", "WHERE false AND ", 1).encode())
+        with pytest.raises(Blocked, match="recalls nothing of what was put in"), filled(dsn):
+            pass
+        assert lessons(dsn) == 0

@@ -38,6 +38,11 @@ def headline(metrics: Metrics, folder: Path) -> str:
     lines = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", *columns(rows)]
     if not any(one.protocol_name == "MRR" for one in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
+    if metrics.retrieval.missing_hits:
+        lines.append(
+            f"short: {metrics.retrieval.short_questions} questions got fewer hits than their haystacks could give, "
+            f"{metrics.retrieval.missing_hits} in all"
+        )
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
     lines += [f"deviation: {one.kind}: {one.detail}" for one in metrics.deviations]
     lines += [

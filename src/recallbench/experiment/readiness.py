@@ -125,6 +125,13 @@ def _extension(options: Options, rules: Rules) -> Row:
 def _version(options: Options, choice: Choice, rules: Rules) -> Row:
     asked = options.version or "not asked for (--version)"
     if choice.store == rules.canonical_store:
+        try:
+            there = has_extension(dsn_of(options) or "", choice.store) if options.version else ""
+        except RecallBenchError:
+            there = ""  # told by the rows on store and extension
+        if options.version and there and options.version.removeprefix("v") != there:
+            told = f"{asked}, but the server has {choice.store} {there}: the gate on the version would fail"
+            return Row("version", "NOT READY", told, "name the version that is installed, or install the one asked for")
         return Row("version", "note", f"{asked}; compared with the extension's own when the run is made")
     return Row("version", "note", f"{asked}; the gate compares what {choice.store} states before and after the run")
 

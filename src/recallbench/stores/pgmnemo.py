@@ -42,6 +42,8 @@ INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "relaxed_orde
 order would leave out what it finds late."""
 UNHURRIED = {"statement_timeout": "0"}
 """Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
+PROBE = 200
+"""Characters of a segment that serve as a question to find out whether anything is recalled."""
 DEGRADED = "degrading to"
 """What a version says when it leaves a part of its ranking out."""
 GRANT = (
@@ -75,6 +77,11 @@ class PgmnemoStore(Store):
         """Item id by lesson id."""
         self._tenant = ""
         self._settings: tuple[str, ...] = ()
+        self._inherited: dict[str, str] = {}
+        """Settings of the extension that the server, the role or the DSN brought along, as found."""
+        self._probes: dict[int, tuple[Query, int]] = {}
+        """By scope a question made of its first segment, and how many segments it has."""
+        self._recalled = 0
         self._said: Counter[str] = Counter()
         """What the extension warned of while it was asked."""
 
@@ -102,6 +109,9 @@ class PgmnemoStore(Store):
             connection, self._table, projects, items, padded(rows, self._table.dims), self._dates
         )
         self._given += len(items)
+        for item, row in zip(items, rows, strict=True):
+            asked, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
+            self._probes[item.scope] = asked, size + 1
 
     def ready(self) -> None:
         connection, projects = self._open()
@@ -110,6 +120,18 @@ class PgmnemoStore(Store):
         with told("gathering statistics"):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
+        before = self._said.copy()
+        for asked, size in self._probes.values():
+            found = len(self.search(asked, size))
+            if not found:
+                raise Blocked(
+                    f"{SCHEMA}.{self._function} recalls nothing of what was put in",
+                    expected=f"some of the {size} segments of a scope",
+                    found="none, though all are in the table, active and verified",
+                    remedy="look for what hides them: policies, triggers, or the function's own conditions",
+                )
+            self._recalled += found
+        self._said = before
 
     def search(self, query: Query, k: int) -> list[Hit]:
         connection, projects = self._open()
@@ -152,6 +174,7 @@ class PgmnemoStore(Store):
         else:
             old.close()
         self._connection = connection
+        self._tenant = ""
         return ""
 
     def version(self) -> str:
@@ -191,6 +214,11 @@ class PgmnemoStore(Store):
             "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
             "index": "\n".join(text for (text,) in indexes) or "no vector index",
             "plan": "the function's own, which the server does not tell",
+            "recallable": f"{self._recalled} of {self._given} segments, each scope asked for all of its own",
+            "settings put back to the extension's defaults": ", ".join(
+                f"{name} (was {value})" for name, value in sorted(self._inherited.items())
+            )
+            or "none",
             "created_at": "one constant for all rows" if self._dates == "constant" else "the corpus' dates",
             "other rows in the table": str(row[0] if row else "?"),
             "told by the extension": "\n".join(said) or "nothing",
@@ -246,6 +274,15 @@ class PgmnemoStore(Store):
 
         vector = server_facts(connection).vector
         canonical = {name: value for name, value in load().settings.items() if name != TENANT}
+        ours = {*canonical, *STEADYING, TENANT}
+        with told("reading the settings it starts with"):
+            inherited = connection.execute(
+                "SELECT n, current_setting(n, true) FROM unnest(%s::text[]) AS n WHERE current_setting(n, true) <> ''",
+                ([name for name in self._settings if name not in ours],),
+            ).fetchall()
+        self._inherited |= dict(inherited)
+        # An empty one counts as unset; RESET would bring back what the role or the database has.
+        defaults = {name: "" for name, _ in inherited}
         steadying = {name: value for name, value in STEADYING.items() if name in self._settings}
         with told("setting the session up"):
             # A type has to be loaded once for pgvector's own settings to be known.
@@ -253,7 +290,7 @@ class PgmnemoStore(Store):
             known = connection.execute(
                 "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
             ).fetchall()
-            values = UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
+            values = defaults | UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
             connection.execute(
                 "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
                 (list(values), list(values.values())),

@@ -175,7 +175,11 @@ def _pgmnemo_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
     from recallbench.stores.pgmnemo import REMEDY
 
     if not dsn:
-        return StoreStatus(False, "no --dsn or PGMNEMO_DSN names a server", REMEDY)
+        return StoreStatus(
+            False,
+            "no --dsn or PGMNEMO_DSN names a server",
+            f"name a server with the version to measure by --dsn or PGMNEMO_DSN; there: {REMEDY}",
+        )
     status = _postgres_status(dsn, environ)
     if status.ready and not has_extension(dsn, "pgmnemo"):
         return StoreStatus(False, f"{status.detail}: the database has no extension pgmnemo", REMEDY)
