@@ -30,9 +30,9 @@ _random = np.random.default_rng(5)
 VECTORS = _random.standard_normal((len(ITEMS), DIMS)).astype(np.float32)
 QUERIES = [
     Query(turn % 2, "What happened there?", row, None)
-    for turn, row in enumerate(_random.standard_normal((70, DIMS)).astype(np.float32))
+    for turn, row in enumerate(_random.standard_normal((140, DIMS)).astype(np.float32))
 ]
-"""More than one pipeline takes."""
+"""More of each scope than one statement takes."""
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def test_pgvector_in_a_schema_of_its_own_serves_too(standin: str) -> None:
 def test_equal_texts_stay_apart_where_equal_topics_are_one_lesson(standin: str) -> None:
     same = [replace(item, text="The very same words.") for item in ITEMS]
     with database(standin, "2.0-topical") as dsn, filled(dsn, items=same) as store:
-        assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [SIZE] * 70
+        assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [SIZE] * 140
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_lessons_that_get_lost_block_the_run(standin: str, version: str, found: 
 
 def test_fewer_than_asked_for_is_passed_on(standin: str) -> None:
     with database(standin, "1.0-short") as dsn, filled(dsn) as store:
-        assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [7] * 70
+        assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [7] * 140
 
 
 def test_the_two_depths_are_two_calls(standin: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -23,38 +23,24 @@ def run(
     store: settings.Store = None,
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
-    backend: Annotated[
-        Literal["auto", "openvino", "torch"], option("backend", "What runs the encoder; auto takes the faster.")
-    ] = "auto",
+    backend: settings.Backend = "auto",
     weights: Annotated[
         str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
     ] = None,
     call: Annotated[str | None, option("call", "`module:function` for --store callable.")] = None,
-    pgmnemo_function: Annotated[
-        Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
-        option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),
-    ] = None,
-    pgmnemo_dates: Annotated[
-        Literal["constant", "dataset"] | None,
-        option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
-    ] = None,
+    pgmnemo_function: settings.PgmnemoFunction = None,
+    pgmnemo_dates: settings.PgmnemoDates = None,
     corpus_file: settings.CorpusFile = None,
-    download: Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")] = True,
-    allow_deviation: Annotated[
-        list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
-    ] = None,
-    limit: Annotated[int | None, option("limit", "Ask only the first N questions; labelled.", min=1)] = None,
+    download: settings.Download = True,
+    allow_deviation: settings.AllowDeviation = None,
+    limit: settings.Limit = None,
     depth: Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)] = 50,
-    scope: Annotated[
-        Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
-    ] = "own",
+    scope: settings.Scope = "own",
     reproduce: Annotated[
         str | None,
         option("reproduce", "A published baseline to measure again its own, flawed way, beside the result; labelled."),
     ] = None,
-    out: Annotated[
-        Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")
-    ] = None,
+    out: settings.Out = None,
     folder: Annotated[Path | None, option("folder", "The result folder itself; must not exist.")] = None,
     label: Annotated[str | None, option("label", "A word added to the folder's name.")] = None,
     with_text: Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")] = False,
@@ -73,17 +59,10 @@ def run(
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.experiment.dry import dry_run as rehearse
-    from recallbench.experiment.options import ALLOWABLE, Options
+    from recallbench.experiment.options import Options
     from recallbench.experiment.run import run as make
 
-    unknown = sorted(set(allow_deviation or ()) - ALLOWABLE)
-    if unknown:
-        raise UsageError(
-            f"--allow-deviation {unknown[0]} is not needed or not known",
-            expected=", ".join(sorted(ALLOWABLE)),
-            found=unknown[0],
-            remedy="other deviations are options of their own, and are labelled by themselves",
-        )
+    allowed = settings.allowed(allow_deviation)
     if strict and not dry_run:
         raise UsageError(
             "--strict goes with --dry-run",
@@ -122,7 +101,7 @@ def run(
             depth=depth,
             pooled=scope == "pooled",
             reproduce=reproduce,
-            allow_deviations=frozenset(allow_deviation or ()),
+            allow_deviations=allowed,
             with_text=with_text,
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -80,7 +80,43 @@ Version = Annotated[str | None, option("version", "Tag of the version being meas
 CorpusFile = Annotated[
     Path | None, option("corpus-file", "The corpus file [default: found by variable or data folder].")
 ]
+Backend = Annotated[
+    Literal["auto", "openvino", "torch"], option("backend", "What runs the encoder; auto takes the faster.")
+]
+PgmnemoFunction = Annotated[
+    Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
+    option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),
+]
+PgmnemoDates = Annotated[
+    Literal["constant", "dataset"] | None,
+    option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
+]
+Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
+AllowDeviation = Annotated[
+    list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
+]
+Limit = Annotated[int | None, option("limit", "Ask only the first N questions; labelled.", min=1)]
+Scope = Annotated[
+    Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
+]
+Out = Annotated[Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")]
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
+
+
+def allowed(deviations: list[str] | None) -> frozenset[str]:
+    """What --allow-deviation names; raises UsageError for what it can't allow."""
+    from recallbench.errors import UsageError
+    from recallbench.experiment.options import ALLOWABLE
+
+    unknown = sorted(set(deviations or ()) - ALLOWABLE)
+    if unknown:
+        raise UsageError(
+            f"--allow-deviation {unknown[0]} is not needed or not known",
+            expected=", ".join(sorted(ALLOWABLE)),
+            found=unknown[0],
+            remedy="other deviations are options of their own, and are labelled by themselves",
+        )
+    return frozenset(deviations or ())
 
 
 def environment() -> dict[str, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -27,29 +26,15 @@ def versions(
         str | None, option("dsn", "A server where databases may be created [default: $PGMNEMO_DSN].")
     ] = None,
     embedder: settings.EmbedderName = None,
-    backend: Annotated[
-        Literal["auto", "openvino", "torch"], option("backend", "What runs the encoder; auto takes the faster.")
-    ] = "auto",
-    pgmnemo_function: Annotated[
-        Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
-        option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),
-    ] = None,
-    pgmnemo_dates: Annotated[
-        Literal["constant", "dataset"] | None,
-        option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
-    ] = None,
+    backend: settings.Backend = "auto",
+    pgmnemo_function: settings.PgmnemoFunction = None,
+    pgmnemo_dates: settings.PgmnemoDates = None,
     corpus_file: settings.CorpusFile = None,
-    download: Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")] = True,
-    allow_deviation: Annotated[
-        list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
-    ] = None,
-    limit: Annotated[int | None, option("limit", "Ask only the first N questions; labelled.", min=1)] = None,
-    scope: Annotated[
-        Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
-    ] = "own",
-    out: Annotated[
-        Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")
-    ] = None,
+    download: settings.Download = True,
+    allow_deviation: settings.AllowDeviation = None,
+    limit: settings.Limit = None,
+    scope: settings.Scope = "own",
+    out: settings.Out = None,
     label: Annotated[str | None, option("label", "A word added to the folders' names.")] = None,
     cache_dir: settings.CacheDir = None,
     quiet: settings.Quiet = False,
@@ -64,19 +49,12 @@ def versions(
     from recallbench.cli.comparison import comparison
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
-    from recallbench.experiment.options import ALLOWABLE, Options
+    from recallbench.experiment.options import Options
     from recallbench.experiment.versions import measure_versions
 
     if corpus is None:
         raise UsageError("no corpus is named", expected="--corpus NAME", remedy=EXAMPLE)
-    unknown = sorted(set(allow_deviation or ()) - ALLOWABLE)
-    if unknown:
-        raise UsageError(
-            f"--allow-deviation {unknown[0]} is not needed or not known",
-            expected=", ".join(sorted(ALLOWABLE)),
-            found=unknown[0],
-            remedy="other deviations are options of their own, and are labelled by themselves",
-        )
+    allowed = settings.allowed(allow_deviation)
     if len(several := names(corpus)) > 1:
         raise UsageError(f"{corpus} is several corpora", expected=f"one of {', '.join(several)}", found=corpus)
     options = Options(
@@ -93,7 +71,7 @@ def versions(
         label=label,
         limit=limit,
         pooled=scope == "pooled",
-        allow_deviations=frozenset(allow_deviation or ()),
+        allow_deviations=allowed,
         cache_dir=cache_dir or settings.default_cache(),
         environ=settings.environment(),
     )
