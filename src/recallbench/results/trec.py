@@ -1,0 +1,81 @@
+"""TREC runs and qrels, read: what any other tool writes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from recallbench.errors import InputError
+from recallbench.results.reading import lines
+
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
+
+
+def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
+    """Ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
+
+    The order is by score descending, then by the rank that the file states, then as it stands there. A document that
+    comes twice for a question is refused.
+    """
+    found: dict[str, list[tuple[float, int, str]]] = {}
+    seen: set[tuple[str, str]] = set()
+    for number, fields in _rows(path, 6, "question Q0 document rank score tag"):
+        question, _, document, rank, score, _ = fields
+        value = _number(score)
+        if value is None:
+            raise _refusal(path, number, "a finite score in the fifth column", score)
+        if not _WHOLE.fullmatch(rank) or int(rank) < 0:
+            raise _refusal(path, number, "a rank, 0 or more, in the fourth column", rank)
+        if (question, document) in seen:
+            raise _refusal(path, number, f"each document once for {question}", f"{document} again")
+        seen.add((question, document))
+        found.setdefault(question, []).append((-value, int(rank), document))
+    return {
+        question: [(document, -score) for score, _, document in sorted(hits, key=lambda hit: hit[:2])]
+        for question, hits in found.items()
+    }
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Grades by question and document; a question none of whose documents has a grade above 0 is kept.
+
+    Raises InputError, naming the line, for what is no TREC judgement.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for number, (question, _, document, grade) in _rows(path, 4, "question 0 document grade"):
+        if not _WHOLE.fullmatch(grade):
+            raise _refusal(path, number, "a whole number in the fourth column", grade)
+        judged = found.setdefault(question, {})
+        if document in judged:
+            raise _refusal(path, number, f"each document once for {question}", f"{document} again")
+        judged[document] = int(grade)
+    return found
+
+
+def _rows(path: Path, columns: int, form: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != columns:
+            raise _refusal(path, number, f"{columns} columns: {form}", f"{len(fields)}")
+        yield number, fields
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _refusal(path: Path, number: int, expected: str, found: str) -> InputError:
+    return InputError(
+        f"{path.parent.name}/{path.name}, line {number}: not in TREC's form",
+        expected=expected,
+        found=found,
+        remedy="see `run.trec` and `qrels.trec` of any result folder",
+    )
