@@ -42,8 +42,10 @@ def check_gates(evidence: Evidence) -> tuple[Check, ...]:
 
 
 def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
-    """VERIFIED when every check passes; what is pending or can't be told is not a pass."""
-    failed = tuple(check.name for check in checks if check.status in ("fail", "cannot-tell"))
+    """VERIFIED when every check passes; what is pending is no pass, nor what must be told and can't."""
+    failed = tuple(
+        check.name for check in checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
+    )
     pending = tuple(check.awaits or check.name for check in checks if check.status == "pending")
     if any(check.name == "BLOCKED absent" and check.status == "fail" for check in checks):
         return Verdict("BLOCKED", pending, failed, canonical=False)

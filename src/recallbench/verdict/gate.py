@@ -44,13 +44,17 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A gate's requirement beside what was observed."""
+    """A requirement beside what was observed."""
 
     name: str
     status: Status
     required: str
     observed: str
     awaits: str = ""
+    code: str = ""
+    """Stable, as the documents explain it: `RB-…`."""
+    needed: bool = True
+    """A result can't be VERIFIED where this can't be told."""
 
 
 def passed_if(holds: bool, observed: str) -> Finding:
