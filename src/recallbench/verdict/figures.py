@@ -1,0 +1,202 @@
+"""The figures of a result, from its rankings: made by the run, and made again by the audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from recallbench.corpora.records import Question, Survey
+from recallbench.protocol.rules import CorpusRules
+from recallbench.results import metrics as parts
+from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.abstention import KEPT, abstention
+from recallbench.scoring.agreement import agreement
+from recallbench.scoring.estimate import Estimate, estimates
+from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.measures.registry import ALL, parse
+from recallbench.verdict.bands import band
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was asked of a corpus, in its order, and every ranking that came back."""
+
+    survey: Survey
+    corpus: CorpusRules
+    clustered: bool
+    questions: Sequence[Question]
+    candidates: Sequence[int]
+    rankings: Sequence[Ranking]
+    short: Sequence[Ranking] | None
+    """The k-deep calls; None where one call serves both."""
+    control: Sequence[Ranking]
+    k: int
+    depth: int
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Those parts of `metrics.json` that follow from the answers."""
+
+    corpus: parts.CorpusPart
+    calls: list[int]
+    short_questions: int
+    missing_hits: int
+    agreement: parts.AgreementPart | None
+    headline: list[parts.HeadlinePart]
+    estimates: dict[str, list[parts.EstimatePart]]
+    denominators: list[parts.DenominatorPart]
+    control_bm25: dict[str, list[parts.EstimatePart]]
+    abstention: parts.AbstentionPart | None
+
+
+def figures(answers: Answers) -> Figures:
+    """Every figure that anyone can work out again from the corpus and the rankings."""
+    depth, k = answers.depth, answers.k
+    judged = _judged(answers, answers.rankings, depth)
+    calls = (judged if answers.short is None else _judged(answers, answers.short, k), judged)
+    clusters = [question.cluster for question in answers.questions] if answers.clustered else None
+    kinds = np.array([question.kind for question in answers.questions])
+    slices = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
+    slices |= {kind: kinds == kind for kind in answers.survey.kinds if kind in set(kinds.tolist())}
+    measures = tuple(measure for measure in ALL if measure.k <= depth)
+    found = estimates(measures, calls, clusters, slices)
+    control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices)
+    missing = _missing(answers)
+    return Figures(
+        corpus=_corpus(answers),
+        calls=[depth] if answers.short is None else [k, depth],
+        short_questions=sum(count > 0 for count in missing),
+        missing_hits=sum(missing),
+        agreement=_agreement(answers),
+        headline=_headline(answers.corpus, found[parts.OVERALL]),
+        estimates={name: [_part(one) for one in row] for name, row in found.items()},
+        denominators=_denominators(answers, calls),
+        control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
+        abstention=_abstention(answers, clusters),
+    )
+
+
+def _missing(answers: Answers) -> list[int]:
+    """By question: hits that its haystack has and the calls did not return."""
+    calls = [(answers.rankings, answers.depth), *([(answers.short, answers.k)] if answers.short is not None else [])]
+    return [
+        sum(min(asked, size) - len(rankings[i].positions) for rankings, asked in calls)
+        for i, size in enumerate(answers.candidates)
+    ]
+
+
+def _judged(answers: Answers, rankings: Sequence[Ranking], depth: int) -> Judged:
+    grades = [question.grades for question in answers.questions]
+    return judge(
+        [ranking.positions for ranking in rankings],
+        [question.gold for question in answers.questions],
+        answers.candidates,
+        depth,
+        grades if any(grades) else None,
+    )
+
+
+def _part(one: Estimate) -> parts.EstimatePart:
+    # Bootstrap bounds come from a matrix product, whose last digits may differ from one processor to the next.
+    low, high = (None if bound is None else round(bound, 10) for bound in (one.low, one.high))
+    return parts.EstimatePart.model_construct(
+        **{name: value for name, value in asdict(one).items() if name != "left_out"}
+        | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
+    )
+
+
+def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.HeadlinePart]:
+    by_name = {str(one.measure): one for one in row}
+    shown = []
+    for protocol_name, measure in (("recall@10", "recall_any@10"), ("MRR", "mrr@50")):
+        if measure in by_name:
+            width, status = band(corpus, protocol_name)
+            shown.append(
+                parts.HeadlinePart(
+                    protocol_name=protocol_name, estimate=_part(by_name[measure]), band=width, band_status=status
+                )
+            )
+    return shown
+
+
+def _denominators(answers: Answers, calls: Sequence[Judged]) -> list[parts.DenominatorPart]:
+    questions = answers.questions
+    wanted = [measure for measure in map(parse, parts.COMPARED) if measure.k <= answers.depth]
+    reaching = {str(m): (m, next(call for call in calls if call.depth >= m.k)) for m in wanted}
+    values = {name: measure.values(call) for name, (measure, call) in reaching.items()}
+    chances = {name: measure.chance(call) for name, (measure, call) in reaching.items()}
+    shown = []
+    for i, (name, count) in enumerate(answers.survey.denominators.items()):
+        member = np.array([name in question.denominators for question in questions], dtype=bool)
+        scored = int(member.sum())
+        # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
+        base = count if answers.limit is None else scored
+        chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
+        shown.append(
+            parts.DenominatorPart(
+                name=name,
+                count=count,
+                scored=scored,
+                headline=i == 0,
+                values={m: float(v[member].sum() / base) if base else None for m, v in values.items()},
+                chance=chance,
+            )
+        )
+    return shown
+
+
+def _corpus(answers: Answers) -> parts.CorpusPart:
+    survey, corpus = answers.survey, answers.corpus
+    return parts.CorpusPart(
+        name=survey.corpus,
+        file=survey.file,
+        source=corpus.source,
+        revision=corpus.revision,
+        sha256=survey.sha256,
+        registered_sha256=survey.registered_sha256,
+        scopes=survey.scopes,
+        segments=survey.segments,
+        turns=survey.turns,
+        questions=survey.questions,
+        with_evidence=survey.with_evidence,
+        unresolved_evidence=sum(
+            not all(0 <= position < size for position in question.gold)
+            for question, size in zip(answers.questions, answers.candidates, strict=True)
+        ),
+        kinds=dict(survey.kinds),
+        segments_per_scope=list(survey.segments_per_scope),
+        repeated_sessions=survey.repeated_sessions,
+        empty_turns=survey.empty_turns,
+        repaired_evidence=survey.repaired_evidence,
+        missing_turns=survey.missing_turns,
+        checks=[parts.CheckPart(name=c.name, expected=c.expected, found=c.found, holds=c.holds) for c in survey.checks],
+    )
+
+
+def _agreement(answers: Answers) -> parts.AgreementPart | None:
+    if answers.short is None:
+        return None
+    found = agreement([r.positions for r in answers.short], [r.positions for r in answers.rankings], answers.k)
+    return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
+
+
+def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.AbstentionPart | None:
+    flags = [question.abstention for question in answers.questions]
+    if not any(flags):
+        return None
+    found = abstention([r.scores[0] if r.scores else -math.inf for r in answers.rankings], flags, clusters)
+    return parts.AbstentionPart(
+        questions=found.n,
+        answerable=found.answerable,
+        threshold=found.threshold,
+        threshold_rule=f"the highest score that keeps {KEPT:.0%} of the answerable questions",
+        false_retrieval=found.false_retrieval,
+        false_retrieval_interval=parts.IntervalPart(**asdict(found.false_retrieval_interval)),
+        auroc=found.auroc,
+        auroc_interval=parts.IntervalPart(**asdict(found.auroc_interval)),
+    )
