@@ -135,7 +135,7 @@ def test_rankings_that_do_not_give_the_figures_are_refused(compared: Compared, t
     with pytest.raises(InputError, match="forged: the rankings do not give the figures"):
         read(forged, metrics, PRIMARY)
     (forged / "raw_retrievals.jsonl").write_text('{"question_id": ')
-    with pytest.raises(InputError, match=r"forged/raw_retrievals\.jsonl can't be read"):
+    with pytest.raises(InputError, match=r"forged/raw_retrievals\.jsonl, line 1: can't be read"):
         read(forged, metrics, PRIMARY)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.rows import NAME, HitRow, Row, position_of, read_rows
 from recallbench.scoring.judgement import Floats, Judged, judge
 from recallbench.scoring.measures.measure import Measure
 
-NAME = "raw_retrievals.jsonl"
 _ROUNDING = 1e-9
 
 
@@ -36,23 +34,23 @@ class Rankings:
 
 def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings:
     """The rankings; raises InputError where they are not what the folder's own figures were made from."""
-    rows = list(_rows(folder / NAME))
+    rows = read_rows(folder)
     depth, k = metrics.retrieval.depth, metrics.retrieval.calls[0]
-    gold = [frozenset(_positions(row, row["gold"])) for row in rows]
-    candidates = [int(row["candidates"]) for row in rows]
-    grades = [{_position(row, id): float(grade) for id, grade in dict(row.get("grades", {})).items()} for row in rows]
+    gold = [frozenset(_position(row, id) for id in row.gold) for row in rows]
+    candidates = [row.candidates for row in rows]
+    grades = [{_position(row, id): grade for id, grade in row.grades.items()} for row in rows]
 
-    def judged(field: str, reach: int) -> Judged:
-        hits = [_positions(row, [hit["id"] for hit in row[field]]) for row in rows]
-        return judge(hits, gold, candidates, reach, grades if any(grades) else None)
+    def judged(hits: Sequence[Sequence[HitRow]], reach: int) -> Judged:
+        ranked = [[_position(row, hit.id) for hit in found] for row, found in zip(rows, hits, strict=True)]
+        return judge(ranked, gold, candidates, reach, grades if any(grades) else None)
 
-    calls = [judged("hits", depth)]
+    calls = [judged([row.hits for row in rows], depth)]
     if len(metrics.retrieval.calls) > 1:
-        calls.insert(0, judged("hits_of_k_call", k))
+        calls.insert(0, judged([row.hits_of_k_call or [] for row in rows], k))
     read_back = Rankings(
         folder.name,
-        tuple(str(row["question_id"]) for row in rows),
-        tuple(str(row["cluster"]) for row in rows),
+        tuple(row.question_id for row in rows),
+        tuple(row.cluster for row in rows),
         tuple(gold),
         tuple(calls),
     )
@@ -70,31 +68,13 @@ def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings
     return read_back
 
 
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                yield json.loads(line)
-    except (OSError, ValueError) as error:
+def _position(row: Row, id: str) -> int:
+    position = position_of(id, row.scope, row.candidates)
+    if position is None:
         raise InputError(
-            f"{path.parent.name}/{path.name} can't be read",
-            expected="a JSON object per line, as `recallbench run` writes them",
-            found=str(error),
-            remedy="make the result again with `recallbench run`",
-        ) from error
-
-
-def _positions(row: Mapping[str, Any], ids: Sequence[str]) -> list[int]:
-    return [_position(row, id) for id in ids]
-
-
-def _position(row: Mapping[str, Any], id: str) -> int:
-    scope, slash, position = id.rpartition("/")
-    if not slash or scope != row["scope"] or not position.isdigit():
-        raise InputError(
-            f"question {row['question_id']}: a segment of another scope",
-            expected=f"{row['scope']}/<position>",
+            f"question {row.question_id}: a segment of another scope",
+            expected=f"{row.scope}/<position>, of {row.candidates}",
             found=id,
             remedy="make the result again with `recallbench run`",
         )
-    return int(position)
+    return position

@@ -1,0 +1,71 @@
+"""The rows of `raw_retrievals.jsonl`, read back: each field there and of its kind, the values as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from recallbench.errors import InputError
+from recallbench.results.reading import objects
+
+NAME = "raw_retrievals.jsonl"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class HitRow(_Part):
+    """One place of a ranking."""
+
+    rank: int
+    id: str
+    score: float
+    text: str | None = None
+
+
+class Row(_Part):
+    """One question and what came back; whether that makes sense is for others to judge."""
+
+    question_id: str
+    scope: str
+    kind: str
+    cluster: str
+    abstention: bool
+    denominators: list[str]
+    candidates: int
+    gold: list[str]
+    grades: Mapping[str, float] = {}
+    question: str | None = None
+    hits: list[HitRow]
+    hits_of_k_call: list[HitRow] | None = None
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """Every row, in file order; raises InputError, naming the line, for one that has not the shape of a row."""
+    path = folder / NAME
+    found = []
+    for number, fields in objects(path):
+        try:
+            found.append(Row.model_validate(fields))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise InputError(
+                f"{folder.name}/{NAME}, line {number}: not the row of a question",
+                expected="the fields that `recallbench run` writes",
+                found=f"{place}: {first['msg']}",
+                remedy="get the file again from where it was made, or make the result again",
+            ) from None
+    return found
+
+
+def position_of(id: str, scope: str, candidates: int) -> int | None:
+    """The haystack position that `<scope>/<position>` names; None where it names no segment of this scope."""
+    prefix, slash, digits = id.rpartition("/")
+    if not slash or prefix != scope or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        return None
+    position = int(digits)
+    return position if position < candidates and str(position) == digits else None
