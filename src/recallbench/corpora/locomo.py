@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from recallbench.corpora import evidence
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.place import Place, described
-from recallbench.corpora.records import Haystack, Question, Segment, Survey
+from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
@@ -66,13 +66,14 @@ class Locomo:
     def sha256(self) -> str:
         return self._stream.sha256
 
-    def survey(self) -> Survey:
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
         sha256 = self._stream.sha256
         census, oddities = Census(), Oddities()
         # A few megabytes: kept, so that the file is parsed once. LongMemEval is a hundred times larger and never is.
         self._surveyed = tuple(self._read(oddities))
         for haystack in self._surveyed:
             census.count(haystack)
+            listen(haystack)
         return census.survey(self.path, sha256, self.rules, oddities, DENOMINATORS)
 
     def haystacks(self) -> Iterator[Haystack]:

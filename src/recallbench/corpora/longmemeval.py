@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.place import Place, described
-from recallbench.corpora.records import Haystack, Question, Segment, Survey
+from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
 from recallbench.corpora.stream import Stream
 from recallbench.protocol.rules import CorpusRules
 
@@ -46,11 +46,12 @@ class LongMemEval:
     def sha256(self) -> str:
         return self._stream.sha256
 
-    def survey(self) -> Survey:
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
         sha256 = self._stream.sha256
         census, oddities = Census(), Oddities()
         for haystack in self._read(oddities):
             census.count(haystack)
+            listen(haystack)
         return census.survey(self.path, sha256, self.rules, oddities, DENOMINATORS)
 
     def haystacks(self) -> Iterator[Haystack]:

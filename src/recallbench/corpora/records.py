@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -102,6 +102,10 @@ class Survey:
         return self.sha256 == self.registered_sha256
 
 
+def unheard(haystack: Haystack) -> None:
+    """Nobody listens."""
+
+
 class Corpus(Protocol):
     """A corpus on disk, read as often as asked; of a large one, a stream each time, nothing is kept."""
 
@@ -118,8 +122,11 @@ class Corpus(Protocol):
     def sha256(self) -> str:
         """sha256 of the file, computed once."""
 
-    def survey(self) -> Survey:
-        """Hash the file before parsing it, then read it once and count. Raises InputError on bad input."""
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+        """Hash the file before parsing it, then read it once and count; `listen` is handed each haystack on the way.
+
+        Raises InputError on bad input.
+        """
 
     def haystacks(self) -> Iterator[Haystack]:
         """Each haystack in file order."""

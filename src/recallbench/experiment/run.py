@@ -23,17 +23,16 @@ from recallbench.experiment.reproduction import Rereading, record
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
-from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.protocol.rules import CorpusRules, Rules, applied
 from recallbench.results.folder import explicit_folder
-from recallbench.results.metrics import GatePart, Metrics, VerdictPart
+from recallbench.results.metrics import Metrics
 from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
-from recallbench.verdict.decision import check_gates, decide
-from recallbench.verdict.gate import Evidence
+from recallbench.verdict.decision import judged
 
 CONTROL = "bm25"
 
@@ -113,7 +112,7 @@ def _run(
                 rules,
                 registered,
                 survey,
-                _clarifications(corpus, choice, rules),
+                applied(rules, registered, corpus.clarifications, choice.store, choice.embedder),
                 corpus.clustered,
                 choice,
                 configuration(options, choice, survey.sha256),
@@ -228,18 +227,6 @@ def _measure(
     )
 
 
-def _clarifications(corpus: Corpus, choice: Choice, rules: Rules) -> tuple[int, ...]:
-    """Those that were applied: what reading the corpus took, and of the general ones what the run had to do with."""
-    general = {one.number for one in rules.clarifications if not one.corpora}
-    if choice.store != rules.canonical_store:
-        general -= {12}  # the extension's retrieval call
-    if corpus.name not in rules.corpora:
-        general -= {16}  # where the registered files are published
-    if choice.embedder not in {registered.embedder for registered in rules.corpora.values()}:
-        general -= {17}  # the canonical weights
-    return tuple(sorted(general | set(corpus.clarifications)))
-
-
 def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:
     if embedder is None:
         return None
@@ -254,17 +241,3 @@ def _seed(options: Options) -> int | None:
 
 def _texts(haystacks: Callable[[], Iterable[Haystack]]) -> dict[str, str]:
     return {segment.id: segment.text for haystack in haystacks() for segment in haystack.segments}
-
-
-def judged(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
-    """The same figures with the gates checked and the verdict they lead to."""
-    checks = check_gates(Evidence(metrics, rules, corpus, folder))
-    verdict = decide(checks, metrics.deviations)
-    return metrics.model_copy(
-        update={
-            "gates": [GatePart(name=c.name, status=c.status, required=c.required, observed=c.observed) for c in checks],
-            "verdict": VerdictPart(
-                label=verdict.label, text=verdict.text, pending=list(verdict.pending), canonical=verdict.canonical
-            ),
-        }
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -118,3 +118,17 @@ class Rules:
     def clarifications_for(self, corpus: str) -> tuple[int, ...]:
         """Numbers of the clarifications that concern a corpus."""
         return tuple(entry.number for entry in self.clarifications if not entry.corpora or corpus in entry.corpora)
+
+
+def applied(
+    rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None
+) -> tuple[int, ...]:
+    """The clarifications a run applies: what `reading` the corpus took, and the general ones it had to do with."""
+    general = {one.number for one in rules.clarifications if not one.corpora}
+    if store != rules.canonical_store:
+        general -= {12}  # the extension's retrieval call
+    if corpus.name not in rules.corpora:
+        general -= {16}  # where the registered files are published
+    if embedder not in {registered.embedder for registered in rules.corpora.values()}:
+        general -= {17}  # the canonical weights
+    return tuple(sorted(general | set(reading)))

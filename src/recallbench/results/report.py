@@ -11,6 +11,9 @@ import numpy as np
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
 from recallbench.retrieval.timing import Timings
 
+CIRCUMSTANCES = "## Circumstances"
+"""The heading of the section that tells of one run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -22,7 +25,20 @@ class Run:
 
 def render(metrics: Metrics, run: Run) -> str:
     """The whole report."""
-    sections = (
+    return _joined([*_sections(metrics), _circumstances(run)])
+
+
+def reproducible(metrics: Metrics) -> str:
+    """The report without its last section, which alone tells of one run: what the figures say must be read here."""
+    return _joined(_sections(metrics))
+
+
+def _joined(sections: Iterable[Sequence[str]]) -> str:
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _sections(metrics: Metrics) -> tuple[list[str], ...]:
+    return (
         _title(metrics),
         _headline(metrics),
         _deviations(metrics),
@@ -35,9 +51,7 @@ def render(metrics: Metrics, run: Run) -> str:
         _abstention(metrics),
         _retrieval(metrics),
         _identity(metrics),
-        _circumstances(run),
     )
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -314,7 +328,7 @@ def _circumstances(run: Run) -> list[str]:
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
     rows.append(("made", f"{around['started']} to {around['ended']}"))
     return [
-        "## Circumstances",
+        CIRCUMSTANCES,
         "",
         "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.results.metrics import GatePart, Metrics, VerdictPart
 from recallbench.verdict.gate import Check, Evidence
 from recallbench.verdict.gates import GATES
 
@@ -51,3 +54,17 @@ def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
         return Verdict("BLOCKED", pending, failed, canonical=False)
     verified = not failed and not pending
     return Verdict("VERIFIED" if verified else "UNVERIFIED", pending, failed, verified and not deviations)
+
+
+def judged(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
+    """The same figures with the gates checked and the verdict they lead to."""
+    checks = check_gates(Evidence(metrics, rules, corpus, folder))
+    verdict = decide(checks, metrics.deviations)
+    return metrics.model_copy(
+        update={
+            "gates": [GatePart(name=c.name, status=c.status, required=c.required, observed=c.observed) for c in checks],
+            "verdict": VerdictPart(
+                label=verdict.label, text=verdict.text, pending=list(verdict.pending), canonical=verdict.canonical
+            ),
+        }
+    )

@@ -1,0 +1,91 @@
+"""The dataset that a result names, read again: what was to be asked, from where, and what answers it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from recallbench.corpora.pooled import pooled
+from recallbench.corpora.records import Haystack, Question, Survey
+from recallbench.corpora.registry import open_corpus
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import Blocked, InputError
+from recallbench.protocol.rules import Rules
+from recallbench.results.metrics import Metrics
+from recallbench.retrieval.selection import selected
+from recallbench.verdict.examination import CannotTell, told
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What a run of the stated scope and limit must have asked."""
+
+    survey: Survey
+    clustered: bool
+    clarifications: tuple[int, ...]
+    questions: tuple[Question, ...]
+    candidates: tuple[int, ...]
+    segments: int
+    """How many the store was given."""
+    digests: Mapping[str, bytes]
+    """Of each segment's text, by id; empty unless asked for."""
+
+
+def digest(text: str) -> bytes:
+    """What stands for a text."""
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def read_dataset(
+    metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], *, texts: bool
+) -> Dataset:
+    """The dataset, from one of `files` or where corpora lie; raises CannotTell where it is not here.
+
+    A file counts only if it has the sha256 that the result states: another one proves nothing either way.
+    """
+    try:
+        corpus = open_corpus(
+            metrics.corpus.name,
+            rules=rules,
+            file=_chosen(files, metrics.dataset_sha256),
+            environ=environ,
+            allow_dataset_deviation=True,
+        )
+        if corpus.sha256 != metrics.dataset_sha256:
+            raise CannotTell(
+                f"{corpus.path.name} has sha256 {corpus.sha256}, the result was made from {metrics.dataset_sha256}"
+            )
+        haystacks: list[Haystack] = []
+        digests: dict[str, bytes] = {}
+
+        def keep(haystack: Haystack) -> None:
+            if texts:
+                digests.update((segment.id, digest(segment.text)) for segment in haystack.segments)
+            # Of 277 MB only the outline is kept.
+            haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+
+        survey = corpus.survey(keep)
+    except Blocked as blocked:
+        raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
+    except InputError as error:
+        raise CannotTell(told(error)) from None
+    offered = pooled(haystacks) if metrics.retrieval.scope == "pooled" else iter(haystacks)
+    asked = list(selected(offered, metrics.retrieval.limit))
+    return Dataset(
+        survey,
+        corpus.clustered,
+        corpus.clarifications,
+        tuple(question for haystack in asked for question in haystack.questions),
+        tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
+        sum(len(haystack.segments) for haystack in asked),
+        digests,
+    )
+
+
+def _chosen(files: Sequence[Path], sha256: str) -> Path | None:
+    """The file with this hash, else the first that was given."""
+    if len(files) < 2:
+        return files[0] if files else None
+    return next((file for file in files if file.is_file() and sha256_of(file) == sha256), files[0])
