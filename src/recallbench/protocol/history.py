@@ -1,4 +1,4 @@
-"""HISTORY.md, read: dated entries, and the deviations they put on record."""
+"""HISTORY.md, read and added to: dated entries, and the deviations they put on record."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
-from recallbench.errors import InputError
+from recallbench.errors import InputError, UsageError
 from recallbench.protocol.deviations import KINDS, SUBSTITUTIONS, Deviation
 
+NAME = "HISTORY.md"
 _HEADING = re.compile(r"^## +(.*)$")
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2}): +(\S.*)")
 _RECORD = re.compile(r"^(?:- )?Deviation: *(.*)$")
@@ -24,6 +26,9 @@ class Record:
     """As `Deviation.name` has it."""
     corpus: str
     """The corpus it is recorded for; empty means every corpus."""
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.corpus}" if self.corpus else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,78 @@ def unrecorded(deviations: Iterable[Deviation], text: str, corpus: str) -> tuple
     """Those of a run's deviations that HISTORY.md does not record for its corpus."""
     named = deviations_named(text, corpus)
     return tuple(deviation for deviation in deviations if deviation.name not in named)
+
+
+def nearest(place: Path) -> Path | None:
+    """The HISTORY.md of this folder, or of the nearest one above it."""
+    place = place.resolve()
+    return next((folder / NAME for folder in (place, *place.parents) if (folder / NAME).is_file()), None)
+
+
+def record(text: str) -> Record:
+    """What `<kind> <what> on <corpus>` puts on record; raises UsageError where it can't be read."""
+    try:
+        return _record(text, 0)
+    except InputError as error:
+        raise UsageError(
+            f"the deviation {text!r} can't be read", expected=error.expected, found=text, remedy=error.remedy
+        ) from None
+
+
+def appended(text: str, entry: Entry) -> str:
+    """The text with an entry at its end; raises UsageError for one that repeats, or that would not be read back."""
+    before = entries(text)
+    for one in before:
+        if (one.dated, one.title) == (entry.dated, entry.title):
+            raise UsageError(
+                f"HISTORY.md has an entry {entry.title!r} of {entry.dated} already",
+                expected="an entry that is not there yet",
+                remedy="give it another --title: what is written is never rewritten",
+            )
+    for new in entry.records:
+        told = next((one for one in before if any(_covers(old, new) for old in one.records)), None)
+        if told is not None:
+            raise UsageError(
+                f"the deviation `{new}` is on record already",
+                expected="a deviation that no entry names yet",
+                found=f"the entry of {told.dated}: {told.title}",
+                remedy="leave it out",
+            )
+    if before and entry.dated < before[-1].dated:
+        raise UsageError(
+            "entries are added at the end, oldest first",
+            expected=f"a date from {before[-1].dated} on, that of the last entry",
+            found=str(entry.dated),
+            remedy="give another --date, or none",
+        )
+    made = f"{text.rstrip()}\n\n{_written(entry)}" if text.strip() else f"# History\n\n{_written(entry)}"
+    try:
+        read_back = entries(made)
+    except InputError as error:
+        raise _unreadable(error.found) from None
+    if read_back != (*before, entry):
+        raise _unreadable("another entry, or none")
+    return made
+
+
+def _covers(old: Record, new: Record) -> bool:
+    return old.name == new.name and old.corpus in ("", new.corpus)
+
+
+def _written(entry: Entry) -> str:
+    parts = [f"## {entry.dated}: {entry.title}", entry.body]
+    if entry.records:
+        parts.append("\n".join(f"- Deviation: {one}" for one in entry.records))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _unreadable(found: str) -> UsageError:
+    return UsageError(
+        "this entry would not be read back as it was given",
+        expected="a title of one line, and a text without headings of the second level, records and code blocks",
+        found=found,
+        remedy="mend --title or --text; where HISTORY.md itself ends in an open code block, close it",
+    )
 
 
 def _unfenced(text: str) -> list[str]:

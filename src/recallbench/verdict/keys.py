@@ -1,0 +1,161 @@
+"""Ed25519 keys for attestations: made, kept apart from results, and read back with care."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.results.folder import BLOCKED
+from recallbench.results.manifest import NAME as MANIFEST
+
+PUBLIC = ".pub"
+REMEDY = "pip install 'recallbench[attest]'"
+_LARGEST = 1 << 16
+
+
+def needs_extra() -> Any:
+    """The signing library's module; raises Blocked where the extra is not installed."""
+    try:
+        import cryptography  # noqa: F401
+        from securesystemslib import signer
+    except ImportError as error:
+        raise Blocked(
+            "attestations need the extra `attest`", expected="securesystemslib", found=str(error), remedy=REMEDY
+        ) from None
+    return signer
+
+
+def make(name: Path) -> tuple[Path, Path]:
+    """Write a new private key, which its owner alone may read, and the public one beside it; overwrites nothing."""
+    signer = needs_extra()
+    private, public = name, name.with_name(name.name + PUBLIC)
+    refuse_near_results(private)
+    for path in (private, public):
+        if path.exists() or path.is_symlink():
+            raise UsageError(
+                f"{path} exists already",
+                expected="a name that is free: a key is never overwritten",
+                remedy="name another file",
+            )
+    made = signer.CryptoSigner.generate_ed25519()
+    _write(private, made.private_bytes, 0o600)
+    try:
+        _write(public, _public_bytes(made.private_bytes), 0o644)
+    except BaseException:
+        private.unlink(missing_ok=True)
+        raise
+    return private, public
+
+
+def private_key(path: Path) -> Any:
+    """The key to sign with; refuses one that others may read, or that lies where results are published."""
+    signer = needs_extra()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    refuse_near_results(path)
+    content = _content(path)
+    rights = path.stat().st_mode & 0o777
+    if rights & 0o077:
+        raise InputError(
+            f"{path}: others than its owner may use this private key",
+            expected="mode 0600",
+            found=f"mode {rights:04o}",
+            remedy=f"chmod 600 {path}; if others could have read it, make a new one with `recallbench keys`",
+        )
+    try:
+        found = load_pem_private_key(content, None)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise _no_key(
+            path, "an Ed25519 private key without a passphrase, as `recallbench keys` makes it", error
+        ) from None
+    if not isinstance(found, Ed25519PrivateKey):
+        raise _no_key(path, "an Ed25519 private key", type(found).__name__)
+    return signer.CryptoSigner(found)
+
+
+def public_key(path: Path) -> Any:
+    """The key to verify with."""
+    signer = needs_extra()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    content = _content(path)
+    if b"PRIVATE KEY" in content:
+        raise _no_key(path, f"the public key, {path.name}{PUBLIC}", "a private key, which nobody needs to verify")
+    try:
+        found = load_pem_public_key(content)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise _no_key(path, "an Ed25519 public key, as `recallbench keys` makes it", error) from None
+    if not isinstance(found, Ed25519PublicKey):
+        raise _no_key(path, "an Ed25519 public key", type(found).__name__)
+    return signer.SSlibKey.from_crypto(found)
+
+
+def refuse_near_results(path: Path) -> None:
+    """Raise UsageError for a private key in a result folder, below one, or among them: it would be published too."""
+    folder = path.resolve().parent
+    near = next((one for one in (folder, *folder.parents) if _is_result(one)), None)
+    if near is None and folder.name == "results":
+        near = folder
+    if near is not None:
+        raise UsageError(
+            f"{path}: a private key does not belong near a result",
+            expected="a place that is never published, such as ~/.config/recallbench/",
+            found=f"it would lie in {near}",
+            remedy="keep the key elsewhere",
+        )
+
+
+def _public_bytes(private: bytes) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+    return (
+        load_pem_private_key(private, None).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
+
+
+def _is_result(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (MANIFEST, "metrics.json", BLOCKED))
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Never there with wider rights, not for a moment.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(file.fileno(), mode)
+                file.write(content)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be written",
+            expected="a new file in a folder that may be written to",
+            found=error.strerror or str(error),
+            remedy="name another place",
+        ) from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise _no_key(path, "a key file", "a folder or special file" if path.exists() else "no such file")
+        with path.open("rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise _no_key(path, "a readable key file", error.strerror or str(error)) from None
+
+
+def _no_key(path: Path, expected: str, found: object) -> InputError:
+    return InputError(
+        f"{path} can't be used as a key",
+        expected=expected,
+        found=str(found).splitlines()[0] if str(found) else type(found).__name__,
+        remedy="make a pair with `recallbench keys NAME`: NAME signs, NAME.pub verifies",
+    )

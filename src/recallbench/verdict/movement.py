@@ -1,0 +1,83 @@
+"""From one result to the next: how far the protocol's metrics moved, and whether that can be told from chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallbench.results.rankings import Rankings, read
+from recallbench.results.stated import Stated
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.paired import Paired, paired
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """One metric before and after."""
+
+    protocol_name: str
+    measure: str
+    before: float | None
+    after: float | None
+    found: Paired | None
+    reason: str = ""
+    """Why nothing is compared; empty where it is."""
+
+    @property
+    def word(self) -> str:
+        """What may be said of it: an improvement has its whole interval above zero."""
+        low, high = (self.found.low, self.found.high) if self.found else (None, None)
+        if low is not None and low > 0:
+            return "improvement"
+        return "lower" if high is not None and high < 0 else "no difference shown"
+
+
+def movements(before: Stated, after: Stated) -> tuple[Movement, ...]:
+    """Each metric of the second result beside the first; raises InputError where rankings don't give the figures."""
+    shown = [one for one in after.headline if before.estimate(one.estimate.measure) is not None]
+    measures = [parse(one.estimate.measure) for one in shown]
+    reason = _incomparable(before, after)
+    first = second = None
+    if not reason and measures:
+        first, second = read(before.folder, before.metrics, measures), read(after.folder, after.metrics, measures)
+        reason = _other_questions(first, second)
+    made = []
+    for one, measure in zip(shown, measures, strict=True):
+        old = before.estimate(one.estimate.measure)
+        found = None
+        if not reason and first is not None and second is not None:
+            counted = np.flatnonzero(first.calls[0].gold > 0)
+            names = [first.clusters[i] for i in counted]
+            # Clustered corpora name a cluster with every question, the others with none.
+            clusters = names if all(names) else None
+            found = paired(first.values(measure)[counted], second.values(measure)[counted], clusters)
+        made.append(
+            Movement(
+                one.protocol_name,
+                one.estimate.measure,
+                old.value if old else None,
+                one.estimate.value,
+                found,
+                reason,
+            )
+        )
+    return tuple(made)
+
+
+def _incomparable(before: Stated, after: Stated) -> str:
+    if before.metrics.corpus.name != after.metrics.corpus.name:
+        return f"one is of {before.metrics.corpus.name}, the other of {after.metrics.corpus.name}"
+    if before.metrics.dataset_sha256 != after.metrics.dataset_sha256:
+        return "the corpus files differ"
+    if before.metrics.retrieval.scope != after.metrics.retrieval.scope:
+        return f"one scope is {before.metrics.retrieval.scope}, the other {after.metrics.retrieval.scope}"
+    return ""
+
+
+def _other_questions(first: Rankings, second: Rankings) -> str:
+    if first.questions != second.questions:
+        return f"{len(first.questions)} questions before, {len(second.questions)} after: not the same ones"
+    if first.gold != second.gold:
+        return "the gold of some questions differs"
+    return "" if bool((first.calls[0].gold > 0).any()) else "no question has gold"

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.protocol.history import NAME, Record, entries
+from recallbench.verdict.publication import CODE, published
+
+START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-locomo\n"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("results")
+    for name, more in (("a", ()), ("b", ("--store", "exact", "--embedder", "hash")), ("few", ("--limit", "9"))):
+        store = more if "--store" in more else ("--store", "bm25", *more)
+        assert recallbench("run", "canary-locomo", *store, "--folder", name, "-q", cwd=place).returncode == 0
+    return place
+
+
+def add(place: Path, *words: str | Path) -> tuple[int, str, str]:
+    done = recallbench("history", "add", *words, cwd=place)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_entry_is_added_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(START)
+    words = ("--kind", "methodology", "--title", "Another: title", "--date", "2026-05-11", "--text", "Because.")
+    code, out, _ = add(tmp_path, *words, "--deviation", "embedder minilm on locomo", "--deviation", "limit")
+    text = (tmp_path / NAME).read_text()
+    assert code == 0
+    assert text.startswith(START)
+    assert text.endswith(out)
+    first, second = entries(text)
+    assert first == entries(START)[0]
+    assert (str(second.dated), second.title) == ("2026-05-11", "Another: title")
+    assert second.body == "A change of the methodology: of how results are made or counted.\n\nBecause."
+    assert second.records == (Record("embedder minilm", "locomo"), Record("limit", ""))
+
+
+def test_a_new_file_begins_with_its_title(tmp_path: Path) -> None:
+    assert add(tmp_path, "--kind", "source", "--title", "T", "--text", "x")[0] == 0
+    assert (tmp_path / NAME).read_text().startswith("# History\n\n## 20")
+    (tmp_path / "sub").mkdir()
+    assert add(tmp_path / "sub", "--kind", "source", "--title", "U", "--text", "x")[0] == 0
+    assert len(entries((tmp_path / NAME).read_text())) == 2
+
+
+def test_the_impact_is_measured(results: Path, tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    words = ("--kind", "source", "--title", "T", "--before", "a", "--after", "b", "--file", file)
+    assert add(results, *words)[0] == 0
+    (entry,) = entries(file.read_text())
+    a, b = (json.loads((results / name / "metrics.json").read_text())["headline"] for name in ("a", "b"))
+    for one, other in zip(a, b, strict=True):
+        old, new = one["estimate"]["value"], other["estimate"]["value"]
+        row = next(line for line in entry.body.splitlines() if line.startswith(f"| {one['protocol_name']} |"))
+        name, difference = one["estimate"]["measure"], f"{new - old:+.4f}"
+        start = f"| {one['protocol_name']} | `{name}` | {old:.4f} | {new:.4f} | {difference} | "
+        assert row.startswith(start)
+        assert re.fullmatch(r"[+-]0\.\d{4} to [+-]0\.\d{4} \|", row.removeprefix(start))
+    assert len(re.findall(r"manifest sha256 [0-9a-f]{64}", entry.body)) == 2
+
+
+def test_other_questions_are_not_compared(results: Path, tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    words = ("--kind", "source", "--title", "T", "--before", "a", "--after", "few", "--file", file)
+    assert add(results, *words)[0] == 0
+    assert "158 questions before, 9 after: not the same ones" in file.read_text()
+    assert re.search(r"\| recall@10 \|.*\| – \| – \|\n", file.read_text())
+
+
+def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(START)
+    base = ("--kind", "source", "--title", "T")
+
+    def refused(*words: str | Path) -> str:
+        code, out, said = add(tmp_path, *words)
+        assert (code, out) == (2, "")
+        assert (tmp_path / NAME).read_text() == START
+        return said
+
+    assert "has an entry 'First' of 2026-05-09 already" in refused(
+        "--kind", "source", "--title", "First", "--date", "2026-05-09", "--text", "x"
+    )
+    assert "is on record already" in refused(*base, "--deviation", "store bm25 on canary-locomo")
+    assert "oldest first" in refused(*base, "--text", "x", "--date", "2026-05-08")
+    assert "has not come yet" in refused(*base, "--text", "x", "--date", "2999-01-01")
+    assert "is no date" in refused(*base, "--text", "x", "--date", "yesterday")
+    assert "can't be read" in refused(*base, "--deviation", "embedder on locomo")
+    assert "this entry says nothing" in refused(*base)
+    assert "needs its kind" in refused("--title", "T")
+    assert "needs two results" in refused(*base, "--before", results / "a")
+    assert "metrics.json" in refused(*base, "--before", tmp_path, "--after", tmp_path)
+    for title, text in (
+        ("T\n## 2026-11-19: U", "x"),
+        ("T", "## 2026-11-19: U"),
+        ("T", "```\nx"),
+        ("T", "- Deviation: limit"),
+    ):
+        assert "would not be read back" in refused("--kind", "source", "--title", title, "--text", text)
+    # What can't be read is not added to.
+    (tmp_path / NAME).write_text("## someday: x\n")
+    assert add(tmp_path, *base, "--text", "x")[0] == 2
+    assert (tmp_path / NAME).read_text() == "## someday: x\n"
+
+
+def test_nothing_is_left_beside_the_file(results: Path, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / NAME).write_text(START)
+    (tmp_path / NAME).symlink_to(real / NAME)
+    assert add(tmp_path, "--kind", "source", "--title", "T", "--text", "x")[0] == 0
+    assert (tmp_path / NAME).is_symlink()
+    assert len(entries((real / NAME).read_text())) == 2
+    assert [path.name for path in real.iterdir()] == [NAME]
+
+
+def test_publishing_asks_for_the_record(tmp_path: Path) -> None:
+    run = ("store: bm25 instead of pgmnemo", "limit: only the first 9 questions were asked")
+    folder = tmp_path / "results" / "r"
+    folder.mkdir(parents=True)
+    none = published(run, "canary-locomo", folder, tmp_path / "none")
+    assert (none.status, none.code) == ("fail", CODE)
+    (tmp_path / NAME).write_text(START)
+    lacking = published(run, "canary-locomo", folder)
+    assert lacking.status == "fail"
+    assert "does not name `limit on canary-locomo`" in lacking.observed
+    assert published(run[:1], "canary-locomo", folder).status == "pass"
+    assert published(run[:1], "locomo", folder).status == "fail"
+    assert published((), "locomo", folder).status == "pass"
+    (tmp_path / NAME).write_text("## someday: x\n")
+    assert "no date that can be read" in published(run, "canary-locomo", folder).observed
