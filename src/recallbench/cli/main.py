@@ -15,7 +15,7 @@ import typer
 from typer._click import ClickException  # typer shows usage errors with it, but exports only some of its kinds
 
 from recallbench import __version__
-from recallbench.cli import attest, audit, doctor, fetch, history, keys, listings, run, versions
+from recallbench.cli import attest, audit, doctor, fetch, history, keys, listings, repeat, run, versions
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
@@ -53,14 +53,14 @@ def _main(
     load()
 
 
-for module in (run, versions, audit, attest, keys, history, doctor, fetch, listings):
+for module in (run, versions, repeat, audit, attest, keys, history, doctor, fetch, listings):
     module.register(app)
 
 
 def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit; no traceback reaches the user."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] in (["run"], ["versions"]):
+    if arguments[:1] in (["run"], ["versions"], ["repeat"]):
         _fix_hash_seed()
     _end_on_signals()
     try:

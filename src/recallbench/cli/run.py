@@ -24,17 +24,15 @@ def run(
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    weights: Annotated[
-        str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
-    ] = None,
-    call: Annotated[str | None, option("call", "`module:function` for --store callable.")] = None,
+    weights: settings.Weights = None,
+    call: settings.Call = None,
     pgmnemo_function: settings.PgmnemoFunction = None,
     pgmnemo_dates: settings.PgmnemoDates = None,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
     limit: settings.Limit = None,
-    depth: Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)] = 50,
+    depth: settings.Depth = 50,
     scope: settings.Scope = "own",
     reproduce: Annotated[
         str | None,

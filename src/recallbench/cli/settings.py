@@ -91,6 +91,11 @@ PgmnemoDates = Annotated[
     Literal["constant", "dataset"] | None,
     option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
 ]
+Weights = Annotated[
+    str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
+]
+Call = Annotated[str | None, option("call", "`module:function` for --store callable.")]
+Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)]
 Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
 AllowDeviation = Annotated[
     list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")
