@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
-from recallbench.scoring.paired import FLIPS, holm, paired, sign_flips
+from recallbench.scoring.paired import FLIPS, holm, paired, paired_columns, sign_flips
 
 
 def test_three_clusters_have_eight_flips() -> None:
@@ -40,11 +42,17 @@ def test_equal_sums_count_although_rounding_parts_them() -> None:
     assert sign_flips(np.array([0.1, 0.7, 0.2, 0.3])).p == 2 / 16
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_enumeration_is_what_counting_every_flip_gives(seed: int) -> None:
-    totals = np.random.default_rng(seed).integers(-3, 4, 7).astype(float)
-    sums = [abs(sum(s * t for s, t in zip(signs, totals, strict=True))) for signs in product((-1, 1), repeat=7)]
-    assert sign_flips(totals).p == np.mean([one >= abs(totals.sum()) for one in sums])
+@pytest.mark.parametrize("n", range(1, 13))
+def test_up_to_twelve_the_p_is_what_counting_every_flip_gives(n: int) -> None:
+    """Counted in whole numbers, where equal sums are equal: ties abound among thirds of reciprocal ranks."""
+    draw = np.random.default_rng(n)
+    for _ in range(6):
+        wholes = [int(one) for one in draw.integers(-5, 6, n)]
+        sums = [
+            sum(sign * one for sign, one in zip(signs, wholes, strict=True)) for signs in product((-1, 1), repeat=n)
+        ]
+        expected = Fraction(sum(abs(one) >= abs(sum(wholes)) for one in sums), 2**n)
+        assert sign_flips(np.array(wholes) / 3).p == pytest.approx(float(expected), abs=1e-15)
 
 
 def test_beyond_twenty_clusters_flips_are_drawn() -> None:
@@ -105,18 +113,50 @@ def test_independent_questions() -> None:
     found = paired(first, second)
     assert (found.clusters, found.least, found.most) == (40, None, None)
     assert (found.test.p, found.test.method) == (2 / 64, "all 64 sign flips")
-    assert found.method.startswith("percentile bootstrap 95%")
-    assert found.low is not None
-    assert found.high is not None
-    assert 0.04 < found.low < 0.15 < found.high < 0.3
+    assert found.method == "score 95% of paired shares (Tango)"
+    assert (found.low, found.high) == pytest.approx((0.049235, 0.290723), abs=1e-6)
     alone = paired(first, second, [str(i) for i in range(40)])
     assert alone == found
+
+
+def test_values_between_0_and_1_get_t_over_the_standard_error() -> None:
+    # Differences .5 -.5 0 1: mean .25, sample variance 5/12, s.e. sqrt(5/48); t(3) = 3.182446.
+    found = paired(np.array([0.5, 0.5, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 1.0]))
+    assert found.method == "t(3) 95%"
+    assert found.low == pytest.approx(0.25 - 3.182446305284263 * math.sqrt(5 / 48))
+    assert found.high == 1.0
+
+
+def test_a_column_does_not_depend_on_its_company() -> None:
+    draw = np.random.default_rng(8)
+    first, second = draw.random((60, 4)), draw.random((60, 4))
+    first[:, 1], second[:, 1] = first[:, 1] > 0.5, second[:, 1] > 0.5
+    clusters = [str(i % 30) for i in range(60)]
+    for dependent in (None, clusters):
+        together = paired_columns(first, second, dependent)
+        for i, one in enumerate(together):
+            alone = paired(first[:, i], second[:, i], dependent)
+            assert (one.test, one.wins, one.low, one.turning) == (alone.test, alone.wins, alone.low, alone.turning)
+
+
+def test_a_sign_that_rests_on_one_cluster() -> None:
+    # Totals 2, -.5, -.5 over two questions each: without a -1 / 4, without another 1.5 / 4.
+    first = np.array([0.0, 0.0, 0.5, 0.5, 0.5, 0.5])
+    second = np.array([1.0, 1.0, 0.25, 0.25, 0.25, 0.25])
+    found = paired(first, second, [*"aabbcc"])
+    assert (found.least, found.most) == pytest.approx((-0.25, 1.5 / 4))
+    assert found.turning == ("a",)
+    assert paired(second, first, [*"aabbcc"]).turning == ("a",)
+    assert paired(first, first + 0.1, [*"aabbcc"]).turning == ()
+    # Without a nothing is left of it: no sign either.
+    assert paired(np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0]), [*"aabb"]).turning == ("a",)
 
 
 def test_the_same_ranking_twice() -> None:
     values = np.array([1.0, 0.5, 0.0])
     found = paired(values, values, ["a", "a", "b"])
     assert (found.difference, found.low, found.high, found.test.p) == (0.0, None, None, 1.0)
+    assert found.method == "n/a (no question differs)"
     assert (found.wins, found.ties, found.losses) == (0, 3, 0)
 
 

@@ -10,11 +10,9 @@ from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from recallbench import __version__
 from recallbench.corpora.registry import open_corpus
-from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.experiment.choices import SYSTEM_UNDER_TEST, dsn_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import parent
@@ -23,14 +21,16 @@ from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results import manifest, versions_page
 from recallbench.results import versions as told
+from recallbench.results.comparison import difference_fields
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.metrics import OVERALL
-from recallbench.results.rankings import Rankings, read
+from recallbench.results.rankings import read
 from recallbench.results.report import system
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
-from recallbench.scoring.paired import Paired, holm, paired
+from recallbench.scoring.paired import Paired, holm
 from recallbench.stores.databases import NotInstalled, database_with
+from recallbench.verdict.comparison_pairs import by_question
 
 _PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)*([\w.+-]+)")
 
@@ -134,9 +134,9 @@ def _summary(tried: Sequence[_Tried], done: Sequence[Outcome], clustered: bool) 
     measures = [measure for measure in PRIMARY if measure.k <= first.retrieval.depth]
     rankings = [read(outcome.folder, outcome.metrics, measures) for outcome in done]
     pairs = [
-        (before.version, after.version, measure, _compared(one, other, measure, clustered))
+        (before.version, after.version, measure, found)
         for (before, one), (after, other) in pairwise(zip(measured, rankings, strict=True))
-        for measure in measures
+        for measure, found in zip(measures, by_question(one, other, measures, clustered=clustered), strict=True)
     ]
     adjusted = holm([found.test.p for *_, found in pairs])
     return told.Versions(
@@ -187,48 +187,9 @@ def _content(folder: Path) -> str:
     return str(json.loads((folder / manifest.NAME).read_text(encoding="utf-8"))["content_sha256"])
 
 
-def _compared(one: Rankings, other: Rankings, measure: Measure, clustered: bool) -> Paired:
-    if one.questions != other.questions or one.gold != other.gold:
-        raise InputError(
-            "two versions were not asked the same questions",
-            expected=f"the {len(one.questions)} questions of {one.place}, with the same gold",
-            found=f"{len(other.questions)} others in {other.place}",
-            remedy="leave the corpus file alone while versions are measured, and run again",
-        )
-    # A question without gold is in no mean.
-    counted = np.flatnonzero(one.calls[0].gold > 0)
-    clusters = [one.clusters[i] for i in counted] if clustered else None
-    return paired(one.values(measure)[counted], other.values(measure)[counted], clusters)
-
-
 def _pair(before: str, after: str, measure: Measure, found: Paired, adjusted: float) -> told.PairPart:
-    def rounded(value: float | None) -> float | None:
-        # As in metrics.json: last digits may differ from one processor to the next.
-        return None if value is None else round(value, 10)
-
-    return told.PairPart.model_validate(
-        {
-            "before": before,
-            "after": after,
-            "measure": str(measure),
-            "difference": rounded(found.difference),
-            "low": rounded(found.low),
-            "high": rounded(found.high),
-            "method": found.method,
-            "p": found.test.p,
-            "p_holm": adjusted,
-            "smallest_p": found.test.smallest_p,
-            "test": found.test.method,
-            "n": found.n,
-            "clusters": found.clusters,
-            "wins": found.wins,
-            "ties": found.ties,
-            "losses": found.losses,
-            "detectable": rounded(found.detectable),
-            "least": rounded(found.least),
-            "most": rounded(found.most),
-        }
-    )
+    fields = {"before": before, "after": after, **difference_fields(str(measure), found, adjusted)}
+    return told.PairPart.model_validate(fields)
 
 
 def _summary_folder(options: Options, today: date) -> Path:

@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recallbench.results.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.report import figure, interval, table
 
 JSON, MARKDOWN, PAGE = "versions.json", "versions.md", "versions.html"
-LEVEL = 0.05
 BANDS = (
     "A band bounds repeats of one version, embedder, store and settings; it decides nothing between versions, "
     "which is what the paired tests are for."
@@ -40,26 +40,9 @@ class VersionPart(_Part):
     canonical: bool
 
 
-class PairPart(_Part):
+class PairPart(DifferencePart):
     before: str
     after: str
-    measure: str
-    difference: float = Field(description="after minus before, mean over questions")
-    low: float | None = Field(description="lower end of its 95% interval")
-    high: float | None
-    method: str = Field(description="how the interval was made, or why there is none")
-    p: float = Field(description="two-sided, before any correction")
-    p_holm: float = Field(description="after Holm's correction for all tests of this file")
-    smallest_p: float = Field(description="the least p that these questions could have reached")
-    test: str
-    n: int
-    clusters: int = Field(description="what is flipped as a whole; n where questions are independent")
-    wins: int
-    ties: int
-    losses: int
-    detectable: float | None = Field(description="found four times in five at p < .05, before any correction")
-    least: float | None = Field(description="smallest difference when one cluster is left out")
-    most: float | None
 
 
 class Versions(_Part):
@@ -106,37 +89,12 @@ def rows(versions: Versions) -> list[list[str]]:
     return made
 
 
-PAIR_HEADER = (
-    "from – to",
-    "measure",
-    "difference",
-    "95% interval",
-    "p",
-    "p (Holm)",
-    "smallest p",
-    "win/tie/loss",
-    "detectable",
-    "one left out",
-)
+PAIR_HEADER = ("from – to", "measure", *DIFFERENCE_HEADER)
 
 
 def pair_rows(versions: Versions) -> list[list[str]]:
     """One row per pair of neighbours and measure."""
-    return [
-        [
-            f"{one.before} – {one.after}",
-            one.measure,
-            f"{one.difference:+.4f}",
-            _signed(one.low, one.high),
-            _p(one.p),
-            _p(one.p_holm) + (" *" if one.p_holm <= LEVEL else ""),
-            _p(one.smallest_p),
-            f"{one.wins}/{one.ties}/{one.losses}",
-            figure(one.detectable),
-            _signed(one.least, one.most),
-        ]
-        for one in versions.pairs
-    ]
+    return [[f"{one.before} – {one.after}", one.measure, *difference_cells(one)] for one in versions.pairs]
 
 
 def reading(versions: Versions) -> list[str]:
@@ -153,7 +111,7 @@ def reading(versions: Versions) -> list[str]:
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
     differing = [one for one in versions.pairs if one.wins or one.losses]
-    mute = [one for one in differing if one.p_holm > LEVEL and one.smallest_p * tests > LEVEL]
+    mute = [one for one in differing if (one.p_holm or 0.0) > LEVEL and one.smallest_p * tests > LEVEL]
     if mute:
         told.append(
             f"{len(mute)} of these tests might not have come below {LEVEL} after the correction, whatever they found: "
@@ -208,14 +166,6 @@ def markdown(versions: Versions, folders: dict[str, str]) -> str:
 
 def _figures(versions: Versions) -> list[MeasuredPart]:
     return next((one.figures for one in versions.versions if one.figures), [])
-
-
-def _signed(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
-
-
-def _p(p: float) -> str:
-    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
 
 
 def _either(words: list[str]) -> str:
