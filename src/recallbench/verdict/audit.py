@@ -1,23 +1,27 @@
-"""Decides a result folder again from what lies in it: hashes and gates. It never writes there."""
+"""Decides a result folder again from its rankings and its dataset, trusting no figure in it. It never writes there."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from recallbench.corpora.registry import facts
-from recallbench.errors import InputError
-from recallbench.protocol.deviations import Configuration, departures
+from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.protocol.frozen import load
-from recallbench.protocol.rules import CorpusRules
 from recallbench.results.folder import BLOCKED
-from recallbench.results.manifest import differences
-from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.results.reproduction import JSON_NAME as REPRODUCTION
-from recallbench.verdict.decision import Verdict, check_gates, decide
-from recallbench.verdict.gate import Check, Evidence
+from recallbench.results.metrics import Metrics
+from recallbench.results.reading import document, parsed
+from recallbench.verdict.case import Case
+from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
+from recallbench.verdict.checks.recorded import NOT_DERIVED
+from recallbench.verdict.decision import Verdict, decide
+from recallbench.verdict.examination import CannotTell, Examination
+from recallbench.verdict.gate import Check, Evidence, Finding, Gate
+from recallbench.verdict.gates import GATES, blocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,102 +32,65 @@ class Audit:
     checks: tuple[Check, ...]
     verdict: Verdict
     deviations: tuple[str, ...]
+    recorded: tuple[str, ...] = ()
+    """What was taken from the folder as it is."""
 
 
-def audit(folder: Path) -> Audit:
-    """Check a folder; raises InputError when it is no result folder at all."""
+def audit(
+    folder: Path,
+    *,
+    corpus_files: Sequence[Path] = (),
+    environ: Mapping[str, str] | None = None,
+    rerun_control: bool = False,
+) -> Audit:
+    """Check a folder; raises InputError when it is no result folder at all.
+
+    The dataset is one of `corpus_files`, or lies where corpora lie; where it is not at hand the gold can't be derived,
+    and the result is not VERIFIED.
+    """
+    rules = load()
     if not folder.is_dir():
         raise _no_result(folder, "no such folder")
+    required = dict(rules.gates)
     if (folder / BLOCKED).exists():
-        check = Check("BLOCKED absent", "fail", dict(load().gates)["BLOCKED absent"], f"{BLOCKED} is there")
+        gate = blocked.GATE
+        check = Check(gate.name, "fail", required[gate.name], f"{BLOCKED} is there", code=gate.code)
         return Audit(folder, (check,), decide([check], ()), ())
     metrics = _read(folder)
-    rules = load()
-    stated = metrics.protocol
-    corpus = facts(metrics.corpus.name, rules)
-    wrong = differences(folder)
-    counts = _counts(folder, metrics, corpus)
-    stated_departures = [f"{one.kind}: {one.detail}" for one in metrics.deviations]
-    found_departures = [str(one) for one in departures(_configuration(metrics), corpus, rules)]
-    checks = (
-        _equal(
-            "manifest", "every file has the hash the manifest states", "; ".join(wrong) or "all hashes agree", not wrong
-        ),
-        _equal("protocol", rules.sha256, stated.sha256, stated.sha256 == rules.sha256),
-        _equal(
-            "clarifications",
-            f"{rules.clarifications_sha256}, or an earlier release",
-            stated.clarifications_sha256,
-            stated.clarifications_sha256 in (rules.clarifications_sha256, *rules.earlier_clarifications),
-        ),
-        _equal(
-            "deviations",
-            "those that follow from corpus, store, embedder, scope, depth and limit",
-            _differing(stated_departures, found_departures),
-            stated_departures == found_departures,
-        ),
-        _equal("counts", "figures of one result agree with each other", "; ".join(counts) or "they agree", not counts),
-        *check_gates(Evidence(metrics, rules, corpus, folder)),
-    )
-    deviations = tuple(dict.fromkeys(found_departures + stated_departures))
-    return Audit(folder, checks, decide(checks, deviations), deviations)
-
-
-def _configuration(metrics: Metrics) -> Configuration:
-    return Configuration(
-        sha256=metrics.dataset_sha256,
-        store=metrics.store.name,
-        variant=metrics.store.variant,
-        embedder=metrics.embedder.name if metrics.embedder else "",
-        pooled=metrics.retrieval.scope == "pooled",
-        depth=metrics.retrieval.depth,
-        limit=metrics.retrieval.limit,
-        reproduction=metrics.reproduction or "",
-    )
-
-
-def _differing(stated: list[str], found: list[str]) -> str:
-    missing = [f"not stated: {one}" for one in found if one not in stated]
-    extra = [f"stated, but not so: {one}" for one in stated if one not in found]
-    return "; ".join(missing + extra) or f"{len(found)} stated, as they follow"
-
-
-def _counts(folder: Path, metrics: Metrics, corpus: CorpusRules) -> list[str]:
-    """What of a result contradicts itself, as far as counting tells; scoring the rankings again tells more."""
-    wrong = [
-        f"{one.name}: registered {one.expected}, found {one.found}" for one in metrics.corpus.checks if not one.holds
-    ]
-    asked, part = metrics.retrieval.asked, metrics.retrieval.limit
-    if asked != (corpus.with_evidence if part is None else part) and metrics.dataset_sha256 == corpus.sha256:
-        wrong.append(f"{asked} questions asked, {corpus.with_evidence if part is None else part} expected")
     try:
-        with (folder / "raw_retrievals.jsonl").open("rb") as file:
-            rows = sum(1 for line in file if line.strip())
-    except OSError as error:
-        return [*wrong, f"raw_retrievals.jsonl: {error.strerror}"]
-    if rows != asked:
-        wrong.append(f"raw_retrievals.jsonl has {rows} rows for {asked} questions asked")
-    if (folder / REPRODUCTION).exists() != (metrics.reproduction is not None):
-        wrong.append(f"metrics.json states the reproduction {metrics.reproduction}, which {REPRODUCTION} contradicts")
-    overall = {one.measure: one for one in metrics.estimates.get(OVERALL, [])}
-    wrong += [
-        f"the headline says {one.estimate.measure} {one.estimate.value}, the table of all measures another figure"
-        for one in metrics.headline
-        if overall.get(one.estimate.measure) != one.estimate
-    ]
-    return wrong
+        corpus = facts(metrics.corpus.name, rules)
+    except UsageError as error:
+        raise _no_result(folder, f"metrics.json: corpus.name: {error.problem}") from error
+    case = Case(folder, metrics, rules, corpus, corpus_files, os.environ if environ is None else environ)
+    gates = tuple(
+        Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
+    )
+    checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if rerun_control else ()), *gates, *LAST))
+    stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
+    deviations = tuple(dict.fromkeys([*map(str, case.deviations), *stated]))
+    return Audit(folder, checks, decide(checks, deviations), deviations, NOT_DERIVED)
 
 
-def _equal(name: str, required: str, observed: str, holds: bool) -> Check:
-    return Check(name, "pass" if holds else "fail", required, observed)
+def _decided(gate: Gate) -> Callable[[Case], Finding]:
+    """The gate, decided from what was worked out again."""
+
+    def look(case: Case) -> Finding:
+        try:
+            metrics = case.derived
+        except (CannotTell, RecallBenchError):
+            metrics = case.metrics  # what is wrong with the rest has its own check
+        return gate.check(Evidence(metrics, case.rules, case.corpus, case.folder))
+
+    return look
 
 
 def _read(folder: Path) -> Metrics:
     path = folder / "metrics.json"
     try:
-        return Metrics.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise _no_result(folder, "metrics.json is missing") from error
+        return Metrics.model_validate(parsed(document(path), path))
+    except InputError as error:
+        found = "metrics.json is missing" if not path.exists() else f"metrics.json: {error.found}"
+        raise _no_result(folder, found) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step) for step in first["loc"]) or "the file"

@@ -143,7 +143,9 @@ class Case:
         return Answers(
             survey=self.dataset.survey if self.has_dataset else _stated_survey(self.metrics),
             corpus=self.corpus,
-            clustered=self.dataset.clustered if self.has_dataset else any(question.cluster for question, _ in asked),
+            clustered=self.dataset.corpus.clustered
+            if self.has_dataset
+            else any(question.cluster for question, _ in asked),
             questions=[question for question, _ in asked],
             candidates=[size for _, size in asked],
             rankings=[kept(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],

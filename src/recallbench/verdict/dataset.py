@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recallbench.corpora.pooled import pooled
-from recallbench.corpora.records import Haystack, Question, Survey
+from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
@@ -22,9 +22,8 @@ from recallbench.verdict.examination import CannotTell, told
 class Dataset:
     """What a run of the stated scope and limit must have asked."""
 
+    corpus: Corpus
     survey: Survey
-    clustered: bool
-    clarifications: tuple[int, ...]
     questions: tuple[Question, ...]
     candidates: tuple[int, ...]
     segments: int
@@ -71,17 +70,20 @@ def read_dataset(
         raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
     except InputError as error:
         raise CannotTell(told(error)) from None
-    offered = pooled(haystacks) if metrics.retrieval.scope == "pooled" else iter(haystacks)
-    asked = list(selected(offered, metrics.retrieval.limit))
+    asked = list(offered(haystacks, metrics))
     return Dataset(
+        corpus,
         survey,
-        corpus.clustered,
-        corpus.clarifications,
         tuple(question for haystack in asked for question in haystack.questions),
         tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
         sum(len(haystack.segments) for haystack in asked),
         digests,
     )
+
+
+def offered(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
+    """The haystacks as a run of the stated scope and limit gives them to a store."""
+    return selected(pooled(haystacks) if metrics.retrieval.scope == "pooled" else haystacks, metrics.retrieval.limit)
 
 
 def _chosen(files: Sequence[Path], sha256: str) -> Path | None:

@@ -38,9 +38,8 @@ def check_gates(evidence: Evidence) -> tuple[Check, ...]:
     checks = []
     for gate in GATES:
         finding = gate.check(evidence)
-        checks.append(
-            Check(gate.name, finding.status, required.get(gate.name, gate.required), finding.observed, finding.awaits)
-        )
+        asked = required.get(gate.name, gate.required)
+        checks.append(Check(gate.name, finding.status, asked, finding.observed, finding.awaits, gate.code))
     return tuple(checks)
 
 

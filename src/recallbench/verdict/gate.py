@@ -38,6 +38,7 @@ class Gate:
 
     name: str
     check: Callable[[Evidence], Finding]
+    code: str
     required: str = ""
     """What it asks, where the protocol does not say it: the words of the protocol's own gates are frozen data."""
 

@@ -11,4 +11,4 @@ def check(evidence: Evidence) -> Finding:
     return passed_if(not present, f"{BLOCKED} is {'there' if present else 'not there'}")
 
 
-GATE = Gate("BLOCKED absent", check)
+GATE = Gate("BLOCKED absent", check, "RB-BLOCKED")

@@ -12,4 +12,4 @@ def check(evidence: Evidence) -> Finding:
     )
 
 
-GATE = Gate("oracle coverage", check)
+GATE = Gate("oracle coverage", check, "RB-COVERAGE")

@@ -12,4 +12,4 @@ def check(evidence: Evidence) -> Finding:
     )
 
 
-GATE = Gate("dataset integrity", check)
+GATE = Gate("dataset integrity", check, "RB-DATASET-PINNED")

@@ -13,4 +13,4 @@ def check(evidence: Evidence) -> Finding:
     )
 
 
-GATE = Gate("corpus granularity", check)
+GATE = Gate("corpus granularity", check, "RB-GRANULARITY")

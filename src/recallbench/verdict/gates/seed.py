@@ -8,4 +8,4 @@ def check(evidence: Evidence) -> Finding:
     return passed_if(seed == evidence.rules.seed, f"seed {seed}")
 
 
-GATE = Gate("seed recorded", check)
+GATE = Gate("seed recorded", check, "RB-SEED")

@@ -18,4 +18,4 @@ def check(evidence: Evidence) -> Finding:
     )
 
 
-GATE = Gate("version pin", check)
+GATE = Gate("version pin", check, "RB-VERSION")

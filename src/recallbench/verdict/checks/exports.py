@@ -1,0 +1,81 @@
+"""The TREC files: they say what the rows say, and the lexical control is a whole run."""
+
+from recallbench.errors import InputError
+from recallbench.progress import Silent
+from recallbench.results.reading import lines
+from recallbench.results.retrievals import trec_qrels, trec_run
+from recallbench.results.rows import position_of
+from recallbench.retrieval.loop import Calls, retrieve
+from recallbench.retrieval.timing import Timings
+from recallbench.stores.bm25 import BM25Store
+from recallbench.verdict.case import Case
+from recallbench.verdict.dataset import offered
+from recallbench.verdict.examination import Examination, listed
+from recallbench.verdict.gate import Finding
+
+
+def run(case: Case) -> Finding:
+    made, tag = case.answers, f"recallbench-{case.metrics.store.name}"
+    return _same(case, "run.trec", "".join(trec_run(made.questions, made.rankings, made.depth, tag)))
+
+
+def qrels(case: Case) -> Finding:
+    return _same(case, "qrels.trec", "".join(trec_qrels(case.questions)))
+
+
+def control(case: Case) -> Finding:
+    kept, depth = case.control, case.metrics.retrieval.depth
+    found = []
+    for question, size in zip(case.questions, case.candidates, strict=True):
+        hits = kept.get(question.id, [])
+        strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
+        found += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
+        if len(hits) != min(depth, size):
+            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(depth, size)}")
+        if [score for _, score in hits] != [float(depth - rank) for rank in range(1, len(hits) + 1)]:
+            found.append(f"{question.id}: scores that are not {depth} - rank")
+    unknown = sorted(kept.keys() - {question.id for question in case.questions})
+    found += [f"{id} is no question that was asked" for id in unknown]
+    return listed(found, f"a whole ranking for each of {len(case.questions)} questions")
+
+
+def control_again(case: Case) -> Finding:
+    """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
+    corpus, made = case.dataset.corpus, case.answers
+    again = retrieve(
+        lambda: offered(corpus.haystacks(), case.metrics),
+        BM25Store(),
+        None,
+        None,
+        expected=len(made.questions),
+        calls=Calls(made.k, made.depth),
+        timings=Timings(),
+        progress=Silent(),
+    )
+    found = [
+        f"{one.question_id}: another ranking than BM25 gives"
+        for one, other in zip(made.control, again.rankings, strict=True)
+        if one.positions != other.positions
+    ]
+    return listed(found, f"ranked again, all {len(again.rankings)} rankings equal")
+
+
+def _same(case: Case, name: str, expected: str) -> Finding:
+    wanted = expected.splitlines()
+    count = 0
+    for number, line in lines(case.folder / name):
+        count = number
+        if number > len(wanted) or line != wanted[number - 1]:
+            should = wanted[number - 1] if number <= len(wanted) else "the end of the file"
+            raise InputError(f"{name}, line {number}", expected=should, found=line[:200])
+    if count != len(wanted):
+        return Finding("fail", f"{name} ends after line {count}, {len(wanted)} follow from the rows")
+    return Finding("pass", f"{count} lines, as the rows and the gold give them")
+
+
+RUN = Examination("RB-RUN", "TREC run", "run.trec holds the rankings of raw_retrievals.jsonl", run)
+QRELS = Examination("RB-QRELS", "TREC qrels", "qrels.trec holds the derived gold", qrels)
+CONTROL = Examination("RB-CONTROL", "control run", "run.bm25.trec ranks whole haystacks, inside their scope", control)
+CONTROL_AGAIN = Examination(
+    "RB-CONTROL-AGAIN", "control ranked again", "run.bm25.trec is what BM25 gives on the dataset", control_again
+)

@@ -1,0 +1,58 @@
+"""Where two descriptions of the same thing part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+ROUNDING = 1e-9
+"""The last digits of a sum differ from one processor to the next; nothing that is printed does."""
+
+
+def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:
+    """One line for each value that is stated and does not follow, or follows and is not stated."""
+    stated, derived = _plain(stated), _plain(derived)
+    if isinstance(stated, Mapping) and isinstance(derived, Mapping):
+        for name in [*stated, *(name for name in derived if name not in stated)]:
+            inner = f"{place}.{name}" if place else str(name)
+            if name not in derived:
+                yield f"{inner}: stated, but nothing like it follows"
+            elif name not in stated:
+                yield f"{inner}: not stated"
+            else:
+                yield from differing(stated[name], derived[name], inner)
+    elif isinstance(stated, (list, tuple)) and isinstance(derived, (list, tuple)):
+        if len(stated) != len(derived):
+            yield f"{place}: {len(stated)} entries stated, {len(derived)} follow"
+        for number, (one, other) in enumerate(zip(stated, derived, strict=False)):
+            yield from differing(one, other, f"{place}.{_name(one, number)}")
+    elif not _equal(stated, derived):
+        yield f"{place}: {stated} stated, {derived} follows"
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, BaseModel) else value
+
+
+def _name(entry: Any, number: int) -> str:
+    """What a list's entry is called: by its measure or name, where it has one."""
+    entry = _plain(entry)
+    if isinstance(entry, Mapping):
+        for key in ("measure", "protocol_name", "name"):
+            if isinstance(entry.get(key), str):
+                return str(entry[key])
+    return str(number)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, (int, float)) and not isinstance(other, bool):
+        return math.isclose(one, other, rel_tol=0.0, abs_tol=ROUNDING)
+    return type(one) is type(other) and bool(one == other)
+
+
+def keys(parts: Sequence[Any], fields: Sequence[str]) -> list[dict[str, Any]]:
+    """Each part reduced to some of its fields."""
+    return [{name: getattr(part, name) for name in fields} for part in parts]
