@@ -1,0 +1,1 @@
+"""Result folders of other tools, turned into rankings and claims."""

@@ -1,0 +1,163 @@
+"""One folder's rankings in every universe, and where published numbers fall."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.errors import InputError, UsageError
+from recallbench.protocol.frozen import load
+from recallbench.results.layouts import own
+from recallbench.results.layouts.registry import recognised
+from recallbench.results.layouts.rescoring import Scoping, field
+from recallbench.scoring.multiverse import DEPTHS, RECALLS, Cell, Definition, agrees, cells, definitions
+from recallbench.verdict.definitions import named
+from recallbench.verdict.foreign import dataset_of
+
+_SCOPES: Mapping[Scoping, str] = {
+    "named": "each id names the haystack it comes from",
+    "consistent": "ids are bare; none contradicts its question's own scope",
+    "contradicted": "ids are bare, and some cannot belong to their question's own scope: bare figures are upper bounds",
+    "unknown": "ids are bare: whether they belong to their question's own scope can't be told",
+}
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """How far apart the universes of one name lie."""
+
+    family: str
+    k: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A published number among the universes."""
+
+    text: str
+    equals: tuple[Cell, ...]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Multiverse:
+    """Every universe of one folder's rankings."""
+
+    folder: Path
+    layout: str
+    questions: int
+    depth: int
+    scoping: Scoping
+    own_view: str
+    untold: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    ranges: tuple[Range, ...]
+    placed: tuple[Placed, ...]
+
+    @property
+    def scope_told(self) -> str:
+        return _SCOPES[self.scoping]
+
+    @property
+    def tables(self) -> tuple[tuple[str, str, int], ...]:
+        """Scope, denominator and count of each table, in order."""
+        return tuple(dict.fromkeys((cell.scope, cell.denominator, cell.n) for cell in self.cells))
+
+    def protocol_cell(self, cell: Cell) -> Cell | None:
+        """The cell itself, where it is what the protocol means by a name."""
+        meant = {Definition("recall_any", cell.definition.k), Definition("mrr", 50)}
+        return cell if cell.protocol and cell.scope == self.own_view and cell.definition in meant else None
+
+
+def survey(
+    folder: Path, corpus_file: Path | None, environ: Mapping[str, str], published: Sequence[str] = ()
+) -> Multiverse:
+    """Every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
+    numbers = [_number(text) for text in published]
+    layout = own.LAYOUT if own.recognises(folder) else recognised(folder)
+    if layout is None:
+        raise InputError(
+            f"{folder} holds no rankings that can be read",
+            expected="a folder of `recallbench run`, metrics.json with rows, a TREC run with qrels, or a retrieval log",
+            found="no such folder" if not folder.is_dir() else "none of these",
+            remedy="name the folder that holds the rankings",
+        )
+    imported = layout.read(folder)
+    if not imported.questions:
+        raise InputError(
+            f"{folder}: no ranking was kept",
+            expected="a row for each question, with the ids that came back",
+            found="; ".join(imported.untold) or "no rows",
+            remedy="ask whoever made it for the rows; without them no number can be scored again",
+        )
+    dataset, _ = dataset_of(imported, corpus_file, load(), environ)
+    rescored = field(imported, dataset)
+    depths = {k for claim in imported.claims if (k := named(claim.name).k) and k <= 100}
+    found = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
+    return Multiverse(
+        folder,
+        layout.name,
+        len(imported.questions),
+        imported.depth,
+        rescored.scoping,
+        rescored.own_view,
+        imported.untold,
+        found,
+        tuple(_ranges(found)),
+        tuple(
+            _placed(text, value, decimals, found) for text, (value, decimals) in zip(published, numbers, strict=True)
+        ),
+    )
+
+
+def _number(text: str) -> tuple[float, int]:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise UsageError(
+            f"--published {text} is no number",
+            expected="a number as it was printed, such as 0.795",
+            found=text,
+            remedy="give each number with an option of its own",
+        )
+    return float(text), len(text.strip().partition(".")[2])
+
+
+def _family(cell: Cell) -> str:
+    return "recall" if cell.definition.kind in RECALLS else cell.definition.kind
+
+
+def _ranges(found: Sequence[Cell]) -> list[Range]:
+    groups: dict[tuple[str, int], list[Cell]] = {}
+    for cell in found:
+        groups.setdefault((_family(cell), cell.definition.k), []).append(cell)
+    return [
+        Range(family, k, min(cell.low for cell in group), max(cell.high for cell in group))
+        for (family, k), group in groups.items()
+    ]
+
+
+def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> Placed:
+    equals = tuple(cell for cell in found if cell.exact and agrees(cell.low, value, decimals))
+    if equals:
+        return Placed(text, equals, f"{len(equals)} of {len(found)} universes give it")
+    within = [cell for cell in found if not cell.exact and cell.low <= value <= cell.high]
+    nearest = min(
+        found,
+        key=lambda cell: (
+            max(cell.low - value, value - cell.high, 0.0) if not cell.exact else math.fabs(cell.low - value)
+        ),
+    )
+    below = sum(cell.high < value for cell in found)
+    told = f"no universe gives it; {below} of {len(found)} lie below"
+    if within:
+        told += (
+            f", {len(within)} may hold it, such as {within[0].universe} ({within[0].low:.4f} to {within[0].high:.4f})"
+        )
+    else:
+        told += f"; the nearest is {nearest.universe}: {nearest.low:.5f}"
+    return Placed(text, (), told)
