@@ -95,6 +95,7 @@ def _document(found: Multiverse) -> dict[str, Any]:
         "questions": found.questions,
         "depth_kept": found.depth or None,
         "scoping": found.scoping,
+        "rankings_with_other_haystacks": found.leaking,
         "untold": list(found.untold),
         "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(found)],
         "ranges": [

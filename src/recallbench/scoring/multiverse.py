@@ -104,15 +104,19 @@ def view(
     gold: Sequence[Sequence[str]],
     kept: int = 0,
     first: Sequence[int | None] | None = None,
+    cut: Sequence[bool] | None = None,
 ) -> View:
-    """Rankings matched by name alone; `kept` is how many places were kept, 0 when all were."""
+    """Rankings matched by name alone; `kept` is how many places were kept, 0 when all were.
+
+    A ranking of `kept` places was cut off, a shorter one ended by itself, unless `cut` says which were.
+    """
     lengths = np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked))
     depth = max(DEEPEST, int(lengths.max(initial=0)))
     ranks = None
     if first is not None and all(rank is not None for rank in first):
         ranks = np.array([rank or 0 for rank in first], dtype=np.int64)
-    cut = (lengths >= kept) & (kept > 0)
-    return View(name, judge_by_session(ranked, gold, depth), lengths, cut, ranks)
+    off = (lengths >= kept) & (kept > 0) if cut is None else np.array(cut, dtype=np.bool_)
+    return View(name, judge_by_session(ranked, gold, depth), lengths, off, ranks)
 
 
 def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:

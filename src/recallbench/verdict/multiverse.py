@@ -15,7 +15,7 @@ from recallbench.results.layouts.registry import recognised
 from recallbench.results.layouts.rescoring import Scoping, field
 from recallbench.scoring.multiverse import DEPTHS, RECALLS, Cell, Definition, agrees, cells, definitions
 from recallbench.verdict.definitions import named
-from recallbench.verdict.foreign import dataset_of
+from recallbench.verdict.foreign_case import dataset_of
 
 _SCOPES: Mapping[Scoping, str] = {
     "named": "each id names the haystack it comes from",
@@ -55,6 +55,8 @@ class Multiverse:
     depth: int
     scoping: Scoping
     own_view: str
+    leaking: int
+    """Questions whose rankings hold ids that cannot be of their own scope."""
     untold: tuple[str, ...]
     cells: tuple[Cell, ...]
     ranges: tuple[Range, ...]
@@ -62,7 +64,8 @@ class Multiverse:
 
     @property
     def scope_told(self) -> str:
-        return _SCOPES[self.scoping]
+        others = f"; {self.leaking} rankings hold ids of other haystacks" if self.leaking else ""
+        return _SCOPES[self.scoping] + others
 
     @property
     def tables(self) -> tuple[tuple[str, str, int], ...]:
@@ -107,6 +110,7 @@ def survey(
         imported.depth,
         rescored.scoping,
         rescored.own_view,
+        len({leak.question for leak in rescored.leaks}),
         imported.untold,
         found,
         tuple(_ranges(found)),

@@ -111,12 +111,13 @@ def _views(
 ) -> tuple[View, ...]:
     asked, kept = imported.questions, imported.depth
     ranked, gold = [one.ranked for one in asked], [one.gold for one in asked]
+    cut = [bool(kept) and len(ids) >= kept for ids in ranked]
     if scoping == "named":
         return _named_views(asked, kept, dataset)
     views = [view(BARE, ranked, gold, kept, _first(asked))]
     if any(names_a_turn(id) for ids in ranked[:50] for id in ids):
         names = [list(dict.fromkeys(session_name(id) for id in ids)) for ids in ranked]
-        views.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], kept))
+        views.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
     if any(one.scored is not None for one in asked):
         scored = [one.scored or (one.ranked, one.gold) for one in asked]
         views.append(view(OFFICIAL, [one[0] for one in scored], [one[1] for one in scored], kept))
@@ -139,7 +140,7 @@ def _named_views(asked: Sequence[Asked], kept: int, dataset: Dataset | None) -> 
     only = [["/".join(name) for name in names if name[0] == scope] for names, scope in zip(ranked, scopes, strict=True)]
     return (
         view(OWN, full, wanted, kept, _first(asked)),
-        view(REMOVED, only, wanted, kept),
+        view(REMOVED, only, wanted, cut=[bool(kept) and len(one.ranked) >= kept for one in asked]),
         view(BARE, [[name[1] for name in names] for names in ranked], [[n[1] for n in names] for names in gold], kept),
     )
 

@@ -1,0 +1,139 @@
+"""`recallbench multiverse`: the table, its range, and the place of published numbers, through the real command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import recallbench
+
+ROWS = [
+    {"qi": 0, "conv_id": "c", "category": 4, "evidence": ["D1", "D2"], "retrieved_top10": ["D3", "D1"]},
+    {"qi": 1, "conv_id": "c", "category": 5, "evidence": ["D5"], "retrieved_top10": ["D5", "D6"]},
+]
+"""any@10 1, frac@10 .75, all@10 .5, mrr .75; without the adversarial one 1, .5, 0, .5."""
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "metrics.json").write_text("{}")
+    (folder / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return folder
+
+
+def document(folder: Path, *more: str) -> dict[str, Any]:
+    done = recallbench("multiverse", folder, "--json", *more, cwd=folder.parent)
+    assert done.returncode == 0
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_table_on_a_terminal(published: Path) -> None:
+    done = recallbench("multiverse", published, "--published", "0.75", "--published", "0.61", cwd=published.parent)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith("published: pgmnemo, 2 questions, 10 ids kept of each ranking")
+    assert lines[1] == "scope: ids are bare: whether they belong to their question's own scope can't be told"
+    start = lines.index("bare ids, over all rows with gold (2)")
+    assert lines[start + 1].split() == ["@1", "@3", "@5", "@10", "@20", "@25", "@30", "@50"]
+    assert lines[start + 3].split()[:5] == ["recall_frac", "0.5000", "0.7500", "0.7500", "0.7500"]
+    assert "bare ids, over without adversarial (1)" in lines
+    range_at = lines.index("range over all universes, bounds included")
+    assert lines[range_at + 5].split() == ["recall@10", "0.0000", "1.0000", "1.0000"]
+    assert "  equals recall_frac@10, bare ids, over all rows with gold (2): 0.75000" in lines
+    assert any(line.startswith("0.61: no universe gives it; ") for line in lines)
+
+
+def test_json_for_machines(published: Path) -> None:
+    found = document(published, "--published", ".75")
+    cells = {(cell["definition"], cell["denominator"]): cell["low"] for cell in found["cells"]}
+    assert cells["recall_any@10", "all rows with gold"] == 1.0
+    assert cells["recall_frac@10", "without adversarial"] == 0.5
+    (one,) = found["published"]
+    assert "mrr@10, bare ids, over all rows with gold (2)" in one["equals"]
+    by_name = {(one["family"], one["k"]): one for one in found["ranges"]}
+    assert by_name["mrr", 10] == {"family": "mrr", "k": 10, "smallest": 0.5, "largest": 0.75, "spread": 0.25}
+
+
+def test_csv_for_machines(published: Path) -> None:
+    done = recallbench("multiverse", published, "--csv", cwd=published.parent)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    (one,) = (
+        row for row in rows if row["definition"] == "recall_all@10" and row["denominator"] == "all rows with gold"
+    )
+    assert (one["scope"], one["n"], float(one["low"]), float(one["high"])) == ("bare ids", "2", 0.5, 0.5)
+
+
+def test_a_folder_of_this_tool(tmp_path: Path) -> None:
+    assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path).returncode == 0
+    stated = {
+        one["measure"]: one["value"]
+        for one in json.loads((tmp_path / "r/metrics.json").read_text())["estimates"]["overall"]
+    }
+    found = document(tmp_path / "r")
+    assert (found["layout"], found["scoping"]) == ("recallbench", "named")
+    own = {
+        cell["definition"]: cell["low"]
+        for cell in found["cells"]
+        if (cell["scope"], cell["denominator"]) == ("own scope", "all rows with gold")
+    }
+    for measure in ("recall_any@10", "recall_frac@5", "recall_all@10", "ndcg@10", "mrr@50", "precision@10"):
+        assert own[measure] == pytest.approx(stated[measure], abs=1e-9), measure
+    protocol = {cell["definition"] for cell in found["cells"] if cell["protocol"]}
+    assert {"recall_any@10", "mrr@50"} <= protocol
+    assert "recall_frac@10" not in protocol
+
+
+def test_a_pooled_run_gains_by_bare_names(tmp_path: Path) -> None:
+    """With the corpus the ids of a pooled run name their conversation; by bare session name others count as hits."""
+    assert (
+        recallbench(
+            "run", "canary-locomo", "--store", "bm25", "--scope", "pooled", "--folder", "r", cwd=tmp_path
+        ).returncode
+        == 0
+    )
+    found = document(tmp_path / "r")
+    cells = {
+        cell["scope"]: cell["low"]
+        for cell in found["cells"]
+        if (cell["definition"], cell["denominator"]) == ("recall_any@10", "all rows with gold")
+    }
+    assert found["rankings_with_other_haystacks"] > 100
+    assert list(cells) == ["own scope", "own scope, others removed", "bare ids"]
+    assert cells["own scope"] <= cells["own scope, others removed"]
+    assert cells["own scope"] < cells["bare ids"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--published", "high"], "--published high is no number"),
+        (["--json", "--csv"], "--json and --csv at once"),
+        (["--corpus-file", "none.json"], "no corpus file at"),
+    ],
+)
+def test_wrong_usage(published: Path, arguments: list[str], told: str) -> None:
+    done = recallbench("multiverse", published, *arguments, cwd=published.parent)
+    assert (done.returncode, told in done.stderr) == (2, True)
+
+
+def test_folders_without_rankings(published: Path, tmp_path: Path) -> None:
+    (published / "raw_retrievals.jsonl").unlink()
+    for folder, told in ((published, "no ranking was kept"), (tmp_path / "none", "no such folder")):
+        done = recallbench("multiverse", folder, cwd=tmp_path)
+        assert (done.returncode, told in done.stderr) == (2, True)
+
+
+def test_rows_that_cannot_be_read(published: Path) -> None:
+    (published / "raw_retrievals.jsonl").write_text(json.dumps(ROWS[0]) * 2)
+    done = recallbench("multiverse", published, cwd=published.parent)
+    assert done.returncode == 2
+    assert "published/raw_retrievals.jsonl, line 1: can't be read" in done.stderr
+    assert "two rows on one line" in done.stderr
