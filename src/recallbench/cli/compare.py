@@ -98,7 +98,8 @@ def _folders(
 ) -> Comparison:
     from recallbench.errors import UsageError
     from recallbench.verdict.comparison import compare as compared
-    from recallbench.verdict.comparison_folders import common, folder_side, unlike, with_corpus
+    from recallbench.verdict.comparison_folders import folder_side, with_corpus
+    from recallbench.verdict.comparison_frame import common, unlike
 
     files = [path for path in (first, second) if path.is_file()]
     if files:

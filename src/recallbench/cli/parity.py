@@ -1,0 +1,57 @@
+"""`recallbench parity`: the measures, checked here and now against two others' implementations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("parity", epilog=settings.EPILOG)(parity)
+
+
+def parity(
+    runs: Annotated[int, option("runs", "So many random runs, of one to five questions each.", min=1)] = 3000,
+    seed: Annotated[int, option("seed", "What they are drawn from.", min=0)] = 42,
+    as_json: Annotated[bool, option("json", "Print JSON, for machines.")] = False,
+    config: settings.Config = None,
+) -> int:
+    """Hold the measures against pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and partial runs.
+
+    Exits with 1 when any value differs by more than 1e-9, and with 3 where one of the two is not installed.
+    """
+    import json
+    from dataclasses import asdict
+
+    from recallbench.cli.headline import columns
+    from recallbench.scoring.measures.registry import MEASURES
+    from recallbench.scoring.parity import TOLERANCE, unshared
+    from recallbench.scoring.parity import parity as compared
+
+    found = compared(runs, seed)
+    differing = sum(one.differing for one in found)
+    if as_json:
+        fields = {"runs": runs, "seed": seed, "tolerance": TOLERANCE, "differing": differing}
+        print(json.dumps({**fields, "measures": [asdict(one) for one in found]}, indent=1))
+        return 1 if differing else 0
+    header = ("measure", "against", "its name", "compared", "differing", "largest difference")
+    rows = [
+        (one.measure, one.oracle, one.their_name, f"{one.compared:,}", str(one.differing), f"{one.largest:.1e}")
+        for one in found
+    ]
+    print("\n".join(columns([header, *rows])))
+    print(
+        f"{runs:,} random runs, seed {seed}: {sum(one.compared for one in found):,} comparisons, "
+        f"{differing:,} differ by more than {TOLERANCE:g}"
+    )
+    print(
+        "Ties are put into this project's order first, and both get strictly decreasing rank scores. A question that "
+        "a run does not answer scores 0 here and with ir_measures; pytrec_eval drops it."
+    )
+    print(f"ir_measures hands most measures on to pytrec_eval; neither has {', '.join(unshared(list(MEASURES)))}.")
+    return 1 if differing else 0

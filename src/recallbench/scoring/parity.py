@@ -1,0 +1,168 @@
+"""The measures against two others' implementations of them, on random rankings made to be awkward.
+
+Ties are decided before anyone scores: each ranking is put into this project's order (score descending, then the earlier
+segment), and the oracles get strictly decreasing rank scores in that order, small whole numbers that survive the
+float32 in which pytrec_eval compares. What is compared is the measures, not whose rule for ties is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.scoring.judgement import Floats, Judged, judge
+from recallbench.scoring.matching import order
+from recallbench.scoring.measures.registry import parse
+
+TOLERANCE = 1e-9
+DEPTH = 50
+SHARED: Mapping[str, tuple[str, str]] = {
+    **{f"recall_any@{k}": (f"success_{k}", f"Success@{k}") for k in (1, 5, 10, 25, 50)},
+    **{f"recall_frac@{k}": (f"recall_{k}", f"R@{k}") for k in (1, 5, 10, 25, 50)},
+    **{f"precision@{k}": (f"P_{k}", f"P@{k}") for k in (5, 10)},
+    **{f"ndcg@{k}": (f"ndcg_cut_{k}", f"nDCG@{k}") for k in (5, 10, 50)},
+    "mrr@10": ("", "RR@10"),
+    "mrr@50": ("recip_rank", "RR@50"),
+}
+"""By this project's name: pytrec_eval's and ir_measures' name for the same count; empty where one has none."""
+INSTALL = "pip install 'recallbench[parity]'"
+
+_Scores = Mapping[str, Mapping[str, float]]
+_Grades = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Random runs in every form that somebody scores: question i is row i of `judged`."""
+
+    runs: int
+    names: tuple[str, ...]
+    judged: Judged
+    scores: _Scores
+    """Question, document, rank score; a question that a run does not answer is not there."""
+    grades: _Grades
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One measure against one oracle."""
+
+    measure: str
+    oracle: str
+    their_name: str
+    compared: int
+    differing: int
+    largest: float
+    """The largest absolute difference."""
+
+
+def parity(runs: int, seed: int) -> list[Tally]:
+    """Every shared measure against both oracles, question by question; raises Blocked where an oracle is missing."""
+    oracles = _oracles()
+    drawn = draw(runs, seed)
+    tallies = []
+    for oracle, (place, score) in oracles.items():
+        shared = {ours: theirs[place] for ours, theirs in SHARED.items() if theirs[place]}
+        found = score(drawn, sorted(set(shared.values())))
+        for ours, theirs in shared.items():
+            values = parse(ours).values(drawn.judged)
+            # pytrec_eval drops a question without an answer; ir_measures scores it 0, and so do we.
+            rows = [i for i, name in enumerate(drawn.names) if name in found[theirs]]
+            expected = np.array([found[theirs][drawn.names[i]] for i in rows])
+            apart: Floats = np.abs(values[rows] - expected)
+            tallies.append(
+                Tally(
+                    ours, oracle, theirs, len(rows), int((~(apart <= TOLERANCE)).sum()), float(apart.max(initial=0.0))
+                )
+            )
+    return tallies
+
+
+def draw(runs: int, seed: int) -> Drawn:
+    """That many runs of one to five questions: few distinct scores, graded or not, short, empty or left out."""
+    if runs < 1:
+        raise UsageError("parity needs runs to compare", expected="1 or more", found=str(runs))
+    rng = np.random.default_rng(seed)
+    names, rankings, gold, sizes, grades = [], [], [], [], []
+    left_out = set()
+    for run in range(runs):
+        graded = bool(rng.random() < 0.5)
+        for question in range(int(rng.integers(1, 6))):
+            size = int(rng.integers(1, 120))
+            relevant = rng.choice(size, int(rng.integers(1, min(size, 12) + 1)), replace=False).tolist()
+            grade = {position: int(rng.integers(1, 5)) if graded else 1 for position in relevant}
+            # Judged, and found to be worth nothing: the oracles must not count it as gold either.
+            grade |= {int(p): 0 for p in rng.integers(0, size, int(rng.integers(0, 4))) if int(p) not in grade}
+            returned = rng.permutation(size)[: _length(rng)].tolist()
+            scores = rng.integers(0, int(rng.integers(1, 9)), len(returned))
+            name = f"{run}.{question}"
+            ranking = order([(int(p), float(s)) for p, s in zip(returned, scores, strict=True)])
+            names.append(name)
+            rankings.append(ranking)
+            gold.append(frozenset(relevant))
+            sizes.append(size)
+            grades.append(grade)
+            if not ranking:
+                left_out.add(name)
+    judged = judge(rankings, gold, sizes, DEPTH, [{p: float(g) for p, g in one.items()} for one in grades])
+    return Drawn(
+        runs=runs,
+        names=tuple(names),
+        judged=judged,
+        scores={
+            name: {f"d{p}": float(DEPTH - place) for place, p in enumerate(ranking)}
+            for name, ranking in zip(names, rankings, strict=True)
+            if name not in left_out
+        },
+        grades={name: {f"d{p}": g for p, g in one.items()} for name, one in zip(names, grades, strict=True)},
+    )
+
+
+def _length(rng: np.random.Generator) -> int:
+    """Of a ranking: one in eight is empty, some are full, most lie between."""
+    return (0, DEPTH, *map(int, rng.integers(1, DEPTH + 1, 6)))[int(rng.integers(0, 8))]
+
+
+def _oracles() -> dict[str, tuple[int, Callable[[Drawn, Sequence[str]], _Scores]]]:
+    """Each oracle by name and version: the place of its names in SHARED, and what gives value by measure, question."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        import ir_measures  # noqa: F401
+        import pytrec_eval  # noqa: F401
+
+        names = [f"{package} {version(package)}" for package in ("pytrec_eval-terrier", "ir_measures")]
+    except (ImportError, PackageNotFoundError) as error:
+        raise Blocked(
+            "an oracle to compare with is missing",
+            expected="pytrec_eval-terrier and ir_measures",
+            found=str(error),
+            remedy=INSTALL,
+        ) from error
+    return {names[0]: (0, _pytrec_eval), names[1]: (1, _ir_measures)}
+
+
+def _pytrec_eval(drawn: Drawn, measures: Sequence[str]) -> _Scores:
+    import pytrec_eval
+
+    found = pytrec_eval.RelevanceEvaluator(drawn.grades, set(measures)).evaluate(drawn.scores)
+    return {measure: {name: values[measure] for name, values in found.items()} for measure in measures}
+
+
+def _ir_measures(drawn: Drawn, measures: Sequence[str]) -> _Scores:
+    import ir_measures
+
+    wanted = {ir_measures.parse_measure(measure): measure for measure in measures}
+    found: dict[str, dict[str, float]] = {measure: {} for measure in measures}
+    for one in ir_measures.iter_calc(list(wanted), drawn.grades, drawn.scores):
+        found[wanted[one.measure]][one.query_id] = one.value
+    return found
+
+
+def unshared(names: Iterator[str] | Sequence[str]) -> list[str]:
+    """Of these kinds of measure, those that neither oracle has."""
+    shared = {name.partition("@")[0] for name in SHARED}
+    return [name for name in names if name not in shared]

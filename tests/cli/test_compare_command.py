@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.corpora.canary import FOLDER
+
+CORPUS = FOLDER / "locomo.json"
+RUNS = {
+    "bm25": ("canary-locomo", "--store", "bm25"),
+    "exact": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
+    "again": ("canary-locomo", "--store", "bm25"),
+    "texts": ("canary-locomo", "--store", "bm25", "--with-text"),
+    "few": ("canary-locomo", "--store", "bm25", "--limit", "20"),
+    "pooled": ("canary-locomo", "--store", "bm25", "--scope", "pooled"),
+    "shallow": ("canary-locomo", "--store", "bm25", "--depth", "20"),
+    "other": ("canary-longmemeval", "--store", "bm25"),
+    "other-exact": ("canary-longmemeval", "--store", "exact", "--embedder", "hash"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the results lie; nothing writes into it any more."""
+    made = tmp_path_factory.mktemp("compared")
+    for name, words in RUNS.items():
+        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=made).returncode == 0
+    return made
+
+
+def compared(place: Path, *words: str) -> dict:
+    done = recallbench("compare", *words, "--json", cwd=place)
+    assert done.returncode in (0, 1)
+    return json.loads(done.stdout)
+
+
+def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
+    """A copy of a result whose metrics.json was edited."""
+    shutil.copytree(place / name, folder)
+    metrics = json.loads((folder / "metrics.json").read_text())
+    edit(metrics)
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    return folder
+
+
+def reciprocal(place: Path, name: str) -> dict[str, float]:
+    """mrr@50 by question, from the file and with nothing of ours."""
+    found = {}
+    for line in (place / name / "raw_retrievals.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        found[row["question_id"]] = max((1 / hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]), default=0)
+    return found
+
+
+def by_name(parts: list[dict]) -> dict[str, dict]:
+    return {one["measure"]: one for one in parts}
+
+
+def test_a_store_against_another(place: Path) -> None:
+    found = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
+    before, after = reciprocal(place, "bm25"), reciprocal(place, "exact")
+    moved = {name: after[name] - before[name] for name in before}
+    mrr = by_name(found["measures"])["mrr@50"]
+    assert mrr["difference"] == pytest.approx(sum(moved.values()) / len(moved))
+    assert (mrr["wins"], mrr["losses"]) == (sum(m > 0 for m in moved.values()), sum(m < 0 for m in moved.values()))
+    assert (found["n"], found["clusters"], mrr["test"]) == (158, 4, "all 16 sign flips")
+    assert mrr["method"] == "t(3) 95%, cluster-robust over 4 clusters"
+    assert [(one["measure"], one["role"]) for one in found["measures"][:3]] == [
+        ("recall_any@10", "primary"), ("mrr@50", "primary"), ("recall_any@1", "secondary"),
+    ]  # fmt: skip
+    assert len(found["measures"]) == 8
+    # Holm over the two primary ones, nothing for the rest.
+    ps = sorted((one["p"], one["p_holm"]) for one in found["measures"][:2])
+    assert [p_holm for _, p_holm in ps] == pytest.approx([min(1, 2 * ps[0][0]), max(min(1, 2 * ps[0][0]), ps[1][0])])
+    assert {one["p_holm"] for one in found["measures"][2:]} == {None}
+    kinds = {kind: by_name(ones)["mrr@50"] for kind, ones in found["kinds"].items()}
+    assert sum(one["n"] for one in kinds.values()) == 158
+    assert sum(one["n"] * one["difference"] for one in kinds.values()) == pytest.approx(sum(moved.values()))
+    assert {one["what"] for one in found["unlike"]} == {"embedder", "store"}
+
+
+def test_what_changed_most_with_both_rankings(place: Path) -> None:
+    found = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
+    rows = {
+        name: {row["question_id"]: row for row in map(json.loads, (place / name / "raw_retrievals.jsonl").open())}
+        for name in ("bm25", "exact")
+    }
+    assert len(found["changed"]) == 4
+    sums = [
+        sum(
+            abs(after - before)
+            for name, (before, after) in one["values"].items()
+            if name in ("recall_any@10", "mrr@50")
+        )
+        for one in found["changed"]
+    ]
+    assert sums == sorted(sums, reverse=True)
+    for one in found["changed"]:
+        for side, name in (("first", "bm25"), ("second", "exact")):
+            row = rows[name][one["question_id"]]
+            ids = {hit["rank"]: hit["id"] for hit in row["hits"]}
+            assert [hit["rank"] for hit in one[side]][:10] == list(range(1, 11))
+            assert all(hit["id"] == ids[hit["rank"]] and hit["gold"] == (hit["id"] in row["gold"]) for hit in one[side])
+            assert {hit["id"] for hit in one[side] if hit["gold"]} == set(row["gold"]) & set(ids.values())
+    assert found["changed"][0]["question"] == ""
+    assert len(compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "0")["changed"]) == 0
+    told = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=place).stdout
+    first = found["changed"][0]
+    assert f"{first['question_id']} ({first['kind']}): " in told
+    assert re.search(rf"^  1 +{first['first'][0]['id']}( \*)? +{first['second'][0]['id']}( \*)?$", told, re.MULTILINE)
+
+
+def test_texts_come_from_the_corpus_or_from_the_rows(place: Path) -> None:
+    words = ("exact", "--allow", "embedder,store", "--show", "2")
+    given = compared(place, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
+    kept = compared(place, "texts", *words)["changed"]
+    assert [one["question"] for one in given] == [one["question"] for one in kept] != ["", ""]
+    assert all(hit["text"] for one in given for hit in (*one["first"], *one["second"]))
+    assert all(hit["text"] for one in kept for hit in one["first"])
+    asked = given[0]["question"]
+    assert f"question: {asked}" in recallbench("compare", "texts", *words, cwd=place).stdout
+    done = recallbench("compare", "bm25", *words, "--corpus-file", FOLDER / "longmemeval.json", cwd=place)
+    assert done.returncode == 2
+    assert "is not the file that was measured" in done.stderr
+
+
+def test_the_same_result_twice(place: Path) -> None:
+    for other in ("bm25", "again"):
+        done = recallbench("compare", "bm25", other, "--fail-if", "mrr@50 drops 0.001", "--strict", cwd=place)
+        assert done.returncode == 0
+        assert "The rankings are the same, place for place: the difference is 0 and p is 1." in done.stdout
+        assert "passes: mrr@50 drops 0.001: no question's value differs" in done.stdout
+        assert "differ in" not in done.stdout
+    found = compared(place, "bm25", "again")
+    assert {(one["difference"], one["p"], one["low"]) for one in found["measures"]} == {(0.0, 1.0, None)}
+    assert (found["identical"], found["changed"], found["regressions"], found["unlike"]) == (True, [], [], [])
+
+
+# What is refused
+
+HARD = {
+    "few": ("denominator", "limit: none against 20; questions asked: 158 against 20"),
+    "pooled": ("scope", "scope: own against pooled"),
+    "shallow": ("depth", "depth: 50 against 20"),
+    "other": ("dataset and denominator", "dataset: canary-locomo "),
+}
+
+
+@pytest.mark.parametrize(("name", "kind", "values"), [(n, *told) for n, told in HARD.items()], ids=HARD)
+def test_unlike_runs_are_refused_with_both_values(place: Path, name: str, kind: str, values: str) -> None:
+    done = recallbench("compare", "bm25", name, "--allow", "embedder,store", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"bm25 and {name} can't be compared: they differ in {kind}" in done.stderr
+    assert values in done.stderr
+
+
+def _protocol(metrics: dict) -> None:
+    metrics["protocol"]["version"] = "1.1.0"
+
+
+def _clarifications(metrics: dict) -> None:
+    metrics["protocol"]["clarifications_sha256"] = "ab" * 32
+
+
+def _denominator(metrics: dict) -> None:
+    metrics["denominators"][0]["count"] += 1
+
+
+@pytest.mark.parametrize("edit", [_protocol, _clarifications, _denominator], ids=lambda edit: edit.__name__[1:])
+def test_another_frame_is_refused(place: Path, tmp_path: Path, edit: Callable[[dict], None]) -> None:
+    folder = changed(place, "bm25", tmp_path / "edited", edit)
+    done = recallbench("compare", "bm25", folder, "--allow", "embedder,store", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"they differ in {edit.__name__[1:]}" in done.stderr
+    assert " against " in done.stderr
+
+
+def test_a_release_against_the_next_needs_only_the_store_allowed(place: Path, tmp_path: Path) -> None:
+    def next_release(metrics: dict) -> None:
+        metrics["store"]["version"] = metrics["store"]["version_after"] = "recallbench-bm25/2"
+        metrics["guc_state"]["bm25.k1"] = "1.3"
+
+    folder = changed(place, "bm25", tmp_path / "next", next_release)
+    refused = recallbench("compare", "bm25", folder, "--allow", "embedder", cwd=place)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "differ in store, which was not allowed" in refused.stderr
+    assert re.search(r"store's version: recallbench-bm25/1 \(.*\) against recallbench-bm25/2; ", refused.stderr)
+    assert "setting bm25.k1: " in refused.stderr
+    assert "if that is what you compare: --allow embedder,store" in refused.stderr
+    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
+    assert done.returncode == 0
+    assert "they differ in store's version: " in done.stdout
+    # The copy was edited, which its manifest tells.
+    assert "metrics.json has sha256" in done.stdout
+
+
+def test_another_embedder_needs_that_allowed(place: Path, tmp_path: Path) -> None:
+    def other(metrics: dict) -> None:
+        metrics["embedder"]["fingerprint"]["pooling"] = "none"
+
+    folder = changed(place, "exact", tmp_path / "other", other)
+    done = recallbench("compare", "exact", folder, "--allow", "store", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.search(r"embedder's pooling: .+ against none", done.stderr)
+    assert recallbench("compare", "exact", folder, "--allow", "embedder", cwd=place).returncode == 0
+
+
+def test_only_what_can_be_allowed_is(place: Path) -> None:
+    done = recallbench("compare", "bm25", "few", "--allow", "limit", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--allow limit is not possible" in done.stderr
+
+
+def test_rankings_that_do_not_give_the_figures_are_not_compared(place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "forged"
+    shutil.copytree(place / "bm25", folder)
+    path = folder / "raw_retrievals.jsonl"
+    rows = path.read_text().splitlines(keepends=True)
+    row = json.loads(rows[3])
+    row["hits"] = [hit for hit in row["hits"] if hit["id"] not in row["gold"]]
+    path.write_text("".join([*rows[:3], json.dumps(row) + "\n", *rows[4:]]))
+    for pair in (("bm25", folder), (folder, "bm25")):
+        done = recallbench("compare", *pair, cwd=place)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "the rankings do not give the figures" in done.stderr
+
+
+def _gone(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def _blocked(folder: Path) -> None:
+    (folder / "BLOCKED.md").write_text("# BLOCKED\n")
+
+
+def _no_rows(folder: Path) -> None:
+    (folder / "raw_retrievals.jsonl").unlink()
+
+
+def _cut_off(folder: Path) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    path.write_text(path.read_text()[:-40])
+
+
+def _dropped(folder: Path) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+
+
+def _no_metrics(folder: Path) -> None:
+    (folder / "metrics.json").write_text("{}")
+
+
+def _not_utf8(folder: Path) -> None:
+    (folder / "raw_retrievals.jsonl").write_bytes(b"\xff\xfe{}\n")
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (_gone, "no such folder"),
+        (_blocked, "BLOCKED.md"),
+        (_no_rows, "raw_retrievals.jsonl"),
+        (_cut_off, "line 158"),
+        (_dropped, "do not give the figures"),
+        (_no_metrics, "metrics.json"),
+        (_not_utf8, "line 1"),
+    ],
+)
+def test_what_is_no_result_is_told_by_name(
+    place: Path, tmp_path: Path, harm: Callable[[Path], None], said: str
+) -> None:
+    folder = tmp_path / "harmed"
+    shutil.copytree(place / "bm25", folder)
+    harm(folder)
+    done = recallbench("compare", "bm25", folder, cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+# Conditions and forms
+
+
+def test_a_drop_fails_the_command(place: Path) -> None:
+    mrr = by_name(compared(place, "exact", "bm25", "--allow", "embedder,store")["measures"])["mrr@50"]
+    first, second = ("exact", "bm25") if mrr["difference"] < 0 else ("bm25", "exact")
+    low, high = sorted(abs(bound) for bound in (mrr["low"], mrr["high"]))
+    assert mrr["low"] * mrr["high"] > 0, "one of the two is clearly better"
+
+    def run(*words: str) -> tuple[int, str]:
+        done = recallbench("compare", first, second, "--allow", "embedder,store", "--show", "0", *words, cwd=place)
+        return done.returncode, done.stdout
+
+    for threshold, outcome, plain, strict in (
+        (low / 2, "fails", 1, 1), ((low + high) / 2, "inconclusive", 0, 1), (min(1.0, high * 1.1), "passes", 0, 0),
+    ):  # fmt: skip
+        text = f"mrr@50 drops {threshold}"
+        code, told = run("--fail-if", text)
+        assert (code, f"{outcome}: mrr@50 drops {threshold:g}: the drop is between" in told) == (plain, True)
+        assert run("--fail-if", text, "--strict")[0] == strict
+    # Several: the worst decides. A measure that is not compared otherwise is compared for it.
+    code, told = run(
+        "--fail-if", "mrr@5 drops 1", "--fail-if", f"mrr@50 drops {low / 2}", "--measures", "recall_any@10"
+    )
+    assert code == 1
+    assert "passes: mrr@5 drops 1" in told
+    found = compared(place, first, second, "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
+    assert found["conditions"][0]["outcome"] == "passes"
+    # With four clusters no p below .125 can be reached, so nothing is called a regression, and that is told.
+    assert found["regressions"] == []
+    assert any("too little moved" in warning for warning in found["warnings"])
+
+
+def test_measures_can_be_chosen(place: Path) -> None:
+    words = (
+        "bm25",
+        "exact",
+        "--allow",
+        "embedder",
+        "--allow",
+        "store",
+        "--measures",
+        "ndcg@5, recall_all@7",
+        "--show",
+        "1",
+    )
+    found = compared(place, *words)
+    assert [(one["measure"], one["role"]) for one in found["measures"]] == [
+        ("ndcg@5", "secondary"), ("recall_all@7", "secondary"),
+    ]  # fmt: skip
+    assert len(found["changed"]) == 1
+    shallow = compared(place, "shallow", "shallow")
+    assert "mrr@50" not in by_name(shallow["measures"])
+
+
+def test_markdown(place: Path) -> None:
+    told = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=place)
+    lines = told.stdout.splitlines()
+    assert lines[0] == "# A against B"
+    assert any(line.startswith("| recall_any@10 | primary | 0.8354 |") for line in lines)
+    assert "## By kind" in lines
+    assert "| rank | A | B |" in lines
+
+
+WRONG = {
+    "one folder": (("bm25",), "Missing argument"),
+    "no such measure": (("bm25", "again", "--measures", "recall@10"), "unknown measure"),
+    "a measure of a set": (("bm25", "again", "--measures", "f1_of_means@10"), "belongs to a set of questions"),
+    "too deep": (("shallow", "shallow", "--measures", "mrr@50"), "a depth of 20 or less"),
+    "too deep a condition": (("shallow", "shallow", "--fail-if", "mrr@50 drops .1"), "a depth of 20 or less"),
+    "no condition": (("bm25", "again", "--fail-if", "mrr@50 falls"), "MEASURE drops SHARE"),
+    "two forms": (("bm25", "again", "--json", "--markdown"), "one of them"),
+    "a file": (("bm25/run.trec", "again"), "--qrels FILE"),
+    "clusters of folders": (("bm25", "again", "--cluster-prefix", "/"), "are for TREC runs"),
+    "less than none": (("bm25", "again", "--show", "-1"), "--show"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
+def test_wrong_usage(place: Path, words: tuple[str, ...], said: str) -> None:
+    done = recallbench("compare", *words, cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_questions_that_stand_alone(place: Path) -> None:
+    found = compared(place, "other", "other-exact", "--allow", "embedder,store")
+    assert found["clusters"] is None
+    parts = by_name(found["measures"])
+    assert parts["recall_any@10"]["method"] == "score 95% of paired shares (Tango)"
+    assert parts["mrr@50"]["method"] == f"t({found['n'] - 1}) 95%"
+    assert parts["mrr@50"]["least"] is None
+
+
+def test_nothing_is_written_and_the_committed_result_compares_with_itself(tmp_path: Path) -> None:
+    folder = Path(__file__).resolve().parents[2] / "benchmarks/locomo/results/pgvector_20261118"
+    done = recallbench("compare", folder, folder, "--measures", "recall_any@10", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1982 questions counted, paired over 10 clusters" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == []
+    clean = subprocess.run(["git", "status", "--short", folder], cwd=folder, capture_output=True, text=True, check=True)
+    assert clean.stdout == ""

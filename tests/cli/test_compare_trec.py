@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+
+QRELS = """\
+q1 0 a 1
+q1 0 b 0
+q2 0 a 3
+q2 0 c 1
+q3 0 d 1
+q4 0 a 0
+q5 0 e 1
+q5 0 x -1
+"""
+A = """\
+q1 Q0 a 1 3 A
+q1 Q0 b 2 2 A
+q2 Q0 c 1 3 A
+q2 Q0 a 2 2 A
+q3 Q0 z 1 3 A
+q3 Q0 d 2 2 A
+q4 Q0 a 1 1 A
+q9 Q0 a 1 1 A
+"""
+B = """\
+q1 Q0 b 1 3 B
+q1 Q0 a 2 2 B
+q2 Q0 a 1 3 B
+q2 Q0 c 2 2 B
+q5 Q0 e 1 1 B
+"""
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name, text in (("qrels.txt", QRELS), ("a.run", A), ("b.run", B)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def compared(place: Path, *words: str) -> dict:
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--json", *words, cwd=place)
+    assert done.returncode in (0, 1)
+    return json.loads(done.stdout)
+
+
+def test_two_runs_by_hand(runs: Path) -> None:
+    found = compared(runs, "--measures", "mrr@10,ndcg@10,recall_any@1")
+    mrr, ndcg, first = found["measures"]
+    # q1 1 to 1/2, q2 1 both, q3 1/2 to 0 (not answered), q5 0 to 1; q4 has nothing relevant.
+    assert (found["n"], found["clusters"]) == (4, None)
+    assert (mrr["first"], mrr["second"]) == pytest.approx((2.5 / 4, 2.5 / 4))
+    assert (mrr["wins"], mrr["ties"], mrr["losses"]) == (1, 1, 2)
+    assert (first["first"], first["second"]) == (0.5, 0.5)
+    # q2: grades 1, 3 against 3, 1 of which the ideal is 3 + 1 / log2(3).
+    ideal = 3 + 1 / math.log2(3)
+    expected = [(1 + (1 + 3 / math.log2(3)) / ideal + 1 / math.log2(3) + 0) / 4, (1 / math.log2(3) + 1 + 0 + 1) / 4]
+    assert (ndcg["first"], ndcg["second"]) == pytest.approx(expected)
+    assert found["kinds"] == {}
+
+
+def test_what_does_not_count_is_named(runs: Path) -> None:
+    notes = compared(runs)["notes"]
+    assert notes == [
+        "a.run: 1 question (q5) not answered, which counts as an empty ranking",
+        "a.run: 2 questions (q4, q9) without a relevant document in the qrels, left out",
+        "b.run: 1 question (q3) not answered, which counts as an empty ranking",
+    ]
+
+
+def test_both_rankings_are_shown(runs: Path) -> None:
+    (most, *_) = compared(runs, "--measures", "mrr@10")["changed"]
+    assert (most["question_id"], most["values"], most["first"]) == ("q5", {"mrr@10": [0.0, 1.0]}, [])
+    assert most["second"] == [{"rank": 1, "id": "e", "gold": True, "text": ""}]
+
+
+def test_clusters_by_file_and_by_prefix(runs: Path) -> None:
+    (runs / "clusters.txt").write_text("q1 x\nq2 x\nq3 y\nq5 y\nq9 z\n")
+    found = compared(runs, "--clusters", "clusters.txt", "--measures", "mrr@10")
+    assert (found["clusters"], found["measures"][0]["test"]) == (2, "all 4 sign flips")
+    (runs / "clusters.txt").write_text("q1 x\nq2 x\n")
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--clusters", "clusters.txt", cwd=runs)
+    assert (done.returncode, "has no cluster for 2 questions (q3, q5)" in done.stderr) == (2, True)
+    (runs / "clusters.txt").write_text("q1 x\nq1 y\n")
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--clusters", "clusters.txt", cwd=runs)
+    assert (done.returncode, "clusters.txt, line 2" in done.stderr) == (2, True)
+
+
+def test_runs_of_results_give_what_their_folders_give(tmp_path: Path) -> None:
+    for name, words in (("one", ("--store", "bm25")), ("two", ("--store", "exact", "--embedder", "hash"))):
+        run = recallbench("run", "canary-locomo", *words, "--folder", name, "--quiet", cwd=tmp_path)
+        assert run.returncode == 0
+    folders = recallbench("compare", "one", "two", "--allow", "embedder,store", "--json", cwd=tmp_path)
+    words = ("--qrels", "one/qrels.trec", "--cluster-prefix", "/", "--json")
+    trec = recallbench("compare", "one/run.trec", "two/run.trec", *words, cwd=tmp_path)
+    one, other = json.loads(folders.stdout), json.loads(trec.stdout)
+    assert one["measures"] == other["measures"]
+    assert [c["question_id"] for c in one["changed"]] == [c["question_id"] for c in other["changed"]]
+
+
+def test_runs_of_other_depths_are_refused_beyond_the_shallower(runs: Path) -> None:
+    (runs / "deep.run").write_text(B + "q1 Q0 c 3 1 B\n")
+    words = ("compare", "a.run", "deep.run", "--qrels", "qrels.txt")
+    done = recallbench(*words, "--measures", "mrr@3", cwd=runs)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "they differ in depth" in done.stderr
+    assert "rankings up to 2 deep against up to 3" in done.stderr
+    assert recallbench(*words, "--measures", "mrr@2", cwd=runs).returncode == 0
+    assert recallbench(*words, "--measures", "mrr@3", "--allow", "depth", cwd=runs).returncode == 0
+
+
+WRONG = {
+    "store": (("--allow", "store"), "--allow store is not possible for TREC runs"),
+    "corpus": (("--corpus-file", "qrels.txt"), "is for result folders"),
+    "two ways": (("--clusters", "qrels.txt", "--cluster-prefix", "/"), "the same in two ways"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
+def test_wrong_usage(runs: Path, words: tuple[str, ...], said: str) -> None:
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, cwd=runs)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+BAD = {
+    "no score": ("a.run", "q1 Q0 a 1 nan A\n", "a.run, line 1"),
+    "two rows on one line": ("a.run", "q1 Q0 a 1 3 A q1 Q0 b 2 2 A\n", "a.run, line 1"),
+    "twice": ("a.run", "q1 Q0 a 1 3 A\nq1 Q0 a 2 2 A\n", "a.run, line 2"),
+    "negative rank": ("a.run", "q1 Q0 a -1 3 A\n", "a.run, line 1"),
+    "other questions": ("a.run", "other Q0 a 1 3 A\n", "answers no question"),
+    "empty": ("a.run", "", "answers no question"),
+    "no judgement": ("qrels.txt", "q1 0 a one\n", "qrels.txt, line 1"),
+    "nothing relevant": ("qrels.txt", "q1 0 a 0\n", "has no relevant document"),
+    "no qrels": ("qrels.txt", "", "has no relevant document"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "said"), BAD.values(), ids=BAD)
+def test_bad_files(runs: Path, name: str, text: str, said: str) -> None:
+    (runs / name).write_text(text)
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", cwd=runs)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import recallbench
+
+
+def test_counts_are_printed(tmp_path: Path) -> None:
+    done = recallbench("parity", "--runs", "50", "--seed", "3", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["measure", "against", "its", "name", "compared", "differing", "largest", "difference"]
+    assert sum("pytrec_eval-terrier 0" in line for line in lines) == 16
+    assert sum("ir_measures 0" in line and line.startswith(("recall", "prec", "ndcg", "mrr")) for line in lines) == 17
+    assert any(line.startswith("50 random runs, seed 3: ") and "0 differ by more than 1e-09" in line for line in lines)
+
+
+def test_json(tmp_path: Path) -> None:
+    done = recallbench("parity", "--runs", "50", "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["runs"], found["seed"], found["differing"]) == (0, 50, 42, 0)
+    assert {one["differing"] for one in found["measures"]} == {0}
+    assert min(one["compared"] for one in found["measures"]) > 50
+
+
+def test_a_difference_is_exit_1_and_a_missing_oracle_exit_3(tmp_path: Path) -> None:
+    """As whoever has another oracle installed, or none."""
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    (shadow / "ir_measures.py").write_text("raise ImportError('not here')\n")
+    done = recallbench("parity", "--runs", "5", cwd=tmp_path, env={"PYTHONPATH": str(shadow)})
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "pip install 'recallbench[parity]'" in done.stderr
+    (shadow / "ir_measures.py").unlink()
+    # The smallest departure that counts, made where the real oracle is loaded.
+    (shadow / "sitecustomize.py").write_text(
+        "import pytrec_eval\n"
+        "real = pytrec_eval.RelevanceEvaluator.evaluate\n"
+        "def evaluate(self, run):\n"
+        "    found = real(self, run)\n"
+        "    for values in found.values():\n"
+        "        if 'recip_rank' in values:\n"
+        "            values['recip_rank'] += 1.1e-9\n"
+        "    return found\n"
+        "pytrec_eval.RelevanceEvaluator.evaluate = evaluate\n"
+    )
+    done = recallbench("parity", "--runs", "20", cwd=tmp_path, env={"PYTHONPATH": str(shadow)})
+    assert done.returncode == 1
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("mrr@50")]
+    pytrec_eval, ir_measures = (int(line[5]) for line in lines)
+    assert (pytrec_eval > 20, ir_measures) == (True, 0)
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    assert recallbench("parity", "--runs", "0", cwd=tmp_path).returncode == 2

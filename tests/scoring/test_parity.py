@@ -1,0 +1,81 @@
+"""Agreement with pytrec_eval-terrier and ir_measures; `recallbench parity` is the same check for anyone."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.scoring import parity as module
+from recallbench.scoring.parity import DEPTH, SHARED, Drawn, draw, parity, unshared
+
+RUNS, SEED = 3000, 42
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    return draw(RUNS, SEED)
+
+
+def test_every_shared_measure_is_that_of_both_oracles() -> None:
+    found = parity(RUNS, SEED)
+    assert [one for one in found if one.differing] == []
+    assert max(one.largest for one in found) <= 1e-9
+    by_oracle = {
+        oracle.split()[0]: [one for one in found if one.oracle == oracle] for oracle in {o.oracle for o in found}
+    }
+    assert {oracle: len(ones) for oracle, ones in by_oracle.items()} == {"pytrec_eval-terrier": 16, "ir_measures": 17}
+    # Each run has a question at least; pytrec_eval drops those that a run does not answer.
+    for one in by_oracle["ir_measures"]:
+        assert one.compared > RUNS
+    for one in by_oracle["pytrec_eval-terrier"]:
+        assert RUNS < one.compared < by_oracle["ir_measures"][0].compared
+
+
+def test_the_runs_are_awkward(drawn: Drawn) -> None:
+    lengths = drawn.judged.returned
+    assert (lengths == 0).mean() > 0.1
+    assert (lengths == DEPTH).mean() > 0.05
+    assert len(drawn.names) > len(drawn.scores)  # partial: some questions are not answered
+    assert drawn.judged.candidates.min() == 1
+    assert drawn.judged.candidates.max() > 100
+    assert drawn.judged.gold.max() == 12
+    graded = [max(grades.values()) > 1 for grades in drawn.grades.values()]
+    assert 0.3 < np.mean(graded) < 0.7
+    assert any(0 in grades.values() for grades in drawn.grades.values())
+    # Rank scores are whole and strictly decreasing, whatever the ties were that the order was made from.
+    for scores in drawn.scores.values():
+        values = list(scores.values())
+        assert all(one > other for one, other in pairwise(values))
+        assert all(float(np.float32(value)) == value for value in values)
+
+
+def test_runs_repeat_and_differ_by_seed(drawn: Drawn) -> None:
+    assert draw(RUNS, SEED).scores == drawn.scores
+    assert draw(RUNS, 43).scores != drawn.scores
+
+
+def test_another_measure_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """success at 5 for recall_any@10, and precision's 10 for its 5: both differ, and the rest does not."""
+    wrong = {**SHARED, "recall_any@10": ("success_5", "Success@5"), "precision@5": ("P_10", "P@10")}
+    monkeypatch.setattr(module, "SHARED", wrong)
+    differing = {one.measure for one in parity(100, 1) if one.differing}
+    assert differing == {"recall_any@10", "precision@5"}
+
+
+@pytest.mark.parametrize("missing", ["pytrec_eval", "ir_measures"])
+def test_a_missing_oracle_blocks(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(Blocked) as told:
+        parity(10, 1)
+    assert told.value.exit_code == 3
+    assert "pip install 'recallbench[parity]'" in str(told.value)
+
+
+def test_no_runs_and_what_no_oracle_has() -> None:
+    with pytest.raises(UsageError):
+        draw(0, 1)
+    assert unshared(["recall_any", "recall_all", "f1"]) == ["recall_all", "f1"]
