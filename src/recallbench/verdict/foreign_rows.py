@@ -118,9 +118,11 @@ def _scope(case: ForeignCase) -> Check:
         told = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
         return check("RB-F-SCOPE", "ids in scope", "fail", f"{questions} questions: {few(told)}")
     if case.field.scoping == "unknown":
-        return check(
-            "RB-F-SCOPE", "ids in scope", "cannot-tell", "ids do not name their scope, nor does a dataset tell"
-        )
+        strange = sum(its is None for its in case.field.known)
+        told = "ids do not name their scope, nor does a dataset tell"
+        if case.dataset is not None and strange < len(case.field.known):
+            told = f"no id contradicts its question's scope, but {strange} questions are not in the corpus file"
+        return check("RB-F-SCOPE", "ids in scope", "cannot-tell", told)
     told_by = "each id names its scope" if case.field.scoping == "named" else "no id contradicts its question's scope"
     return check("RB-F-SCOPE", "ids in scope", "pass", told_by)
 
