@@ -15,7 +15,22 @@ import typer
 from typer._click import ClickException  # typer shows usage errors with it, but exports only some of its kinds
 
 from recallbench import __version__
-from recallbench.cli import attest, audit, doctor, fetch, history, keys, listings, multiverse, repeat, run, versions
+from recallbench.cli import (
+    attest,
+    audit,
+    cite,
+    compare,
+    doctor,
+    fetch,
+    history,
+    keys,
+    listings,
+    multiverse,
+    parity,
+    repeat,
+    run,
+    versions,
+)
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
@@ -53,7 +68,22 @@ def _main(
     load()
 
 
-for module in (run, versions, repeat, audit, multiverse, attest, keys, history, doctor, fetch, listings):
+for module in (
+    run,
+    versions,
+    repeat,
+    audit,
+    compare,
+    parity,
+    multiverse,
+    cite,
+    attest,
+    keys,
+    history,
+    doctor,
+    fetch,
+    listings,
+):
     module.register(app)
 
 

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import recallbench
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMITTED = "benchmarks/locomo/results/pgvector_20261118"
+RECORD = """# History
+
+## 2026-11-18: What departs
+
+- Deviation: corpus canary-locomo on canary-locomo
+- Deviation: store bm25 on canary-locomo
+"""
+
+
+def git(place: Path, *words: str) -> None:
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *words], cwd=place, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a committed canary result `results/r`, whose deviations are on record: VERIFIED."""
+    place = tmp_path_factory.mktemp("verified")
+    (place / "HISTORY.md").write_text(RECORD)
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "results/r", "-q", cwd=place)
+    assert done.returncode == 0
+    git(place, "init", "-q")
+    git(place, "add", "HISTORY.md", "results")
+    git(place, "commit", "-q", "-m", "result")
+    return place
+
+
+@pytest.fixture
+def repository(verified: Path, tmp_path: Path) -> Path:
+    shutil.copytree(verified, tmp_path / "c")
+    return tmp_path / "c"
+
+
+def cited(place: Path, *words: str | Path) -> tuple[int, str, str]:
+    done = recallbench("cite", *words, cwd=place)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_what_is_not_canonical_is_refused_with_every_reason(repository: Path) -> None:
+    code, out, said = cited(repository, "results/r")
+    assert (code, out) == (1, "")
+    assert "deviation corpus: canary-locomo is no registered corpus" in said
+    assert "deviation store: bm25 instead of pgmnemo" in said
+    assert "it is VERIFIED, not CANONICAL" in said
+    assert "--as-deviation" in said
+    code, out, _ = cited(repository, "results/r", "--json")
+    told = json.loads(out)
+    assert (code, told["citable"], len(told["reasons"])) == (1, False, 3)
+
+
+def test_a_deviation_is_told_first(repository: Path) -> None:
+    code, out, _ = cited(repository, "results/r", "--as-deviation")
+    assert code == 0
+    assert out.startswith("Deviations from the frozen rules (1.0.0): corpus: canary-locomo is no registered corpus; ")
+    assert "Recall Benchmark Protocol" not in out
+    assert "recall@10" not in out
+    figures = json.loads((repository / "results/r/metrics.json").read_text())["headline"]
+    for one in figures:
+        e = one["estimate"]
+        interval = f"95% interval {e['low']:.4f} to {e['high']:.4f}, n = {e['n']}; "
+        assert f"- {e['measure']} {e['value']:.4f}, {interval}" in out
+    assert len(re.findall(r"; results/r, manifest sha256 [0-9a-f]{64}\n", out)) == 2
+    told = json.loads(cited(repository, "results/r", "--as-deviation", "--json")[1])
+    assert (told["citable"], told["canonical"], told["protocol"]) == (True, False, None)
+    assert told["result"]["folder"] == "results/r"
+
+
+def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
+    (repository / "other.md").write_text(RECORD.replace("- Deviation: store bm25 on canary-locomo\n", ""))
+    code, _, said = cited(repository, "results/r", "--as-deviation", "--history", "other.md")
+    assert code == 1
+    assert "RB-HISTORY" in said
+    assert "does not name `store bm25 on canary-locomo`" in said
+    words = ("--kind", "methodology", "--title", "T", "--deviation", "store bm25 on canary-locomo")
+    assert recallbench("history", "add", *words, "--file", "other.md", cwd=repository).returncode == 0
+    assert cited(repository, "results/r", "--as-deviation", "--history", "other.md")[0] == 0
+
+
+def test_what_is_not_verified_is_not_cited_at_all(repository: Path) -> None:
+    report = repository / "results/r/report.md"
+    report.write_text(report.read_text().replace("0.8354", "0.9354"))
+    code, out, said = cited(repository, "results/r", "--as-deviation")
+    assert (code, out) == (1, "")
+    assert "report.md has sha256" in said
+    shutil.rmtree(repository / ".git")
+    assert "UNVERIFIED" in cited(repository, "results/r", "--as-deviation")[2]
+
+
+def test_a_citation_holds_where_it_is_pasted(repository: Path) -> None:
+    for more in ((), ("--markdown",)):
+        note = repository / "NOTES.md"
+        note.write_text("# Release\n\n" + cited(repository, "results/r", "--as-deviation", *more)[1])
+        code, out, _ = cited(repository, "--check", "NOTES.md")
+        assert (code, out) == (0, "NOTES.md: 2 figures, 2 agree with their folders, 0 do not hold\n")
+
+
+def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
+    text = "# Release\n\n" + cited(repository, "results/r", "--as-deviation")[1]
+    (repository / "docs").mkdir()
+    note = repository / "docs/NOTES.md"  # the path is one from the root of the repository
+    note.write_text(text.replace("recall_any@10 0.8354", "recall_any@10 0.8454"))
+    code, out, _ = cited(repository, "--check", "docs/NOTES.md")
+    assert code == 1
+    assert "docs/NOTES.md:6: altered: recall_any@10 0.8454: r has 0.8354\n" in out
+    told = json.loads(cited(repository, "--check", "docs/NOTES.md", "--json")[1])
+    assert [one["status"] for one in told["figures"]] == ["altered", "agrees"]
+    assert told["holds"] is False
+
+
+def test_a_folder_that_was_changed_supports_nothing(repository: Path) -> None:
+    note = repository / "NOTES.md"
+    note.write_text(cited(repository, "results/r", "--as-deviation")[1])
+    metrics = repository / "results/r/metrics.json"
+    metrics.write_text(metrics.read_text().replace("0.8354430379746836", "0.8354430379746837"))
+    code, out, _ = cited(repository, "--check", "NOTES.md")
+    assert (code, "r is UNVERIFIED, and only what is VERIFIED is cited" in out) == (1, True)
+
+
+def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
+    (repository / "n.md").write_text(
+        "We reach recall@10 0.93.\n\n```sh\nrecallbench run locomo  # recall@10 0.93\n```\n"
+    )
+    code, out, _ = cited(repository, "--check", "n.md")
+    assert code == 1
+    assert out.startswith("n.md:1: unsupported: recall@10 0.93: no result folder is named for it\n")
+    (repository / "n.md").write_text("Nothing here.\n")
+    code, out, said = cited(repository, "--check", "n.md")
+    assert (code, "has no figure of a measure" in said) == (0, True)
+
+
+def test_bad_input(repository: Path) -> None:
+    def refused(*words: str) -> str:
+        code, out, said = cited(repository, *words)
+        assert (code, out) == (2, "")
+        return said
+
+    assert "one thing at a time" in refused()
+    assert "one thing at a time" in refused("results/r", "--check", "HISTORY.md")
+    assert "nowhere" in refused("nowhere")
+    assert "results" in refused("results")
+    assert "no.md" in refused("--check", "no.md")
+    (repository / "bytes.md").write_bytes(b"recall@10 0.93 \xff\n")
+    assert "UTF-8" in refused("--check", "bytes.md")
+    assert "is part of a result" in refused("--check", "results/r/report.md")
+
+
+def test_a_blocked_folder_is_never_cited(repository: Path) -> None:
+    assert recallbench("run", "locomo", "--no-download", "--folder", "results/b", cwd=repository).returncode == 3
+    (blocked,) = repository.glob("results/b_BLOCKED")
+    assert cited(repository, blocked)[0] == 2
+    (repository / "n.md").write_text("recall@10 0.93 (results/b_BLOCKED)\n")
+    assert cited(repository, "--check", "n.md")[0] == 1
+
+
+@pytest.mark.real_data
+def test_figures_of_the_readme_are_those_of_their_folder(locomo_file: Path) -> None:
+    done = recallbench("cite", "--check", "README.md", "--json", "--corpus-file", locomo_file, cwd=ROOT)
+    figures: list[dict[str, Any]] = json.loads(done.stdout)["figures"]
+    of_folder = [one for one in figures if one["folders"]]
+    assert len(of_folder) == 12  # the first row, chance and ceiling of LoCoMo's table
+    assert all(one["status"] == "agrees" for one in of_folder), of_folder
+    # The other rows are runs that were not committed, and it says just that.
+    rest = {problem.split(": ", 1)[1] for one in figures if not one["folders"] for problem in one["problems"]}
+    assert rest == {"no result folder is named for it"}
+
+
+@pytest.mark.real_data
+def test_the_committed_result_is_cited_as_a_deviation(locomo_file: Path) -> None:
+    done = recallbench("cite", COMMITTED, "--as-deviation", "--corpus-file", locomo_file, cwd=ROOT)
+    assert done.returncode == 0
+    assert "- recall_any@10 0.9743, 95% interval 0.9677 to 0.9808, n = 1982; " in done.stdout
+    assert recallbench("cite", COMMITTED, "--corpus-file", locomo_file, cwd=ROOT).returncode == 1
