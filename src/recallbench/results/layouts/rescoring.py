@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,8 @@ from recallbench.scoring.judgement import Bools
 from recallbench.scoring.multiverse import Denominator, View, view
 
 Scoping = Literal["named", "consistent", "contradicted", "unknown"]
+
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 OWN = "own scope"
 """An id counts only in its question's own haystack; others keep their place as misses."""
@@ -183,7 +186,7 @@ def _denominators(
 
 def _absent(imported: Imported, dataset: Dataset | None) -> int:
     stated = imported.facts.get("n_questions_total", "")
-    whole = len(dataset.questions) if dataset else int(stated) if stated.isdigit() else 0
+    whole = len(dataset.questions) if dataset else int(stated) if _COUNT.fullmatch(stated) else 0
     return max(0, whole - len(imported.questions))
 
 
