@@ -41,6 +41,7 @@ DOCUMENTS = [
     ROOT / "HISTORY.md",
     *sorted((ROOT / "benchmarks").glob("*/README.md")),
     *sorted((ROOT / "benchmarks").glob("*/VERSIONS.md")),
+    ROOT / "benchmarks" / "PUBLISHED.md",
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
@@ -130,7 +131,7 @@ def options_of(command: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", told.stdout))
 
 
-COMMANDS = ("run", "versions", "audit", "doctor", "fetch", "corpora", "stores", "embedders", "measures")
+COMMANDS = ("run", "versions", "audit", "multiverse", "doctor", "fetch", "corpora", "stores", "embedders", "measures")
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
