@@ -258,6 +258,34 @@ def _no_metrics(folder: Path) -> None:
     (folder / "metrics.json").write_text("{}")
 
 
+def _misplaced(folder: Path) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    path.write_text(path.read_text().replace('"rank": 3,', '"rank": -3,', 1))
+
+
+def _no_figures(folder: Path) -> None:
+    metrics = json.loads((folder / "metrics.json").read_text())
+    del metrics["estimates"]["overall"]
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+
+
+def _no_calls(folder: Path) -> None:
+    metrics = json.loads((folder / "metrics.json").read_text())
+    metrics["retrieval"]["calls"] = []
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+
+
+def _two_rows_on_one_line(folder: Path) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    path.write_text(path.read_text().replace("\n", " ", 1))
+
+
+def _elsewhere(folder: Path) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    path.rename(folder.parent / "elsewhere.jsonl")
+    path.symlink_to(folder.parent / "elsewhere.jsonl")
+
+
 def _not_utf8(folder: Path) -> None:
     (folder / "raw_retrievals.jsonl").write_bytes(b"\xff\xfe{}\n")
 
@@ -272,6 +300,11 @@ def _not_utf8(folder: Path) -> None:
         (_dropped, "do not give the figures"),
         (_no_metrics, "metrics.json"),
         (_not_utf8, "line 1"),
+        (_misplaced, "line 1: not a ranking"),
+        (_no_figures, "no figure for recall_any@10"),
+        (_no_calls, "no call to the store"),
+        (_two_rows_on_one_line, "two rows on one line"),
+        (_elsewhere, "a link that leaves it"),
     ],
 )
 def test_what_is_no_result_is_told_by_name(

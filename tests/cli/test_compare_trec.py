@@ -92,6 +92,41 @@ def test_clusters_by_file_and_by_prefix(runs: Path) -> None:
     assert (done.returncode, "clusters.txt, line 2" in done.stderr) == (2, True)
 
 
+def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
+    """x gains 1 on each of two questions, y and z lose 1/2 on one each: without x nothing is left but loss."""
+    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in ("x/1", "x/2", "y/1", "z/1")))
+    (runs / "a.run").write_text(
+        "x/1 Q0 n 1 2 A\n" + "".join(f"{q} Q0 g 1 2 A\n{q} Q0 n 2 1 A\n" for q in ("y/1", "z/1"))
+    )
+    second = "".join(f"{q} Q0 g 1 2 B\n{q} Q0 n 2 1 B\n" for q in ("x/1", "x/2"))
+    (runs / "b.run").write_text(second + "".join(f"{q} Q0 n 1 2 B\n{q} Q0 g 2 1 B\n" for q in ("y/1", "z/1")))
+    found = compared(runs, "--cluster-prefix", "/", "--measures", "mrr@50")
+    (mrr,) = found["measures"]
+    assert (mrr["difference"], mrr["least"], mrr["most"], mrr["turning"]) == (0.25, -0.5, 0.5, ["x"])
+    assert found["warnings"] == [
+        "mrr@50: the sign rests on one cluster: without x the difference is 0 or of the other sign "
+        "(leaving one out gives -0.5000 to +0.5000)",
+        "mrr@50: too little moved for any p of 0.05 or less: the smallest that could be reached, "
+        "for 1 primary measure, is 0.2500",
+    ]
+
+
+def test_a_regression_that_nobody_asked_about_is_exit_1(runs: Path) -> None:
+    """Of 30 questions eight get worse and none better: p is 2 / 256 by both primary measures."""
+    (runs / "qrels.txt").write_text("".join(f"q{i} 0 g 1\n" for i in range(30)))
+    (runs / "a.run").write_text("".join(f"q{i} Q0 g 1 1 A\n" for i in range(30)))
+    (runs / "b.run").write_text("".join(f"q{i} Q0 {'n' if i < 8 else 'g'} 1 1 B\n" for i in range(30)))
+    words = ("--qrels", "qrels.txt", "--show", "0")
+    down = recallbench("compare", "a.run", "b.run", *words, cwd=runs)
+    assert down.returncode == 1
+    assert "regression: mrr@50 fell, at a corrected p of at most 0.05" in down.stdout
+    assert "regression: recall_any@10 fell" in down.stdout
+    assert recallbench("compare", "b.run", "a.run", *words, cwd=runs).returncode == 0
+    # What is asked for decides alone.
+    assert recallbench("compare", "a.run", "b.run", *words, "--fail-if", "mrr@50 drops 0.9", cwd=runs).returncode == 0
+    assert recallbench("compare", "a.run", "b.run", *words, "--fail-if", "mrr@50 drops 0.05", cwd=runs).returncode == 1
+
+
 def test_runs_of_results_give_what_their_folders_give(tmp_path: Path) -> None:
     for name, words in (("one", ("--store", "bm25")), ("two", ("--store", "exact", "--embedder", "hash"))):
         run = recallbench("run", "canary-locomo", *words, "--folder", name, "--quiet", cwd=tmp_path)

@@ -20,7 +20,8 @@ from recallbench.results.report import system
 from recallbench.results.rows import NAME as ROWS
 from recallbench.results.rows import Row
 from recallbench.results.stated import stated
-from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import PRIMARY, parse
 from recallbench.verdict.comparison_frame import embedder_name
 from recallbench.verdict.comparison_side import Side, Words
 
@@ -33,7 +34,7 @@ def folder_side(folder: Path) -> tuple[Side, Metrics]:
         raise _no_result(folder, f"{BLOCKED}: the run could not be made, so there is nothing to compare")
     metrics = stated(folder).metrics
     before = state(folder / ROWS) if (folder / ROWS).is_file() else None
-    rankings = read(folder, metrics, [parse(one.measure) for one in metrics.estimates.get(OVERALL, [])])
+    rankings = read(folder, metrics, _stated_measures(folder, metrics))
     fields = ["hits"] if len(metrics.retrieval.calls) == 1 else ["hits_of_k_call", "hits"]
     kinds, gold, calls = _ids(folder, fields)
     if before != state(folder / ROWS):
@@ -109,15 +110,26 @@ def _ids(folder: Path, fields: Sequence[str]) -> tuple[tuple[str, ...], _Ids, tu
     gold: list[tuple[str, ...]] = []
     calls: list[list[tuple[str, ...]]] = [[] for _ in fields]
     try:
-        for _, line in lines(folder / ROWS):
+        for number, line in lines(folder / ROWS):
             row = json.loads(line)
             kinds.append(row["kind"])
             gold.append(tuple(row["gold"]))
             for call, field in zip(calls, fields, strict=True):
                 call.append(tuple([hit["id"] for hit in row[field]]))
+                if [hit["rank"] for hit in row[field]] != list(range(1, len(row[field]) + 1)):
+                    raise _misplaced(folder, number)
     except (ValueError, KeyError, TypeError) as error:
         raise _moved(folder) from error
     return tuple(kinds), tuple(gold), tuple(map(tuple, calls))
+
+
+def _stated_measures(folder: Path, metrics: Metrics) -> list[Measure]:
+    """All that the rankings must give again; raises InputError where too little is stated to hold them to."""
+    found = [parse(one.measure) for one in metrics.estimates.get(OVERALL, [])]
+    missing = [one for one in PRIMARY if one.k <= metrics.retrieval.depth and one not in found]
+    if missing or not metrics.retrieval.calls:
+        raise _no_result(folder, f"no figure for {missing[0]}" if missing else "no call to the store")
+    return found
 
 
 def _kept_words(folder: Path, chosen: Sequence[int]) -> Words:
@@ -131,6 +143,15 @@ def _kept_words(folder: Path, chosen: Sequence[int]) -> Words:
                 questions[row.question_id] = row.question
             segments |= {hit.id: hit.text for hit in row.hits if hit.text is not None}
     return Words(questions, segments)
+
+
+def _misplaced(folder: Path, number: int) -> InputError:
+    return InputError(
+        f"{folder.name}/{ROWS}, line {number}: not a ranking",
+        expected="ranks 1, 2, 3 and so on",
+        found="others",
+        remedy="get the file again from where it was made, or make the result again",
+    )
 
 
 def _moved(folder: Path) -> InputError:
