@@ -17,7 +17,7 @@ from recallbench.results.folder import staged
 from recallbench.results.metrics import Metrics
 from recallbench.results.report import Run, render
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
-from recallbench.results.retrievals import rows, trec_qrels, trec_run
+from recallbench.results.retrievals import CONTROL_TAG, rows, run_tag, trec_qrels, trec_run
 from recallbench.retrieval.loop import Retrieval
 from recallbench.stores.postgres import redacted
 
@@ -45,7 +45,7 @@ def write(
     whole = Metrics.model_validate(metrics.model_dump())
     with staged(folder, explicit=circumstances.options.folder is not None) as made:
         staging = made.place
-        questions, depth, tag = retrieval.questions, metrics.retrieval.depth, f"recallbench-{metrics.store.name}"
+        questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
         around = _environment(folder, circumstances, retrieval)
         _put(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
         _put(
@@ -53,7 +53,7 @@ def write(
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
         )
         _put(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
-        _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, "recallbench-bm25-control"))
+        _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
         _put(staging / "qrels.trec", trec_qrels(questions))
         _put(staging / "environment.json", [json.dumps(around, indent=1, default=str), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))

@@ -11,6 +11,7 @@ import numpy as np
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
 from recallbench.retrieval.timing import Timings
 
+HEADLINE, DEVIATIONS, GATES = "## Headline", "## Deviations from the protocol", "## Gates"
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section that tells of one run."""
 
@@ -118,7 +119,7 @@ def _headline(metrics: Metrics) -> list[str]:
         for one in metrics.headline
     ]
     method = [f"Intervals: {'; '.join(notes)}.", ""] if notes else []
-    return ["## Headline", "", *table(head, rows), "", *method, *bands]
+    return [HEADLINE, "", *table(head, rows), "", *method, *bands]
 
 
 def _bm25(metrics: Metrics, measure: str) -> str:
@@ -131,12 +132,12 @@ def _deviations(metrics: Metrics) -> list[str]:
     if failing:
         told += ["", "The corpus file does not hold what is registered of it:", ""]
         told += table(("what", "registered", "found"), [(one.name, one.expected, one.found) for one in failing])
-    return ["## Deviations from the protocol", "", *told]
+    return [DEVIATIONS, "", *told]
 
 
 def _gates(metrics: Metrics) -> list[str]:
     rows = ((one.name, one.status, one.required, one.observed) for one in metrics.gates)
-    return ["## Gates", "", *table(("gate", "status", "required", "observed"), rows)]
+    return [GATES, "", *table(("gate", "status", "required", "observed"), rows)]
 
 
 def _measures(metrics: Metrics) -> list[str]:

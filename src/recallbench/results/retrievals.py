@@ -11,6 +11,13 @@ from pydantic_core import to_json
 from recallbench.corpora.records import Question
 from recallbench.retrieval.ranking import Ranking
 
+CONTROL_TAG = "recallbench-bm25-control"
+
+
+def run_tag(store: str) -> str:
+    """How a store's TREC run signs itself."""
+    return f"recallbench-{store}"
+
 
 def rows(
     questions: Sequence[Question],

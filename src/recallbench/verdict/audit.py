@@ -87,7 +87,7 @@ def _decided(gate: Gate) -> Callable[[Case], Finding]:
 def _read(folder: Path) -> Metrics:
     path = folder / "metrics.json"
     try:
-        return Metrics.model_validate(parsed(document(path), path))
+        return Metrics.model_validate(parsed(document(path), path), strict=True)
     except InputError as error:
         found = "metrics.json is missing" if not path.exists() else f"metrics.json: {error.found}"
         raise _no_result(folder, found) from error

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from recallbench import __version__
 from recallbench.results.reading import lines
-from recallbench.results.report import CIRCUMSTANCES, reproducible
+from recallbench.results.report import CIRCUMSTANCES, DEVIATIONS, GATES, HEADLINE, reproducible
 from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
@@ -17,7 +17,7 @@ def report(case: Case) -> Finding:
     end = next((i for i, line in enumerate(stated) if line == CIRCUMSTANCES), len(stated))
     told, derived = stated[:end], reproducible(case.derived).splitlines()
     same_program = case.metrics.recallbench_version == __version__
-    found = list(_lines(told, derived) if same_program else _tables(told, derived))
+    found = list(_lines(told, derived) if same_program else _essentials(told, derived))
     if end == len(stated):
         found.append(f"no section {CIRCUMSTANCES}")
     # Nothing may hide behind the one section that is not held to anything.
@@ -32,12 +32,23 @@ def report(case: Case) -> Finding:
 
 def _lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
     """Every line, where the same program wrote both."""
-    stated, derived = _trimmed(stated), _trimmed(derived)
+    derived = [*derived, ""]  # what parts it from the next section
     for number, (one, other) in enumerate(zip(stated, derived, strict=False), start=1):
         if one != other:
             yield f"line {number}: {_parting(one, other)}"
     if len(stated) != len(derived):
         yield f"{len(stated)} lines before {CIRCUMSTANCES}, {len(derived)} follow from the figures"
+
+
+def _essentials(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
+    """Title, deviations and every table, where another release may have worded the rest otherwise."""
+    lines = set(stated)
+    first = derived.index(HEADLINE)
+    last = derived.index(GATES)
+    for line in (*derived[:first], *derived[derived.index(DEVIATIONS) : last]):
+        if line not in lines:
+            yield f"“{line[:80]}” is missing"
+    yield from _tables(stated, derived)
 
 
 def _tables(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
@@ -73,13 +84,6 @@ def _found(text: Sequence[str]) -> Iterator[_Table]:
             if any(header):
                 yield header, rows
             header = None
-
-
-def _trimmed(text: Sequence[str]) -> list[str]:
-    kept = list(text)
-    while kept and not kept[-1]:
-        kept.pop()
-    return kept
 
 
 def _parting(one: str, other: str) -> str:

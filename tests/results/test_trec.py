@@ -1,0 +1,57 @@
+"""TREC runs and qrels as other tools write them."""
+
+from pathlib import Path
+
+import pytest
+
+from recallbench.errors import InputError
+from recallbench.results.trec import read_qrels, read_run
+
+
+def test_a_run_is_read_by_score_then_by_stated_rank(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 b 3 0.5 t\nq1 Q0 a 1 2e0 t\n\nq2 Q0 x 1 -1 t\nq1 Q0 c 2 .5 t\n")
+    assert read_run(path) == {"q1": [("a", 2.0), ("c", 0.5), ("b", 0.5)], "q2": [("x", -1.0)]}
+
+
+def test_qrels_keep_grades_and_questions_without_any(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.trec"
+    path.write_text("q1 0 a 2\nq1 0 b 0\nq2 0 a 0\nq3 0 a -1\n")
+    assert read_qrels(path) == {"q1": {"a": 2, "b": 0}, "q2": {"a": 0}, "q3": {"a": -1}}
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "expected"),
+    [
+        ("q1 Q0 a 1 2 t\nq1 Q0 b 2 1\n", 2, "6 columns: question Q0 document rank score tag"),
+        ("q1 Q0 a 1 nan t\n", 1, "a finite score in the fifth column"),
+        ("q1 Q0 a 1 1e999 t\n", 1, "a finite score in the fifth column"),
+        ("q1 Q0 a 1 high t\n", 1, "a finite score in the fifth column"),
+        ("q1 Q0 a -1 2 t\n", 1, "a rank, 0 or more, in the fourth column"),
+        ("q1 Q0 a first 2 t\n", 1, "a rank, 0 or more, in the fourth column"),
+        ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", 2, "each document once for q1"),
+    ],
+)
+def test_what_is_no_run_is_refused_with_its_line(tmp_path: Path, content: str, line: int, expected: str) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text(content)
+    with pytest.raises(InputError) as told:
+        read_run(path)
+    assert told.value.problem.endswith(f"run.trec, line {line}: not in TREC's form")
+    assert told.value.expected == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("q1 0 a\n", "4 columns: question 0 document grade"),
+        ("q1 0 a 0.5\n", "a whole number in the fourth column"),
+        ("q1 0 a 1\nq1 0 a 0\n", "each document once for q1"),
+    ],
+)
+def test_what_are_no_qrels_is_refused(tmp_path: Path, content: str, expected: str) -> None:
+    path = tmp_path / "qrels.trec"
+    path.write_text(content)
+    with pytest.raises(InputError) as told:
+        read_qrels(path)
+    assert told.value.expected == expected
