@@ -70,6 +70,8 @@ HONEST = {
     "seconds": "recall@10 is computed in 0.47 s.",
     "version": "recall@10 with pgmnemo 0.21.0",
     "probability": "recall@10 differs, p < .05.",
+    "more than": f"recall@10 is over 83% ({F})",
+    "less than": f"MRR < 0.46 ({F})",
     "hash": f"recall@10 0.8354, {F}, manifest sha256 {{manifest}}",
     "short hash": f"recall@10 0.8354, {F}, manifest sha256 {{short}}",
 }
@@ -88,6 +90,8 @@ ALTERED = {
     "percent without its sign": (f"recall@10 84.5 ({F})", "has 0.835"),
     "comma": (f"recall@10 0,845 ({F})", "has 0.8354"),
     "rounded up": (f"recall@10 is 0.85 ({F})", "has 0.8354"),
+    "more than": (f"recall@10 > 0.85 ({F})", "has 0.8354"),
+    "at least": (f"recall@10 of at least 84% ({F})", "has 0.8354"),
     "coarse": (f"recall@10 is 1.0 ({F})", "too few digits"),
     "behind": (f"0.8454 recall@10, {F}", "has 0.8354"),
     "far": (f"recall@10 with our newest store, after all changes of this release, is now 0.845 ({F})", "has 0.8354"),

@@ -177,7 +177,7 @@ def _value(figure: Figure, result: Stated) -> Iterator[str]:
     if digits < FEWEST:
         yield f"{figure.value} has too few digits to be checked"
         return
-    fits = [one for one in stated_as if _same(_part(one, figure.role), value, digits)]
+    fits = [one for one in stated_as if _fits(_part(one, figure.role), value, digits, figure.bound)]
     if not fits:
         right = _part(stated_as[0], figure.role)
         told = "no figure" if right is None else f"{right:.{max(digits, 4)}f}"
@@ -329,6 +329,12 @@ def _number(text: str) -> tuple[float, int]:
     value = float(plain)
     percent = percent or abs(value) > 1
     return (value / 100, decimals + 2) if percent else (value, decimals)
+
+
+def _fits(right: float | None, printed: float, digits: int, bound: str) -> bool:
+    if right is not None and bound:
+        return right >= printed - 1e-9 if bound == ">" else right <= printed + 1e-9
+    return _same(right, printed, digits)
 
 
 def _same(right: float | None, printed: float, digits: int) -> bool:

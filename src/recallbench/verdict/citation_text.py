@@ -45,6 +45,8 @@ _OTHER_BEFORE = re.compile(
     r"(?:(?<!-)[<>≤≥]|\bp\s*=|\bp \(holm\)\s*=?|\balpha\b|\bbands?\b[^.]{0,12}|\btolerance\b|\bthreshold\b)\W*$",
     re.IGNORECASE,
 )
+_MORE = re.compile(r"(?:>=?|≥|\bover|\babove|\bmore than|\bat least|\bexceed(?:s|ed|ing)?|\bbeyond)\s*$", re.IGNORECASE)
+_LESS = re.compile(r"(?:<=?|≤|\bunder|\bbelow|\bless than|\bat most)\s*$", re.IGNORECASE)
 _OTHER_BEHIND = re.compile(r"^\s*(?:s|ms|us|seconds?|minutes?|times|x|MB|GB|confidence|interval|CI)\b", re.IGNORECASE)
 _IMPROVED = re.compile(r"\bimprov|\boutperform|\bbetter\b|\bbeats?\b", re.IGNORECASE)
 _NOT_IMPROVED = re.compile(r"\b(?:no|not an?) (?:improvement|better)|\bnot improved?\b", re.IGNORECASE)
@@ -76,6 +78,8 @@ class Figure:
     hashes: tuple[str, ...] = ()
     row: str = ""
     """What its row of a table is called."""
+    bound: Literal["", ">", "<"] = ""
+    """The text says `more than` or `less than` this."""
     improved: bool = False
     """The text around it calls it an improvement."""
     beside: tuple[Folder, ...] = ()
@@ -214,13 +218,15 @@ def _prose(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
         names = _names(unit.text, tokens, i, made)
         if HUNDREDS.fullmatch(token.text[0]) and not _directly(unit.text, tokens, i):
             continue
-        role = _role(unit.text, token, bool(names))
+        bound = _bounds(unit.text, tokens, i)
+        role = "value" if bound and names else _role(unit.text, token)
         if role is None or (not names and (not own or len(re.sub(r"\D", "", token.text[0])) < 3)):
             continue  # without a measure, and without a folder that would make it one of a result's figures
         line = unit.line + unit.text.count("\n", 0, token.start)
         figure = Figure(line, names, token.text[0].strip(), role, (), unit.text, "", "")
         around = unit.text[max(0, token.start - REACH) : token.end + REACH_BARE]
         beside = tuple(_once(one.folder for one in own if one.folder) or near)
+        figure = replace(figure, bound=bound if role == "value" else "")
         made.append((replace(figure, improved=bool(names) and claims_improvement(around), beside=beside), token))
     return list(_attached(unit.text, made, tokens, near))
 
@@ -249,11 +255,19 @@ def _directly(text: str, tokens: Sequence[Token], i: int) -> bool:
     return i > 0 and tokens[i - 1].name is not None and len(text[tokens[i - 1].end : tokens[i].start]) <= REACH_DIRECT
 
 
+def _bounds(text: str, tokens: Sequence[Token], i: int) -> Literal["", ">", "<"]:
+    """Whether the text gives a bound: `recall@10 > 0.8`; a p-value below something is none of a measure."""
+    before = text[max(0, tokens[i].start - REACH_BARE) : tokens[i].start]
+    if re.search(r"\bp(?: \(holm\))?\s*[<>≤≥=]+\s*$|->\s*$", before, re.IGNORECASE):
+        return ""
+    return ">" if _MORE.search(before) else "<" if _LESS.search(before) else ""
+
+
 def _glue(gap: str) -> bool:
     return len(gap) <= REACH_BEHIND or bool(re.fullmatch(r"\s*(?:of|for|in|as)?\s*(?:the\s+)?", gap))
 
 
-def _role(text: str, token: Token, named: bool) -> Role | None:
+def _role(text: str, token: Token) -> Role | None:
     """What the figure is of; None where it is nothing that a result states."""
     before, behind = text[max(0, token.start - 30) : token.start], text[token.end : token.end + 20]
     if _OTHER_BEFORE.search(before) or _OTHER_BEHIND.match(behind):
