@@ -17,6 +17,10 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+NOT_STATED = "not stated"
+"""In place of a value that only the other one states."""
+
+
 class DifferencePart(_Part):
     """One measure on the same questions twice, second minus first."""
 

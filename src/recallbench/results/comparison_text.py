@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from recallbench.results.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
+    NOT_STATED,
     ChangedPart,
     Comparison,
     HitPart,
     MeasuredPart,
     SidePart,
+    UnlikePart,
     difference_cells,
     signed,
     signed_range,
@@ -32,8 +34,18 @@ def opening(found: Comparison) -> list[str]:
         f"B: {_side(found.second)}",
         *found.basis,
         f"{found.n} questions counted, {dependent}; difference is B minus A",
-        *(f"they differ in {one.what}: {one.first} against {one.second}" for one in found.unlike),
+        *_unlike(found.unlike),
     ]
+
+
+def _unlike(unlike: Sequence[UnlikePart]) -> Iterator[str]:
+    """A line each, but one for all that only one of the two states: a release may bring dozens of settings."""
+    alone = [one for one in unlike if NOT_STATED in (one.first, one.second)]
+    for one in unlike:
+        if one not in alone:
+            yield f"they differ in {one.what}: {one.first} against {one.second}"
+    if alone:
+        yield f"only one states: {', '.join(one.what.removeprefix('setting ') for one in alone)}"
 
 
 def verdict(found: Comparison) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from recallbench.errors import UsageError
-from recallbench.results.comparison import UnlikePart
+from recallbench.results.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
 
 ALLOWABLE = ("embedder", "store")
@@ -91,7 +91,7 @@ def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     def differing(kind: str, one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[str, UnlikePart]]:
         for name in sorted({*one, *other}, key=list({**one, **other}).index):
             if one.get(name) != other.get(name):
-                here, there = (side.get(name, "not stated") or "none" for side in (one, other))
+                here, there = (side.get(name, NOT_STATED) or "none" for side in (one, other))
                 yield kind, UnlikePart(what=name, first=here, second=there)
 
     def embedder(metrics: Metrics) -> dict[str, str]:
