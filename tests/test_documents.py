@@ -487,8 +487,8 @@ def test_a_new_corpus(extended: Path) -> None:
     assert [one.kind for one in metrics.deviations] == ["corpus", "store"]
     assert metrics.headline[0].estimate.saturated == 1.0
     assert in_the_copy(extended, "run", "diary", "--dry-run").returncode == 0
-    told = in_the_copy(extended, "audit", "notes").stdout
-    assert "pass        dataset integrity" in told
+    told = in_the_copy(extended, "audit", "notes", "--failures", "--corpus-file", "diary.json").stdout
+    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", told) == ["RB-COMMITTED"]
 
 
 def test_a_new_encoder(extended: Path) -> None:

@@ -128,3 +128,14 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     pipe = f"{sys.executable} -m recallbench measures | head -1"
     done = subprocess.run(pipe, shell=True, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def test_help_waits_for_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        "import sys, recallbench.cli.main\n"
+        "heavy = {'numpy', 'scipy', 'torch', 'transformers', 'openvino', 'psycopg', 'pydantic', 'matplotlib',"
+        " 'huggingface_hub', 'securesystemslib', 'pytrec_eval', 'ir_measures', 'ijson'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -50,7 +50,7 @@ def published(tmp_path: Path, rows: list[dict[str, Any]] | None, **figures: Any)
 
 
 def checks(folder: Path, corpus_file: Path | None = None) -> dict[str, Check]:
-    found = audit_foreign(folder, corpus_file, {"RECALLBENCH_DATA_DIR": str(folder / "none")})
+    found = audit_foreign(folder, [corpus_file] if corpus_file else [], {"RECALLBENCH_DATA_DIR": str(folder / "none")})
     assert found.verdict.canonical is False
     assert found.deviations
     assert {check.code for check in found.checks} <= set(CODES)
@@ -174,16 +174,16 @@ def test_what_is_not_stated_fails(tmp_path: Path) -> None:
 
 def test_a_blocked_folder_is_blocked(tmp_path: Path) -> None:
     (tmp_path / "BLOCKED.md").write_text("# why")
-    assert audit_foreign(tmp_path, None, {}).verdict.label == "BLOCKED"
+    assert audit_foreign(tmp_path, (), {}).verdict.label == "BLOCKED"
     published(tmp_path, ROWS)
-    assert audit_foreign(tmp_path, None, {}).verdict.label == "BLOCKED"
+    assert audit_foreign(tmp_path, (), {}).verdict.label == "BLOCKED"
 
 
 def test_rows_that_cannot_be_read_are_a_failed_check(tmp_path: Path) -> None:
     folder = published(tmp_path, ROWS)
     with (folder / "raw_retrievals.jsonl").open("a") as file:
         file.write('{"qi": 4, ')
-    found = audit_foreign(folder, None, {})
+    found = audit_foreign(folder, (), {})
     (last,) = (check for check in found.checks if check.code == "RB-F-ROWS")
     assert (last.status, "raw_retrievals.jsonl, line 5" in last.observed) == ("fail", True)
     assert found.verdict.label == "UNVERIFIED"
@@ -192,7 +192,7 @@ def test_rows_that_cannot_be_read_are_a_failed_check(tmp_path: Path) -> None:
 def test_what_no_layout_fits_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("")
     with pytest.raises(InputError, match="not in a form that this tool reads"):
-        audit_foreign(tmp_path, None, {})
+        audit_foreign(tmp_path, (), {})
 
 
 # With the dataset: the bundled canary, asked in pgmnemo's form.

@@ -88,7 +88,7 @@ def test_hostile_folders(rows: list[dict[str, Any]], metrics: dict[str, Any], cu
         (folder / "metrics.json").write_text(json.dumps(metrics))
         (folder / "raw_retrievals.jsonl").write_text(text[: len(text) - cut] if cut < 20 else text)
         try:
-            found = audit_foreign(folder, None, {"RECALLBENCH_DATA_DIR": name})
+            found = audit_foreign(folder, (), {"RECALLBENCH_DATA_DIR": name})
             assert found.verdict.label != "VERIFIED"
             assert [check for check in found.checks if check.code == "RB-F-BROKEN"] == []
         except RecallBenchError:

@@ -14,6 +14,7 @@ from recallbench.cli.settings import option
 
 if TYPE_CHECKING:
     from recallbench.verdict.audit import Audit
+    from recallbench.verdict.gate import Check
 
 EPILOG = (
     "Exit codes: 0 every folder is VERIFIED, 1 one is not (what can't be told included), 2 one is no result folder. "
@@ -36,20 +37,37 @@ def audit(
         bool, option("rerun-control", "Rank BM25 again from the dataset, too; LongMemEval takes half a minute.")
     ] = False,
     as_json: Annotated[bool, option("json", "Print one JSON document instead of lines.")] = False,
+    publish: Annotated[
+        bool, option("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY).")
+    ] = False,
+    history: Annotated[
+        Path | None, option("history", "The HISTORY.md for --publish [default: the nearest above the folder].")
+    ] = None,
+    require_attestation: Annotated[
+        Path | None,
+        option(
+            "require-attestation", "Also require the attestation beside the folder by this public key.", metavar="KEY"
+        ),
+    ] = None,
     failures: Annotated[bool, option("failures", "Show only what did not pass, and the verdict.")] = False,
     config: settings.Config = None,
 ) -> int:
     """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
-    from recallbench.errors import RecallBenchError
-    from recallbench.verdict.audit import audit as examine
+    from recallbench.errors import RecallBenchError, UsageError
 
+    if history is not None and not publish:
+        raise UsageError("--history goes with --publish", expected="both", found="--history alone")
     done: list[dict[str, Any]] = []
     codes = []
     for folder in folders:
         try:
-            found = examine(
-                folder, corpus_files=corpus_file or (), environ=settings.environment(), rerun_control=rerun_control
-            )
+            found = _examined(folder, corpus_file or [], rerun_control)
+            if publish:
+                found = found.also(_on_record(found, history))
+            if require_attestation is not None:
+                from recallbench.verdict.attestation import attested
+
+                found = found.also(attested(folder, require_attestation))
         except RecallBenchError as error:
             codes.append(error.exit_code)
             done.append({"folder": str(folder), "verdict": None, "error": str(error)})
@@ -64,14 +82,35 @@ def audit(
     return max(codes)
 
 
+def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool) -> Audit:
+    """The audit of a folder of this tool, or of one in another tool's layout."""
+    from recallbench.results.layouts.registry import recognised
+    from recallbench.verdict.audit import audit
+    from recallbench.verdict.foreign import audit_foreign
+
+    environ = settings.environment()
+    if folder.is_dir() and recognised(folder) is not None:
+        return audit_foreign(folder, corpus_files, environ)
+    return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control)
+
+
+def _on_record(found: Audit, history: Path | None) -> Check:
+    from recallbench.verdict.publication import published
+
+    return published(found.deviations, found.corpus, found.folder, history)
+
+
 def _lines(found: Audit, failures: bool) -> list[str]:
     lines = [str(found.folder)]
     width = max(len(check.code) for check in found.checks)
+    told = ""
     for check in found.checks:
         if check.status == "pass" and failures:
             continue
         lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}")
-        if check.status != "pass":
+        # Of many claims that fall short of the same requirement, the first says what it is.
+        if check.status != "pass" and check.code + check.required != told:
+            told = check.code + check.required
             lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
     lines += [f"  deviation   {deviation}" for deviation in found.deviations]
     if found.recorded:

@@ -170,7 +170,7 @@ def _words(given: Sequence[str] | None) -> list[str]:
 
 
 def _lines(found: Comparison) -> list[str]:
-    from recallbench.cli.headline import columns
+    from recallbench.cli.columns import columns
     from recallbench.results import comparison_text as told
 
     lines = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.cli.headline import columns
+from recallbench.cli.columns import columns
 from recallbench.results.versions import (
     MARKDOWN,
     PAGE,

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
+from recallbench.cli.columns import columns
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.report import figure, interval, saturation, system
 from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
-
-
-def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as aligned columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def headline(metrics: Metrics, folder: Path) -> str:

@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
-    from recallbench.cli.headline import columns
+    from recallbench.cli.columns import columns
 
     print("\n".join(columns(rows)))
 

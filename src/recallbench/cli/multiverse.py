@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recallbench.cli.headline import columns
+from recallbench.cli.columns import columns
 from recallbench.cli.settings import CorpusFile, environment, option
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def parity(
     import json
     from dataclasses import asdict
 
-    from recallbench.cli.headline import columns
+    from recallbench.cli.columns import columns
     from recallbench.scoring.measures.registry import MEASURES
     from recallbench.scoring.parity import TOLERANCE, unshared
     from recallbench.scoring.parity import parity as compared

@@ -49,7 +49,7 @@ def repeat(
     leaves the protocol's band, or when settings drifted between the runs. An interrupted repeat leaves whole runs.
     """
     from recallbench.cli.bars import listener
-    from recallbench.cli.headline import columns
+    from recallbench.cli.columns import columns
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.experiment import repetition

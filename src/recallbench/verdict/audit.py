@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -34,6 +34,13 @@ class Audit:
     deviations: tuple[str, ...]
     recorded: tuple[str, ...] = ()
     """What was taken from the folder as it is."""
+    corpus: str = ""
+    """By its name; empty where the folder does not say."""
+
+    def also(self, check: Check) -> Audit:
+        """The same with one more check, and the verdict that leads to."""
+        checks = (*self.checks, check)
+        return replace(self, checks=checks, verdict=decide(checks, self.deviations))
 
 
 def audit(
@@ -68,7 +75,7 @@ def audit(
     checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if rerun_control else ()), *gates, *LAST))
     stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, case.deviations), *stated]))
-    return Audit(folder, checks, decide(checks, deviations), deviations, NOT_DERIVED)
+    return Audit(folder, checks, decide(checks, deviations), deviations, NOT_DERIVED, corpus.name)
 
 
 def _decided(gate: Gate) -> Callable[[Case], Finding]:

@@ -48,7 +48,7 @@ def read_dataset(
         corpus = open_corpus(
             metrics.corpus.name,
             rules=rules,
-            file=_chosen(files, metrics.dataset_sha256),
+            file=chosen(files, metrics.dataset_sha256),
             environ=environ,
             allow_dataset_deviation=True,
         )
@@ -86,7 +86,7 @@ def offered(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystac
     return selected(pooled(haystacks) if metrics.retrieval.scope == "pooled" else haystacks, metrics.retrieval.limit)
 
 
-def _chosen(files: Sequence[Path], sha256: str) -> Path | None:
+def chosen(files: Sequence[Path], sha256: str) -> Path | None:
     """The file with this hash, else the first that was given."""
     if len(files) < 2:
         return files[0] if files else None

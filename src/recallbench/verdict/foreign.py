@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from recallbench.errors import InputError
@@ -11,11 +11,13 @@ from recallbench.results.folder import BLOCKED
 from recallbench.results.layouts.registry import recognised
 from recallbench.results.layouts.rescoring import field
 from recallbench.verdict.audit import Audit
+from recallbench.verdict.dataset import chosen
 from recallbench.verdict.decision import decide
 from recallbench.verdict.foreign_case import CODES, ForeignCase, check, corpus_rules, dataset_of, held
 from recallbench.verdict.foreign_claims import claims
 from recallbench.verdict.foreign_rows import rows
 from recallbench.verdict.gate import Check
+from recallbench.verdict.gates.artefacts import committed
 
 __all__ = ["CODES", "audit_foreign"]
 
@@ -23,7 +25,7 @@ _FACTS = ("dataset_sha256", "pgmnemo_version", "seed", "guc_state")
 _DEPRECATED = "DEPRECATED.md"
 
 
-def audit_foreign(folder: Path, corpus_file: Path | None, environ: Mapping[str, str]) -> Audit:
+def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[str, str]) -> Audit:
     """Check a foreign folder; raises InputError when no layout fits it. It never writes there."""
     layout = recognised(folder)
     if layout is None and (folder / BLOCKED).exists():
@@ -44,11 +46,13 @@ def audit_foreign(folder: Path, corpus_file: Path | None, environ: Mapping[str, 
         unreadable = check("RB-F-ROWS", "rows readable", "fail", f"{error.problem}: {error.found}")
         return Audit(folder, (blocked, unreadable), decide((blocked, unreadable), deviations), deviations)
     rules = load()
+    corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
     dataset, why = dataset_of(imported, corpus_file, rules, environ)
     case = ForeignCase(imported, field(imported, dataset), dataset, corpus, rules, why)
-    checks = (blocked, *_guarded(_facts, case), *_guarded(rows, case), *_guarded(claims, case))
-    return Audit(folder, checks, decide(checks, deviations), deviations)
+    checks = (blocked, _committed(folder), *_guarded(_facts, case), *_guarded(rows, case), *_guarded(claims, case))
+    name = corpus.name if corpus is not None else ""
+    return Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:
@@ -64,6 +68,13 @@ def _blocked(folder: Path) -> Check:
     found = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
     # The verdict knows this check by its name.
     return held("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in found], "neither is there")
+
+
+def _committed(folder: Path) -> Check:
+    finding = committed(folder, ())
+    return Check(
+        "files committed", finding.status, CODES["RB-F-COMMITTED"], finding.observed, finding.awaits, "RB-F-COMMITTED"
+    )
 
 
 def _facts(case: ForeignCase) -> Iterator[Check]:

@@ -17,6 +17,7 @@ from recallbench.verdict.gate import Check, Status
 
 CODES: Mapping[str, str] = {
     "RB-F-BLOCKED": "no BLOCKED.md and no DEPRECATED.md lies in the folder",
+    "RB-F-COMMITTED": "git holds every file of the folder as it is",
     "RB-F-FACTS": "the folder states dataset hash, version, seed and settings",
     "RB-F-DATASET": "the stated dataset hash is the registered one",
     "RB-F-CORPUS": "the corpus file that gold is derived from has the registered hash",

@@ -115,8 +115,8 @@ def _scope(case: ForeignCase) -> Check:
     leaks = case.field.leaks
     if leaks:
         questions = len({leak.question for leak in leaks})
-        told = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
-        return check("RB-F-SCOPE", "ids in scope", "fail", f"{questions} questions: {few(told)}")
+        wrong = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
+        return check("RB-F-SCOPE", "ids in scope", "fail", f"{questions} questions: {few(wrong)}")
     if case.field.scoping == "unknown":
         strange = sum(its is None for its in case.field.known)
         told = "ids do not name their scope, nor does a dataset tell"

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.verdict.gate import Evidence, Finding, Gate
@@ -11,10 +12,14 @@ ARTEFACTS = ("metrics.json", "report.md", "raw_retrievals.jsonl")
 
 
 def check(evidence: Evidence) -> Finding:
-    folder = evidence.folder
-    if folder is None:
+    if evidence.folder is None:
         return Finding("pending", "written, but not yet in git", awaits="committed")
-    missing = [name for name in ARTEFACTS if not (folder / name).is_file()]
+    return committed(evidence.folder, ARTEFACTS)
+
+
+def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
+    """Whether the artefacts are there, and the folder is as git's last commit holds it."""
+    missing = [name for name in artefacts if not (folder / name).is_file()]
     if missing:
         return Finding("fail", f"missing: {', '.join(missing)}")
     if shutil.which("git") is None:
