@@ -41,6 +41,7 @@ DOCUMENTS = [
     ROOT / "HISTORY.md",
     *sorted((ROOT / "benchmarks").glob("*/README.md")),
     *sorted((ROOT / "benchmarks").glob("*/VERSIONS.md")),
+    ROOT / "benchmarks" / "AUDIT.md",
     ROOT / "benchmarks" / "PUBLISHED.md",
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",

@@ -5,6 +5,7 @@ LOCOMO_DATA_DIR names the folder of the real LoCoMo file, LONGMEMEVAL_DATA_DIR t
 
 from __future__ import annotations
 
+import audit
 import compare
 import embedding
 import memory
@@ -16,5 +17,11 @@ from row import show
 
 if __name__ == "__main__":
     raise SystemExit(
-        show([row for part in (startup, scoring, compare, search, whole, embedding, memory) for row in part.rows()])
+        show(
+            [
+                row
+                for part in (startup, scoring, audit, compare, search, whole, embedding, memory)
+                for row in part.rows()
+            ]
+        )
     )

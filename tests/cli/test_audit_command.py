@@ -1,6 +1,7 @@
 """`recallbench audit` decides a folder again, trusting only what it can check."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -112,3 +113,123 @@ def test_audit_writes_nothing(result: Path) -> None:
     shutil.copytree(result, result.parent / "copy")
     recallbench("audit", "result", cwd=result.parent)
     assert {path.name: path.read_bytes() for path in result.iterdir()} == before
+
+
+def committed(result: Path) -> Path:
+    git(result.parent, "add", ".")
+    git(result.parent, "commit", "-qm", "result")
+    return result.parent
+
+
+def test_several_folders_are_each_told_and_the_worst_code_counts(result: Path) -> None:
+    place = committed(result)
+    (place / "empty").mkdir()
+    done = recallbench("audit", "empty", "result", cwd=place)
+    assert done.returncode == 2
+    assert "empty is not a result folder" in done.stderr
+    assert "result\n" in done.stdout
+    assert "verdict: VERIFIED" in done.stdout
+
+
+def test_json_has_every_check(result: Path) -> None:
+    done = recallbench("audit", "result", "nowhere", "--json", cwd=committed(result))
+    first, second = json.loads(done.stdout)["audits"]
+    assert (first["verdict"], first["canonical"], second["verdict"]) == ("VERIFIED", False, None)
+    assert "no such folder" in second["error"]
+    assert {check["status"] for check in first["checks"]} == {"pass"}
+    assert {"RB-GOLD", "RB-SCOPE", "RB-REPORT", "RB-COMMITTED"} <= {check["code"] for check in first["checks"]}
+
+
+def test_failures_alone(result: Path) -> None:
+    told = recallbench("audit", "result", "--failures", cwd=committed(result)).stdout
+    assert "pass" not in told
+    assert "deviation   store: bm25 instead of pgmnemo" in told
+
+
+def test_publishing_needs_every_deviation_on_record(result: Path) -> None:
+    place = committed(result)
+    done = recallbench("audit", "result", "--publish", "--failures", cwd=place)
+    assert done.returncode == 1
+    assert "RB-HISTORY" in done.stdout
+    records = ("corpus canary-locomo", "store bm25", "limit")
+    lines = "".join(f"- Deviation: {name} on canary-locomo\n" for name in records)
+    (place / "HISTORY.md").write_text(f"# History\n\n## 2026-11-18: A trial\n\nIt is one.\n\n{lines}")
+    assert recallbench("audit", "result", "--publish", cwd=place).returncode == 0
+    assert recallbench("audit", "result", "--history", "HISTORY.md", cwd=place).returncode == 2
+
+
+def test_an_attestation_can_be_required(result: Path) -> None:
+    place = committed(result)
+    assert recallbench("keys", "keys/mine", cwd=place).returncode == 0
+    bare = recallbench("audit", "result", "--require-attestation", "keys/mine.pub", "--failures", cwd=place)
+    assert bare.returncode == 1
+    assert "RB-ATTESTED" in bare.stdout
+    assert recallbench("attest", "result", "--key", "keys/mine", cwd=place).returncode == 0
+    assert recallbench("audit", "result", "--require-attestation", "keys/mine.pub", cwd=place).returncode == 0
+    assert recallbench("keys", "keys/other", cwd=place).returncode == 0
+    done = recallbench("audit", "result", "--require-attestation", "keys/other.pub", cwd=place)
+    assert done.returncode == 1
+    assert "signed with another key" in done.stdout
+
+
+def test_the_control_can_be_ranked_again(result: Path) -> None:
+    place = committed(result)
+    assert "ranked again, all 9 rankings equal" in recallbench("audit", "result", "--rerun-control", cwd=place).stdout
+    path = result / "run.bm25.trec"
+    lines = [line.split() for line in path.read_text().splitlines()]
+    # The last two of a question: no figure moves.
+    last = next(i for i in range(len(lines) - 1) if lines[i + 1][0] != lines[i][0])
+    lines[last][2], lines[last - 1][2] = lines[last - 1][2], lines[last][2]
+    path.write_text("".join(" ".join(line) + "\n" for line in lines))
+    (result / "manifest.json").write_text(build(result))
+    git(place, "commit", "-qam", "edited")
+    done = recallbench("audit", "result", "--rerun-control", "--failures", cwd=place)
+    assert done.returncode == 1
+    assert "another ranking than BM25 gives" in done.stdout
+
+
+def test_without_the_dataset_nothing_is_verified(result: Path) -> None:
+    place = committed(result)
+    (place / "other.json").write_text("[]")
+    done = recallbench("audit", "result", "--corpus-file", "other.json", "--failures", cwd=place)
+    assert done.returncode == 1
+    assert "cannot-tell RB-DATASET" in done.stdout
+    assert "verdict: UNVERIFIED, not CANONICAL" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("raw_retrievals.jsonl", b'{"question_id": "conv', "raw_retrievals.jsonl, line 1: can't be read"),
+        ("raw_retrievals.jsonl", b"\xff\xfe\x00", "raw_retrievals.jsonl, line 1: can't be read"),
+        ("report.md", b"\xe9", "report.md, line 1: can't be read"),
+        ("environment.json", b'{"options": NaN}', "NaN, which is no JSON number"),
+        ("run.bm25.trec", b"one two\n", "run.bm25.trec, line 1: not in TREC's form"),
+        ("manifest.json", b"{}", "manifest.json is not a manifest"),
+    ],
+)
+def test_bad_files_are_told_with_their_line(result: Path, name: str, content: bytes, told: str) -> None:
+    (result / name).write_bytes(content)
+    if name != "manifest.json":
+        (result / "manifest.json").write_text(build(result))
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert done.returncode == 1
+    assert told in done.stdout
+
+
+def test_a_huge_line_a_pipe_and_a_link_away_are_told(result: Path, tmp_path: Path) -> None:
+    with (result / "raw_retrievals.jsonl").open("wb") as file:
+        file.truncate(2 << 30)  # sparse
+    (result / "timings.jsonl").unlink()
+    (tmp_path / "elsewhere").write_text("{}\n")
+    (result / "timings.jsonl").symlink_to(tmp_path / "elsewhere")
+    (result / "run.trec").unlink()
+    os.mkfifo(result / "run.trec")
+    done = recallbench("audit", "result", "--failures", cwd=result.parent)
+    assert done.returncode == 1
+    for told in (
+        "lines of at most 33,554,432 bytes",
+        "a link that leaves it, to elsewhere",
+        "run.trec has sha256 not a",
+    ):
+        assert told in done.stdout

@@ -1,11 +1,12 @@
 """The folder itself: its files, their hashes, and that nobody writes to it meanwhile."""
 
+from recallbench.errors import InputError
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.reading import regular, state
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME
 from recallbench.verdict.case import Case
-from recallbench.verdict.examination import Examination, listed
+from recallbench.verdict.examination import Examination, listed, told
 from recallbench.verdict.gate import Finding
 
 ALWAYS = (
@@ -27,7 +28,10 @@ def files(case: Case) -> Finding:
     found = [f"{name} is missing" for name in ALWAYS if name not in present]
     found += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
     for name in sorted(present):
-        regular(case.folder / name, case.folder)
+        try:
+            regular(case.folder / name, case.folder)
+        except InputError as error:
+            found.append(told(error))
     return listed(found, f"{len(present)} files, each one a result has")
 
 
