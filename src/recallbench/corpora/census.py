@@ -31,6 +31,7 @@ class Census:
     denominators: Counter[str] = field(default_factory=Counter)
     with_evidence: int = 0
     abstentions: int = 0
+    asked: int = 0
     sizes: list[int] = field(default_factory=list)
 
     def count(self, haystack: Haystack) -> None:
@@ -40,10 +41,13 @@ class Census:
             self.kinds[question.kind] += 1
             self.with_evidence += bool(question.gold)
             self.abstentions += question.abstention
+            self.asked += question.asked
             self.denominators.update(question.denominators)
 
     def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[Check, ...]:
-        """Each registered count beside the one found."""
+        """Each registered count beside the one found; none where nothing is registered."""
+        if not rules.questions:
+            return ()
         pairs: list[tuple[str, object, object]] = [
             ("questions", rules.questions, self.kinds.total()),
             ("questions with evidence", rules.with_evidence, self.with_evidence),
@@ -78,6 +82,7 @@ class Census:
             turns=oddities.turns,
             questions=self.kinds.total(),
             with_evidence=self.with_evidence,
+            asked=self.asked,
             kinds=_ordered(self.kinds, rules.kinds),
             denominators={name: self.denominators[name] for name in denominators},
             checks=self.checks(rules, oddities),

@@ -45,6 +45,15 @@ class Question:
     abstention: bool = False
     denominators: frozenset[str] = frozenset()
     """The named denominators that count this question."""
+    tenant: str = ""
+    """Whose question it is, where a labelled set tells its tenants apart."""
+    labelled_at: datetime | None = None
+    """When its gold was last looked at."""
+
+    @property
+    def asked(self) -> bool:
+        """A question without gold is asked only where finding nothing is the right answer."""
+        return bool(self.gold) or self.abstention
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,8 @@ class Survey:
     questions: int
     """Questions in the file, whether or not they have evidence."""
     with_evidence: int
+    asked: int
+    """Questions that a whole run asks: those with evidence, and those that should find nothing."""
     kinds: Mapping[str, int]
     denominators: Mapping[str, int]
     """Each named denominator with its count, the protocol's first."""
@@ -110,10 +121,12 @@ class Corpus(Protocol):
     """A corpus on disk, read as often as asked; of a large one, a stream each time, nothing is kept."""
 
     name: str
-    clustered: bool
-    """Whether questions of one scope are dependent, so that statistics cluster by it."""
     clarifications: tuple[int, ...]
     """Numbers of the protocol's clarifications that reading this corpus applies."""
+
+    @property
+    def clustered(self) -> bool:
+        """Whether questions of one scope are dependent, so that statistics cluster by it."""
 
     @property
     def path(self) -> Path: ...

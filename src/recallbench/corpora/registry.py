@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora import canary
+from recallbench.corpora import canary, labelled
 from recallbench.corpora.fetch import obtain
 from recallbench.corpora.locomo import Locomo
 from recallbench.corpora.longmemeval import LongMemEval
 from recallbench.corpora.records import Corpus
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules, Rules
 
@@ -23,6 +23,8 @@ class Entry:
     facts: Callable[[Rules], CorpusRules]
     read: Callable[[Path, CorpusRules, Rules], Corpus]
     bundled: bool = False
+    brought: bool = False
+    """Its user brings it along: nothing says where it lies."""
 
 
 def _locomo(path: Path, facts: CorpusRules, rules: Rules) -> Locomo:
@@ -70,7 +72,13 @@ def open_corpus(
     """The corpus, its file found (or fetched) and hashed; another file than the registered one only if allowed."""
     entry = _entry(name)
     registered = entry.facts(rules)
-    if entry.bundled and file is None:
+    if entry.brought:
+        if file is None:
+            raise Blocked(
+                f"where {name} lies is not known", expected="its folder", remedy="name it with --corpus-file DIR"
+            )
+        path = file
+    elif entry.bundled and file is None:
         path = canary.FOLDER / registered.file
     else:
         path = obtain(registered, file, environ, download=download, progress=progress)
@@ -90,6 +98,10 @@ def _right_file(name: str, entry: Entry) -> str:
 
 
 def _entry(name: str) -> Entry:
+    if name.startswith(labelled.PREFIX):
+        return Entry(
+            lambda rules: labelled.facts(name), lambda path, facts, rules: labelled.Labelled(path, facts), brought=True
+        )
     if name not in CORPORA:
         raise UsageError(
             f"no corpus is called {name}",

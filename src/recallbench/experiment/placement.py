@@ -22,7 +22,9 @@ from recallbench.results.folder import (
 
 def parent(options: Options) -> Path:
     """The folder that results of the corpus lie in: --out, else below RECALLBENCH_RESULTS, else below ./benchmarks."""
-    return options.out or Path(options.environ.get("RECALLBENCH_RESULTS") or "benchmarks") / options.corpus / "results"
+    # What stands behind the @ of a labelled set is its hash.
+    corpus = options.corpus.partition("@")[0]
+    return options.out or Path(options.environ.get("RECALLBENCH_RESULTS") or "benchmarks") / corpus / "results"
 
 
 def result_folder(options: Options, store: str, today: date) -> Path:

@@ -196,8 +196,8 @@ def _warm(
         progress=progress,
     )
     survey = corpus.survey()
-    asked = min(options.limit or survey.with_evidence, survey.with_evidence)
-    limit = asked if asked < survey.with_evidence else None
+    asked = min(options.limit or survey.asked, survey.asked)
+    limit = asked if asked < survey.asked else None
 
     def haystacks() -> Iterator[Haystack]:
         every: Iterable[Haystack] = corpus.haystacks()

@@ -99,7 +99,7 @@ def _run(
         timings = Timings()
         with timings.phase("survey"):
             survey = corpus.survey()
-        if options.limit is not None and options.limit >= survey.with_evidence:
+        if options.limit is not None and options.limit >= survey.asked:
             options = replace(options, limit=None)
         haystacks = _reading(corpus, options)
         if embedder is not None:
@@ -161,7 +161,7 @@ def _again(
     """What the same kind of store answers when it is filled and asked the published way."""
     if embedder is not None:
         _embed(reading.haystacks, embedder, survey.segments)
-    expected = survey.with_evidence if options.limit is None else options.limit
+    expected = survey.asked if options.limit is None else options.limit
     calls = Calls(reading.wanted.k, reading.wanted.depth)
     store = _opened(choice, options, progress)
     try:
@@ -210,7 +210,7 @@ def _measure(
     timings: Timings,
     progress: Progress,
 ) -> tuple[Retrieval, StoreState]:
-    expected = survey.with_evidence if options.limit is None else min(options.limit, survey.with_evidence)
+    expected = survey.asked if options.limit is None else min(options.limit, survey.asked)
     control = None if store.name == CONTROL else open_store(CONTROL, environ=options.environ)
     retrieval = retrieve(
         haystacks,

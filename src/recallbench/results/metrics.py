@@ -154,6 +154,26 @@ class AbstentionPart(_Part):
     auroc_interval: IntervalPart
 
 
+class LabelsPart(_Part):
+    """When the gold of a labelled set was last looked at."""
+
+    dated: int
+    undated: int
+    oldest: str | None = Field(description="day of the oldest label, ISO 8601")
+    newest: str | None
+
+
+class WorstPart(_Part):
+    """A question that drags the mean down."""
+
+    question_id: str
+    kind: str
+    tenant: str
+    first_rank: int | None = Field(description="place of the first gold segment; null where none came back")
+    gold: int
+    found: int = Field(description="gold segments among the first 10")
+
+
 class GatePart(_Part):
     name: str
     status: Literal["pass", "fail", "pending", "cannot-tell"]
@@ -196,6 +216,19 @@ class Metrics(_Part):
     abstention: AbstentionPart | None
     gates: list[GatePart]
     verdict: VerdictPart
+    tenants: dict[str, list[EstimatePart]] | None = Field(
+        default=None,
+        exclude_if=lambda found: found is None,
+        description="a labelled set's measures by tenant, where it tells several apart",
+    )
+    worst: list[WorstPart] | None = Field(
+        default=None,
+        exclude_if=lambda found: found is None,
+        description="a labelled set's questions with the lowest mrr@50, then the least gold found, at most 20",
+    )
+    labels: LabelsPart | None = Field(
+        default=None, exclude_if=lambda found: found is None, description="how old a labelled set's labels are"
+    )
     reproduction: str | None = Field(
         default=None,
         # A result without one has the bytes it had before there were any.

@@ -46,6 +46,9 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _gates(metrics),
         _measures(metrics),
         _kinds(metrics),
+        _tenants(metrics),
+        _worst(metrics),
+        _labels(metrics),
         _denominators(metrics),
         _control(metrics),
         _exposure(metrics),
@@ -169,20 +172,52 @@ def _measures(metrics: Metrics) -> list[str]:
 
 
 def _kinds(metrics: Metrics) -> list[str]:
+    told = "In brackets the 95% interval and the chance level."
+    return ["## By kind", "", *_sliced(metrics, "kind", metrics.estimates), "", told]
+
+
+def _tenants(metrics: Metrics) -> list[str]:
+    if metrics.tenants is None:
+        return []
+    return ["## By tenant", "", *_sliced(metrics, "tenant", metrics.tenants)]
+
+
+def _worst(metrics: Metrics) -> list[str]:
+    if metrics.worst is None:
+        return []
+    title = ["## Questions that drag the mean down", ""]
+    if not metrics.worst:
+        return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
+    rows = (
+        (
+            f"`{one.question_id}`",
+            one.kind,
+            one.tenant or "–",
+            "none came back" if one.first_rank is None else str(one.first_rank),
+            f"{one.found} of {one.gold}",
+        )
+        for one in metrics.worst
+    )
+    return [*title, *table(("question", "kind", "tenant", "first gold at rank", "gold in the first 10"), rows)]
+
+
+def _labels(metrics: Metrics) -> list[str]:
+    seen = metrics.labels
+    if seen is None:
+        return []
+    between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
+    return ["## Labels", "", f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."]
+
+
+def _sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
     names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
     rows = []
-    for kind, found in metrics.estimates.items():
+    for kind, found in slices.items():
         by_name = {one.measure: one for one in found}
         shown = [by_name[name] for name in names]
         cells = (f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})" for one in shown)
         rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
-    return [
-        "## By kind",
-        "",
-        *table(("kind", "n", "saturated at 10", *names), rows),
-        "",
-        "In brackets the 95% interval and the chance level.",
-    ]
+    return table((what, "n", "saturated at 10", *names), rows)
 
 
 def _denominators(metrics: Metrics) -> list[str]:

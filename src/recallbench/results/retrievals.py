@@ -41,6 +41,8 @@ def rows(
             f'"candidates": {candidates[i]}',
             f'"gold": [{gold}]',
         ]
+        if question.tenant:
+            parts.append(f'"tenant": {quote(question.tenant)}')
         if question.grades:
             grades = {f"{scope}/{position}": grade for position, grade in sorted(question.grades.items())}
             parts.append(f'"grades": {json.dumps(grades)}')

@@ -35,6 +35,7 @@ class Row(_Part):
     cluster: str
     abstention: bool
     denominators: list[str]
+    tenant: str = ""
     candidates: int
     gold: list[str]
     grades: Mapping[str, float] = {}

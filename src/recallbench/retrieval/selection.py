@@ -9,12 +9,12 @@ from recallbench.corpora.records import Haystack
 
 
 def selected(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:
-    """Each haystack with the questions that have gold, the first `limit` of the corpus; no haystack after the last."""
+    """Each haystack with the questions that are asked, the first `limit` of the corpus; no haystack after the last."""
     left = limit
     for haystack in haystacks:
         if left is not None and left <= 0:
             return
-        questions = tuple(question for question in haystack.questions if question.gold)
+        questions = tuple(question for question in haystack.questions if question.asked)
         if left is not None:
             questions = questions[:left]
             left -= len(questions)

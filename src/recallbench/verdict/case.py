@@ -192,7 +192,7 @@ class Case:
             update={
                 "calls": found.calls,
                 "asked": asked,
-                "left_out": survey.questions - survey.with_evidence,
+                "left_out": survey.questions - survey.asked,
                 "segments": self.dataset.segments if self.has_dataset else stated.retrieval.segments,
                 "short_questions": found.short_questions,
                 "missing_hits": found.missing_hits,
@@ -209,6 +209,9 @@ class Case:
                 "denominators": found.denominators,
                 "control_bm25": found.control_bm25,
                 "abstention": found.abstention,
+                "tenants": found.tenants,
+                "worst": found.worst,
+                "labels": found.labels if self.has_dataset else stated.labels,
             }
         )
         # What the run could say of itself before anything was committed.
@@ -243,6 +246,7 @@ def _stated_question(row: Row) -> Question:
         cluster=row.cluster,
         abstention=row.abstention,
         denominators=frozenset(row.denominators),
+        tenant=row.tenant,
     )
 
 
@@ -258,6 +262,7 @@ def _stated_survey(metrics: Metrics) -> Survey:
         turns=corpus.turns,
         questions=corpus.questions,
         with_evidence=corpus.with_evidence,
+        asked=corpus.questions - metrics.retrieval.left_out,
         kinds=corpus.kinds,
         denominators={one.name: one.count for one in metrics.denominators},
         checks=(),

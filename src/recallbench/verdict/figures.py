@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.records import Question, Survey
 from recallbench.protocol.rules import CorpusRules
 from recallbench.results import metrics as parts
@@ -52,6 +53,13 @@ class Figures:
     denominators: list[parts.DenominatorPart]
     control_bm25: dict[str, list[parts.EstimatePart]]
     abstention: parts.AbstentionPart | None
+    tenants: dict[str, list[parts.EstimatePart]] | None
+    worst: list[parts.WorstPart] | None
+    labels: parts.LabelsPart | None
+
+
+WORST = 20
+"""How many of the questions that drag the mean down are named."""
 
 
 def figures(answers: Answers) -> Figures:
@@ -64,7 +72,13 @@ def figures(answers: Answers) -> Figures:
     slices = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
     slices |= {kind: kinds == kind for kind in answers.survey.kinds if kind in set(kinds.tolist())}
     measures = tuple(measure for measure in ALL if measure.k <= depth)
-    found = estimates(measures, calls, clusters, slices)
+    tenants = np.array([question.tenant for question in answers.questions])
+    names = sorted(set(tenants.tolist()) - {""})
+    # Kinds and tenants may share a name.
+    by_tenant = {f"tenant {name}": tenants == name for name in names} if len(names) > 1 else {}
+    found = estimates(measures, calls, clusters, slices | by_tenant)
+    apart = {name.removeprefix("tenant "): found.pop(name) for name in by_tenant}
+    own = answers.corpus.name.startswith(PREFIX)
     control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices)
     missing = _missing(answers)
     return Figures(
@@ -78,6 +92,38 @@ def figures(answers: Answers) -> Figures:
         denominators=_denominators(answers, calls),
         control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
         abstention=_abstention(answers, clusters),
+        tenants={name: [_part(one) for one in row] for name, row in apart.items()} or None,
+        worst=_worst(answers, judged) if own else None,
+        labels=_labels(answers.questions) if own else None,
+    )
+
+
+def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
+    """Those whose first gold segment comes latest, then those with the least of it among the first ten."""
+    first = np.where(judged.relevant.any(axis=1), judged.relevant.argmax(axis=1) + 1, judged.depth + 1)
+    found = judged.found(min(answers.k, judged.depth))
+    wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, answers.k))))
+    order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.gold[i], i))
+    return [
+        parts.WorstPart(
+            question_id=answers.questions[i].id,
+            kind=answers.questions[i].kind,
+            tenant=answers.questions[i].tenant,
+            first_rank=int(first[i]) if first[i] <= judged.depth else None,
+            gold=int(judged.gold[i]),
+            found=int(found[i]),
+        )
+        for i in order[:WORST]
+    ]
+
+
+def _labels(questions: Sequence[Question]) -> parts.LabelsPart:
+    days = sorted(one.labelled_at.date().isoformat() for one in questions if one.labelled_at is not None)
+    return parts.LabelsPart(
+        dated=len(days),
+        undated=len(questions) - len(days),
+        oldest=days[0] if days else None,
+        newest=days[-1] if days else None,
     )
 
 

@@ -43,6 +43,7 @@ CHECKS: tuple[Examination, ...] = (
     figures.DENOMINATORS,
     figures.ABSTENTION,
     figures.RETRIEVAL,
+    figures.LABELLED,
     report.REPORT,
     claims.DEVIATIONS,
     claims.GATES,

@@ -46,6 +46,16 @@ def retrieval(case: Case) -> Finding:
     return _same("retrieval", case.metrics.retrieval, case.derived.retrieval)
 
 
+def labelled(case: Case) -> Finding:
+    made, derived = case.metrics, case.derived
+    found = [
+        one
+        for name in ("tenants", "worst", "labels")
+        for one in differing(getattr(made, name), getattr(derived, name), name)
+    ]
+    return listed(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
+
+
 def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
     def reduced(rows: _Rows) -> dict[str, list[dict[str, Any]]]:
         return {name: keys(row, fields) for name, row in rows.items()}
@@ -71,4 +81,7 @@ ABSTENTION = Examination(
 )
 RETRIEVAL = Examination(
     "RB-RETRIEVAL", "retrieval", "questions asked, calls, shortfall and agreement as kept", retrieval
+)
+LABELLED = Examination(
+    "RB-LABELLED", "labelled set", "figures by tenant, the worst questions and the labels' age as derived", labelled
 )

@@ -72,7 +72,7 @@ def options(case: Case) -> Finding:
             pairs[name] = (asked[name], value)
     limit = asked.get("limit")
     # A limit that reaches all questions is none.
-    if limit is None or (isinstance(limit, int) and limit < made.corpus.with_evidence):
+    if limit is None or (isinstance(limit, int) and limit < made.corpus.questions - made.retrieval.left_out):
         pairs["limit"] = (limit, made.retrieval.limit)
     if asked.get("weights") is not None and parse_weights(str(asked["weights"])) != DEFAULT_WEIGHTS:
         pairs["variant"] = (True, bool(made.store.variant))

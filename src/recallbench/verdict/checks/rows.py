@@ -50,6 +50,7 @@ def labels(case: Case) -> Finding:
             ("scope", row.scope, question.scope),
             ("kind", row.kind, question.kind),
             ("cluster", row.cluster, question.cluster),
+            ("tenant", row.tenant, question.tenant),
             ("abstention", row.abstention, question.abstention),
             ("denominators", row.denominators, sorted(question.denominators)),
             ("candidates", row.candidates, size),

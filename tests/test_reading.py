@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from recallbench.errors import InputError
-from recallbench.results import reading
-from recallbench.results.reading import document, lines, objects, regular
+from recallbench import reading
+from recallbench.reading import document, lines, objects, regular
 
 
 @pytest.fixture

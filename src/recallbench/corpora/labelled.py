@@ -1,0 +1,199 @@
+"""A team's own set: documents, queries and what answers them, in files. Everything about it follows from the files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from recallbench.corpora.census import Census, Oddities
+from recallbench.corpora.labelled_files import (
+    DOCUMENTS,
+    Files,
+    Label,
+    every_split,
+    files_of,
+    read_documents,
+    read_labels,
+)
+from recallbench.corpora.place import Place
+from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError, UsageError
+from recallbench.protocol.rules import CorpusRules
+
+PREFIX = "labelled/"
+ALL = "all"
+"""The one denominator: every query with something to find."""
+FEWEST = 5
+"""Scopes from which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
+
+
+def identity(path: Path, split: str | None = None) -> str:
+    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over the files that decide what is measured."""
+    files = files_of(path, split)
+    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files)}"
+
+
+def facts(name: str) -> CorpusRules:
+    """What is known of a labelled set by its name alone: its hash. Nothing else is registered of it."""
+    label, at, sha256 = name.removeprefix(PREFIX).rpartition("@")
+    if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
+        raise UsageError(
+            f"{name} names no labelled set",
+            expected=f"{PREFIX}<name>@<sha256>",
+            found=name,
+            remedy="recallbench evaluate DIR works the name out",
+        )
+    return CorpusRules(
+        name=name,
+        paper="",
+        source="",
+        file=label,
+        sha256=sha256,
+        revision="",
+        variable="",
+        embedder="minilm",
+        questions=0,
+        with_evidence=0,
+        segments=0,
+        kinds={},
+        segments_per_scope=(),
+        forbidden_segments=0,
+        bands={},
+        baselines={},
+        denominators={},
+        scopes=0,
+        abstentions=0,
+    )
+
+
+class Labelled:
+    """The set in a folder. Of several judgement files the one counts whose hash the name states."""
+
+    clarifications: tuple[int, ...] = ()
+
+    def __init__(self, path: Path, rules: CorpusRules) -> None:
+        self.name = rules.name
+        self.rules = rules
+        self._path = path
+        if not path.is_dir():
+            raise InputError(
+                f"{path} is no labelled set",
+                expected=f"a folder with {DOCUMENTS}, queries and judgements",
+                found="no such folder" if not path.exists() else "a file",
+                remedy="name the folder, as in `recallbench evaluate DIR`",
+            )
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @cached_property
+    def _files(self) -> Files:
+        found = every_split(self.path)
+        return next((files for files in found if _hash(files) == self.rules.sha256), found[0])
+
+    @cached_property
+    def sha256(self) -> str:
+        """One hash over the names and hashes of the files."""
+        return _hash(self._files)
+
+    @cached_property
+    def clustered(self) -> bool:
+        """Whether there are scopes enough to take the queries of one as dependent."""
+        return len({haystack.scope for haystack in self._haystacks if haystack.questions}) >= FEWEST
+
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+        census = Census()
+        for haystack in self.haystacks():
+            census.count(haystack)
+            listen(haystack)
+        oddities = Oddities(empty_turns=sum(not s.text for h in self._haystacks for s in h.segments))
+        if self._files.state() != self._state:
+            raise InputError(
+                f"{self.path}: changed while it was being read",
+                expected="the files whose sha256 was taken",
+                found="another size or time of change",
+                remedy="run again once nothing writes there",
+            )
+        return census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+
+    def haystacks(self) -> Iterator[Haystack]:
+        clustered = self.clustered
+        for haystack in self._haystacks:
+            cluster = haystack.scope if clustered else ""
+            yield replace(haystack, questions=tuple(replace(q, cluster=cluster) for q in haystack.questions))
+
+    @cached_property
+    def _state(self) -> tuple[object, ...]:
+        return self._files.state()
+
+    @cached_property
+    def _haystacks(self) -> tuple[Haystack, ...]:
+        self._state  # noqa: B018 - taken before anything is read
+        segments: dict[str, list[Segment]] = {}
+        places: dict[str, dict[str, int]] = {}
+        for document in read_documents(self._files, self.name):
+            held = segments.setdefault(document.scope, [])
+            position = len(held)
+            places.setdefault(document.scope, {})[document.id] = position
+            held.append(
+                Segment(
+                    document.scope,
+                    position,
+                    document.text,
+                    document.occurred_at,
+                    document.id,
+                    importance=document.importance,
+                )
+            )
+        questions: dict[str, list[Question]] = {scope: [] for scope in segments}
+        for label in read_labels(self._files, self.name):
+            questions.setdefault(label.scope, []).append(_question(label, places))
+        return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
+
+
+def _question(label: Label, places: Mapping[str, Mapping[str, int]]) -> Question:
+    place: Place = label.place
+    known = places.get(label.scope)
+    if known is None:
+        raise place.refusal(
+            "scope", f"a scope that documents have: {', '.join(list(places)[:5])}", label.scope or "none"
+        )
+    for id in label.grades:
+        if id not in known:
+            elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
+            found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
+            raise place.refusal("relevant", f"ids of documents in scope {label.scope}", found)
+    gold = frozenset(known[id] for id, grade in label.grades.items() if grade > 0)
+    abstention = label.kind == "abstention"
+    if bool(gold) == abstention:
+        expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
+        raise place.refusal("relevant", expected, f"{len(gold)} with kind {label.kind}")
+    graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
+    return Question(
+        label.scope,
+        label.id,
+        label.text,
+        gold,
+        label.kind,
+        label.asked_at,
+        grades=graded if set(graded.values()) - {1.0} else {},
+        abstention=abstention,
+        denominators=frozenset() if abstention else frozenset({ALL}),
+        tenant=label.tenant,
+        labelled_at=label.labelled_at,
+    )
+
+
+def _hash(files: Files) -> str:
+    lines = [f"{name} {sha256_of(path)}\n" for name, path in sorted(files.parts.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", name).strip("-") or "set"

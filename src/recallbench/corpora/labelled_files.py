@@ -1,0 +1,271 @@
+"""The files of a labelled set: BEIR's layout, and the short form `gold.jsonl`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from recallbench.corpora.place import Place, described
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import lines, objects, state
+
+DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
+EVERYWHERE = "all"
+"""The scope of documents and queries that name none."""
+KIND = "query"
+"""The kind of a query that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that decide what is measured, by the names they count under."""
+
+    parts: Mapping[str, Path]
+    others: tuple[Path, ...] = ()
+    """Judgements of other splits: their queries are not of this one."""
+
+    def state(self) -> tuple[object, ...]:
+        """What changes when one of them is written."""
+        return tuple(state(path) for path in self.parts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One thing to remember."""
+
+    id: str
+    scope: str
+    text: str
+    occurred_at: datetime | None
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One query and what is known to answer it."""
+
+    id: str
+    scope: str
+    tenant: str
+    kind: str
+    text: str
+    grades: Mapping[str, float]
+    asked_at: datetime | None
+    labelled_at: datetime | None
+    place: Place
+
+
+def files_of(folder: Path, split: str | None = None) -> Files:
+    """The files of a set; raises InputError where one is missing, UsageError where a split must be named."""
+    documents = folder / DOCUMENTS
+    if not documents.is_file():
+        raise _missing(folder, DOCUMENTS)
+    if (folder / SHORT).is_file() and split is None:
+        if (folder / QUERIES).exists() or (folder / JUDGEMENTS).exists():
+            raise InputError(
+                f"{folder} holds labels twice",
+                expected=f"either {SHORT}, or {QUERIES} with {JUDGEMENTS}/",
+                found="both",
+                remedy="move one of them away",
+            )
+        return Files({DOCUMENTS: documents, SHORT: folder / SHORT})
+    if not (folder / QUERIES).is_file():
+        raise _missing(folder, f"{QUERIES} (or {SHORT})")
+    judged = {path.stem: path for path in sorted((folder / JUDGEMENTS).glob("*.tsv"))}
+    if not judged:
+        raise _missing(folder, f"{JUDGEMENTS}/*.tsv")
+    if split is None and len(judged) > 1 and "test" not in judged:
+        raise UsageError(
+            f"{folder} has judgements for several splits",
+            expected=f"--split, one of {', '.join(judged)}",
+            found="none named",
+            remedy=f"--split {next(iter(judged))}",
+        )
+    chosen = split or ("test" if "test" in judged else next(iter(judged)))
+    if chosen not in judged:
+        raise UsageError(
+            f"{folder} has no split {chosen}", expected=", ".join(judged), found=chosen, remedy="name one of these"
+        )
+    return Files(
+        {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
+        tuple(path for name, path in judged.items() if name != chosen),
+    )
+
+
+def every_split(folder: Path) -> list[Files]:
+    """The files of a set, once for each split of its judgements."""
+    if (folder / SHORT).is_file():
+        return [files_of(folder)]
+    splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
+    return [files_of(folder, split) for split in splits] or [files_of(folder)]
+
+
+def read_documents(files: Files, corpus: str) -> Iterator[Document]:
+    """Each document; raises InputError for one without text, and for an id that comes twice in a scope."""
+    path = files.parts[DOCUMENTS]
+    seen: dict[tuple[str, str], int] = {}
+    for number, record in objects(path):
+        place = Place(corpus, path.name, f"line {number}")
+        id = _id(record, "_id", place)
+        scope = _scope(record, place)
+        if (scope, id) in seen:
+            raise place.refusal("_id", f"each id once in scope {scope}", f"{id}, as on line {seen[scope, id]}")
+        seen[scope, id] = number
+        title = str(record.get("title") or "")
+        body = place.storable("text", place.string(record, "text"))
+        yield Document(
+            id,
+            scope,
+            "\n".join(part for part in (place.storable("title", title), body) if part.strip()),
+            _time(record, "occurred_at", place),
+            _importance(record, place),
+        )
+    if not seen:
+        raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
+
+
+def read_labels(files: Files, corpus: str) -> Iterator[Label]:
+    """Each query that is judged, or that is to find nothing; raises InputError for any other."""
+    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus)
+
+
+def _short(path: Path, corpus: str) -> Iterator[Label]:
+    seen: set[str] = set()
+    for number, record in objects(path):
+        place = Place(corpus, path.name, f"line {number}")
+        id = str(record.get("query_id") or record.get("_id") or f"q{number}")
+        if id.split() != [id] or id in seen:
+            raise place.refusal("query_id", "an id without blanks that no other query has", described(id))
+        seen.add(id)
+        yield _label(record, id, "query", _relevant(record, place), replace(place, item=f"query {id} (line {number})"))
+
+
+def _beir(files: Files, corpus: str) -> Iterator[Label]:
+    name, path = next((name, path) for name, path in files.parts.items() if name.startswith(JUDGEMENTS))
+    judged, elsewhere = _qrels(path, corpus), {id for other in files.others for id in _qrels(other, corpus)}
+    queries = files.parts[QUERIES]
+    seen: set[str] = set()
+    for number, record in objects(queries):
+        place = Place(corpus, queries.name, f"line {number}")
+        id = place.identifier(record, "_id")
+        if id in seen:
+            raise place.refusal("_id", "an id that no other query has", f"{id} again")
+        seen.add(id)
+        if id not in judged and id in elsewhere:
+            continue
+        grades = judged.get(id, {})
+        yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
+    unknown = next((id for id in judged if id not in seen), None)
+    if unknown is not None:
+        raise InputError(
+            f"{name}: judges {unknown}",
+            expected=f"a query of {QUERIES}",
+            found="no query of that id",
+            remedy="add the query, or take its judgements out",
+        )
+
+
+def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
+    """Grades by query and document. The header line of BEIR is passed over."""
+    found: dict[str, dict[str, float]] = {}
+    for number, line in lines(path):
+        place = Place(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
+        fields = line.split("\t") if "\t" in line else line.split()
+        if not line.strip() or (number == 1 and fields[-1].strip().lower() == "score"):
+            continue
+        if len(fields) == 4:
+            fields = [fields[0], *fields[2:]]  # TREC's form, with an iteration nobody uses
+        if len(fields) != 3:
+            raise place.refusal("columns", "query-id, corpus-id and score", f"{len(fields)}")
+        query, document, grade = (field.strip() for field in fields)
+        try:
+            value = float(grade)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise place.refusal("score", "a finite number", described(grade))
+        if document in found.setdefault(query, {}):
+            raise place.refusal("corpus-id", f"each document once for {query}", f"{document} again")
+        found[query][document] = max(value, 0.0)
+    return found
+
+
+def _label(record: dict[str, Any], id: str, field: str, grades: Mapping[str, float], place: Place) -> Label:
+    scope, tenant = _scope(record, place), record.get("tenant")
+    return Label(
+        id,
+        scope,
+        place.identifier(record, "tenant") if tenant is not None else (scope if record.get("scope") else ""),
+        place.identifier(record, "kind") if record.get("kind") is not None else KIND,
+        place.text(record, field),
+        grades,
+        _time(record, "occurred_at", place),
+        _time(record, "labelled_at", place),
+        place,
+    )
+
+
+def _relevant(record: dict[str, Any], place: Place) -> dict[str, float]:
+    given = record.get("relevant", [])
+    if isinstance(given, dict):
+        wrong = next((id for id, grade in given.items() if not _is_grade(grade)), None)
+        if wrong is not None:
+            raise place.refusal("relevant", "finite grades, 0 or more", f"{wrong}: {described(given[wrong])}")
+        return {id: float(grade) for id, grade in given.items()}
+    if not isinstance(given, list) or not all(isinstance(id, (str, int)) for id in given):
+        raise place.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
+    ids = [str(id) for id in given]
+    if len(set(ids)) < len(ids):
+        raise place.refusal("relevant", "each id once", f"{next(id for id in ids if ids.count(id) > 1)} again")
+    return dict.fromkeys(ids, 1.0)
+
+
+def _is_grade(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+
+
+def _id(record: dict[str, Any], field: str, place: Place) -> str:
+    given = record.get(field)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    return place.text(record, field)
+
+
+def _scope(record: dict[str, Any], place: Place) -> str:
+    """What a line may be answered from: its scope, else its tenant, else everything that names neither."""
+    for field in ("scope", "tenant"):
+        if record.get(field) is not None:
+            return place.identifier(record, field)
+    return EVERYWHERE
+
+
+def _time(record: dict[str, Any], field: str, place: Place) -> datetime | None:
+    given = record.get(field)
+    if given is None:
+        return None
+    try:
+        found = datetime.fromisoformat(str(given))
+    except ValueError:
+        raise place.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", described(given)) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _importance(record: dict[str, Any], place: Place) -> float:
+    given = record.get("importance", 0.5)
+    if not _is_grade(given) or given > 1:
+        raise place.refusal("importance", "a number from 0 to 1", described(given))
+    return float(given)
+
+
+def _missing(folder: Path, name: str) -> InputError:
+    there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no such folder"
+    return InputError(
+        f"{folder} is no labelled set: {name} is missing",
+        expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
+        found=there or "an empty folder",
+        remedy="`recallbench label` makes a set; README.md shows its files",
+    )

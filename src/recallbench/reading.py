@@ -1,0 +1,127 @@
+"""Files that nobody vouches for, read carefully: regular, inside their folder, bounded, UTF-8, unchanged meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from recallbench.errors import InputError
+
+LONGEST_LINE = 1 << 25
+"""32 MB: a ranking of 50 whole sessions with their text has less than one."""
+LARGEST_DOCUMENT = 1 << 27
+
+State = tuple[int, int, int]
+
+
+def regular(path: Path, folder: Path | None = None) -> Path:
+    """The path, if it is a file whose links stay inside `folder`; raises InputError otherwise, before it is opened."""
+    folder = path.parent if folder is None else folder
+    try:
+        real = path.resolve(strict=True)
+        if path.is_symlink() and not real.is_relative_to(folder.resolve()):
+            raise _refusal(path, "a file of the folder", f"a link that leaves it, to {real.name}")
+        if not stat.S_ISREG(real.stat().st_mode):
+            # Opening a pipe would wait for ever.
+            raise _refusal(path, "a regular file", "a folder" if real.is_dir() else "something else")
+    except OSError as error:
+        raise _refusal(path, "a readable file", error.strerror or str(error)) from None
+    except RuntimeError:
+        raise _refusal(path, "a readable file", "links that go round in a circle") from None
+    return path
+
+
+def state(path: Path) -> State:
+    """What changes when a file is written or replaced."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Each line with its number, without its end; raises InputError, naming the line, for what is no text."""
+    number, before = 0, None
+    try:
+        with regular(path).open("rb") as file:
+            before = state(path)
+            while raw := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(raw) > LONGEST_LINE:
+                    raise _refusal(path, f"lines of at most {LONGEST_LINE:,} bytes", "a longer one", number)
+                yield number, raw.decode("utf-8").rstrip("\r\n")
+            _refuse_change(path, before, os.fstat(file.fileno()))
+    except UnicodeDecodeError as error:
+        raise _refusal(path, "UTF-8", f"byte {error.object[error.start]:#04x} at {error.start}", number) from None
+    except OSError as error:
+        raise _refusal(path, "a readable file", error.strerror or str(error), number) from None
+
+
+def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line as a JSON object, with its number; raises InputError for anything else, a blank line included."""
+    for number, line in lines(path):
+        yield number, parsed(line, path, number)
+
+
+def document(path: Path) -> bytes:
+    """A whole file of moderate size; raises InputError for one that is too large, or that changes meanwhile."""
+    try:
+        with regular(path).open("rb") as file:
+            before = state(path)
+            if before[0] > LARGEST_DOCUMENT:
+                raise _refusal(path, f"at most {LARGEST_DOCUMENT:,} bytes", f"{before[0]:,}")
+            content = file.read(LARGEST_DOCUMENT + 1)
+            _refuse_change(path, before, os.fstat(file.fileno()))
+    except OSError as error:
+        raise _refusal(path, "a readable file", error.strerror or str(error)) from None
+    return content
+
+
+def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str, Any]:
+    """One JSON object; raises InputError that says what it is instead, and where."""
+    try:
+        found = json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise _refusal(path, "a JSON object" + ("" if number is None else " a line"), _said(error), number) from None
+    if not isinstance(found, dict):
+        raise _refusal(path, "a JSON object", type(found).__name__, number)
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name}, which is no JSON number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the field {next(name for name in found if [n for n, _ in pairs].count(name) > 1)} twice")
+    return found
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        if error.msg == "Extra data":
+            return f"something behind the object, from character {error.pos + 1} on: two rows on one line?"
+        if not error.doc.strip():
+            return "a blank line"
+        where = "at its end: the file may be cut off" if error.pos >= len(error.doc) - 1 else f"at {error.pos + 1}"
+        return f"{error.msg} {where}"
+    return "brackets nested without end" if isinstance(error, RecursionError) else str(error)
+
+
+def _refuse_change(path: Path, before: State, now: os.stat_result) -> None:
+    if before != (now.st_size, now.st_mtime_ns, now.st_ino) or before != state(path):
+        raise _refusal(path, "a file that nobody writes to", "it changed while it was being read")
+
+
+def _refusal(path: Path, expected: str, found: str, line: int | None = None) -> InputError:
+    where = f"{path.parent.name}/{path.name}" + ("" if not line else f", line {line}")
+    return InputError(
+        f"{where}: can't be read",
+        expected=expected,
+        found=found,
+        remedy="get the file again from where it was made, or make it again",
+    )
