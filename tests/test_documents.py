@@ -137,6 +137,7 @@ COMMANDS = (
     "versions",
     "audit",
     "multiverse",
+    "evaluate",
     "compare",
     "parity",
     "repeat",
@@ -184,7 +185,7 @@ def test_commands_parse(document: Path) -> None:
             assert words == ["--help"]
             continue
         command = words[0] if words else ""
-        if not words or command in ("evaluate", "sweep"):  # announced, not there yet
+        if not words or command == "sweep":  # announced, not there yet
             continue
         assert command in COMMANDS, words
         asked = [word for word in words[1:] if word.startswith("-")]
