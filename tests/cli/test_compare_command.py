@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -290,9 +291,34 @@ def _not_utf8(folder: Path) -> None:
     (folder / "raw_retrievals.jsonl").write_bytes(b"\xff\xfe{}\n")
 
 
+def _edited(field: str, value: object) -> Callable[[Path], None]:
+    """Of every row."""
+
+    def harm(folder: Path) -> None:
+        path = folder / "raw_retrievals.jsonl"
+        rows = [json.loads(line) | {field: value} for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    return harm
+
+
+def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
+    def harm(folder: Path) -> None:
+        metrics = json.loads((folder / "metrics.json").read_text())
+        metrics["retrieval"] |= {"calls": calls, "depth": depth}
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+
+    return harm
+
+
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
+        (_edited("cluster", "one"), "canary-1/q0 in cluster 'canary-1', as in bm25"),
+        (_edited("kind", "a kind"), "canary-1/q0 of the kind 'single-hop'"),
+        (_edited("candidates", 10**30), "figures that no result has"),
+        (_calls([-5], 50), "calls of -5 hits for rankings 50 deep"),
+        (_calls([10**12], 10**12), "rankings 1000000000000 deep"),
         (_gone, "no such folder"),
         (_blocked, "BLOCKED.md"),
         (_no_rows, "raw_retrievals.jsonl"),
@@ -316,6 +342,24 @@ def test_what_is_no_result_is_told_by_name(
     done = recallbench("compare", "bm25", folder, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_a_folder_may_claim_and_hold_what_it_will(place: Path, tmp_path: Path) -> None:
+    """A verdict is the file's word, no escape sequence reaches a terminal, and nothing but files is opened."""
+
+    def claim(metrics: dict) -> None:
+        metrics["verdict"] |= {"label": "VERIFIED", "text": "VERIFIED", "canonical": True}
+        metrics["store"]["version"] = "\x1b[31m9.9\nB: another line"
+
+    folder = changed(place, "bm25", tmp_path / "claiming", claim)
+    os.mkfifo(folder / "pipe")
+    (folder / "deeper").mkdir()
+    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
+    assert done.returncode == 0
+    (told,) = (line for line in done.stdout.splitlines() if line.startswith("B: "))
+    assert told == f"B: {folder}, bm25, \\x1b[31m9.9\\nB: another line, no embedder; it states VERIFIED, CANONICAL"
+    assert "\x1b" not in done.stdout
+    assert f"note: {folder}: deeper is not in the manifest" in done.stdout
 
 
 # Conditions and forms
@@ -392,6 +436,7 @@ WRONG = {
     "two forms": (("bm25", "again", "--json", "--markdown"), "one of them"),
     "a file": (("bm25/run.trec", "again"), "--qrels FILE"),
     "clusters of folders": (("bm25", "again", "--cluster-prefix", "/"), "are for TREC runs"),
+    "strict about nothing": (("bm25", "again", "--strict"), "--strict goes with --fail-if"),
     "less than none": (("bm25", "again", "--show", "-1"), "--show"),
 }
 

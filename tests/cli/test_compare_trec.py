@@ -153,6 +153,8 @@ def test_runs_of_other_depths_are_refused_beyond_the_shallower(runs: Path) -> No
 WRONG = {
     "store": (("--allow", "store"), "--allow store is not possible for TREC runs"),
     "corpus": (("--corpus-file", "qrels.txt"), "is for result folders"),
+    "no such prefix": (("--cluster-prefix", "/"), "--cluster-prefix '/' gives no question a cluster"),
+    "an empty prefix": (("--cluster-prefix", ""), "--cluster-prefix '' gives no question a cluster"),
     "two ways": (("--clusters", "qrels.txt", "--cluster-prefix", "/"), "the same in two ways"),
 }
 
@@ -162,6 +164,16 @@ def test_wrong_usage(runs: Path, words: tuple[str, ...], said: str) -> None:
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_no_name_breaks_what_is_shown(runs: Path) -> None:
+    (runs / "a.run").write_text("q1 Q0 a|\x1b[2J 1 3 A\n")
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--markdown", "--allow", "depth", cwd=runs)
+    assert r"| 1 | a\|\x1b[2J | b |" in done.stdout.splitlines()
+    assert (
+        r"  1  a|\x1b[2J"
+        in recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--allow", "depth", cwd=runs).stdout
+    )
 
 
 BAD = {

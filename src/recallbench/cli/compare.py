@@ -65,11 +65,15 @@ def compare(
     """
     from recallbench.errors import UsageError
     from recallbench.results import comparison_text
-    from recallbench.verdict.comparison_rule import condition, exit_code
+    from recallbench.verdict.comparison_rule import FORM, condition, exit_code
 
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
     conditions = [condition(text) for text in fail_if or ()]
+    if strict and not conditions:
+        raise UsageError(
+            "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
+        )
     asked = _words(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)

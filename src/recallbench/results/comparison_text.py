@@ -15,6 +15,7 @@ from recallbench.results.comparison import (
     SidePart,
     UnlikePart,
     difference_cells,
+    printable,
     signed,
     signed_range,
 )
@@ -33,7 +34,7 @@ def opening(found: Comparison) -> list[str]:
         f"A: {_side(found.first)}",
         f"B: {_side(found.second)}",
         *found.basis,
-        f"{found.n} questions counted, {dependent}; difference is B minus A",
+        f"{found.n} question{'s' if found.n != 1 else ''} counted, {dependent}; difference is B minus A",
         *_unlike(found.unlike),
     ]
 
@@ -53,8 +54,8 @@ def verdict(found: Comparison) -> list[str]:
     told = []
     if found.identical:
         told.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
-    told += [f"warning: {one}" for one in found.warnings]
-    told += [f"note: {one}" for one in found.notes]
+    told += [f"warning: {printable(one)}" for one in found.warnings]
+    told += [f"note: {printable(one)}" for one in found.notes]
     told += [f"{one.outcome}: {one.condition}: {one.reason}" for one in found.conditions]
     told += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in found.regressions]
     return told
@@ -72,7 +73,7 @@ def kind_rows(found: Comparison) -> list[list[str]]:
     def told(kind: str, one: MeasuredPart) -> list[str]:
         values = (figure(one.first), figure(one.second), signed(one.difference))
         return [
-            kind, str(one.n), one.measure, *values, signed_range(one.low, one.high),
+            printable(kind), str(one.n), one.measure, *values, signed_range(one.low, one.high),
             f"{one.wins}/{one.ties}/{one.losses}",
         ]  # fmt: skip
 
@@ -112,18 +113,18 @@ def changed_title(one: ChangedPart) -> str:
         f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in one.values.items()
         if before != after
     ]  # fmt: skip
-    return f"{one.question_id}{f' ({one.kind})' if one.kind else ''}: {', '.join(moved)}"
+    return printable(f"{one.question_id}{f' ({one.kind})' if one.kind else ''}: {', '.join(moved)}")
 
 
 def texts(one: ChangedPart) -> Iterator[str]:
     """The question, its gold, and what each put first where that is none; nothing where no text is known."""
     if one.question:
-        yield f"question: {one.question}"
+        yield f"question: {printable(' '.join(one.question.split()))}"
     known = {hit.id: hit.text for hit in (*one.first, *one.second) if hit.text}
     best = [hits[0].id for hits in (one.first, one.second) if hits and not hits[0].gold]
     for id in dict.fromkeys([*one.gold, *best]):
         if text := " ".join(known.get(id, "").split()):
-            yield f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}"
+            yield printable(f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
 
 
 def markdown(found: Comparison) -> str:
@@ -132,14 +133,14 @@ def markdown(found: Comparison) -> str:
         ["# A against B", ""],
         [f"- {line}" for line in opening(found)],
         [""],
-        table(HEADER, rows(found)),
+        _table(HEADER, rows(found)),
         [""],
         [line for told in verdict(found) for line in (f"**{told.partition(':')[0]}**{told.partition(':')[2] and ':'}"
                                                       f"{told.partition(':')[2]}", "")],
         reading(found),
     ]  # fmt: skip
     if found.kinds:
-        parts += [["", "## By kind", ""], table(KIND_HEADER, kind_rows(found))]
+        parts += [["", "## By kind", ""], _table(KIND_HEADER, kind_rows(found))]
     if found.changed:
         parts.append(["", "## What changed most"])
     for one in found.changed:
@@ -147,16 +148,23 @@ def markdown(found: Comparison) -> str:
             ["", f"### {changed_title(one)}", ""],
             [f"- {line}" for line in texts(one)],
             [""],
-            table(("rank", "A", "B"), changed_rows(one)),
+            _table(("rank", "A", "B"), changed_rows(one)),
         ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return table(header, [[cell.replace("|", "\\|") for cell in row] for row in rows])
+
+
 def _side(side: SidePart) -> str:
-    facts = [side.store, side.version, side.embedder] if side.store else []
-    canonical = [] if not side.store else ["CANONICAL" if side.canonical else "not CANONICAL"]
-    return ", ".join([side.name, *facts, side.verdict, *canonical])
+    facts = [side.store, side.version, side.embedder]
+    if not side.store:
+        return f"{side.name}, {side.verdict}"
+    # Nothing was audited: a verdict in a file is that file's word.
+    canonical = "CANONICAL" if side.canonical else "not CANONICAL"
+    return f"{', '.join([side.name, *facts])}; it states {side.verdict}, {canonical}"
 
 
 def _hit(hit: HitPart | None) -> str:
-    return "–" if hit is None else f"{hit.id}{' *' if hit.gold else ''}"
+    return "–" if hit is None else printable(f"{hit.id}{' *' if hit.gold else ''}")

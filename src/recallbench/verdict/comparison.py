@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recallbench import __version__
+from recallbench.errors import InputError
 from recallbench.results.comparison import (
     LEVEL,
     ChangedPart,
@@ -41,6 +42,7 @@ def compare(
 ) -> Comparison:
     """Second minus first, over the questions both were asked; raises InputError where these differ."""
     same_questions(first.rankings, second.rankings)
+    _same_kinds(first, second)
     wanted = list(dict.fromkeys([*measures, *(one.measure for one in conditions)]))
     counted = first.rankings.calls[0].gold > 0
     clustered = cluster_codes([first.rankings.clusters[i] for i in np.flatnonzero(counted)]) is not None
@@ -70,6 +72,17 @@ def compare(
         warnings=_warnings(overall),
         notes=[*first.notes, *(note for note in second.notes if note not in first.notes)],
     )
+
+
+def _same_kinds(first: Side, second: Side) -> None:
+    for question, kind, other in zip(first.rankings.questions, first.kinds, second.kinds, strict=True):
+        if kind != other:
+            raise InputError(
+                f"{first.part.name} and {second.part.name} were not asked the same questions",
+                expected=f"{question} of the kind {kind!r}",
+                found=f"{other!r} in {second.part.name}",
+                remedy="`recallbench audit` tells which of the two is not as its dataset says",
+            )
 
 
 def _measured(

@@ -11,7 +11,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.results import manifest
-from recallbench.results.comparison import SidePart
+from recallbench.results.comparison import SidePart, printable
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rankings import read
@@ -25,6 +25,9 @@ from recallbench.scoring.measures.registry import PRIMARY, parse
 from recallbench.verdict.comparison_frame import embedder_name
 from recallbench.verdict.comparison_side import Side, Words
 
+DEEPEST = 10_000
+"""No ranking is deeper: to judge to a depth that a file only claims would take all memory."""
+
 
 def folder_side(folder: Path) -> tuple[Side, Metrics]:
     """A result to compare; raises InputError for what is none, and where its rankings do not give its figures."""
@@ -34,17 +37,21 @@ def folder_side(folder: Path) -> tuple[Side, Metrics]:
         raise _no_result(folder, f"{BLOCKED}: the run could not be made, so there is nothing to compare")
     metrics = stated(folder).metrics
     before = state(folder / ROWS) if (folder / ROWS).is_file() else None
-    rankings = read(folder, metrics, _stated_measures(folder, metrics))
+    measures = _stated_measures(folder, metrics)
+    try:
+        rankings = read(folder, metrics, measures)
+    except (MemoryError, OverflowError) as error:
+        raise _no_result(folder, f"figures that no result has: {error}") from None
     fields = ["hits"] if len(metrics.retrieval.calls) == 1 else ["hits_of_k_call", "hits"]
     kinds, gold, calls = _ids(folder, fields)
     if before != state(folder / ROWS):
         raise _moved(folder)
     part = SidePart(
         name=str(folder),
-        store=system(metrics),
-        version=metrics.store.version,
-        embedder=embedder_name(metrics),
-        verdict=metrics.verdict.text,
+        store=printable(system(metrics)),
+        version=printable(metrics.store.version),
+        embedder=printable(embedder_name(metrics)),
+        verdict=printable(metrics.verdict.text),
         canonical=metrics.verdict.canonical,
         content_sha256=manifest.content_sha256(_hashes(folder)),
     )
@@ -126,8 +133,11 @@ def _ids(folder: Path, fields: Sequence[str]) -> tuple[tuple[str, ...], _Ids, tu
 def _stated_measures(folder: Path, metrics: Metrics) -> list[Measure]:
     """All that the rankings must give again; raises InputError where too little is stated to hold them to."""
     found = [parse(one.measure) for one in metrics.estimates.get(OVERALL, [])]
+    calls, depth = metrics.retrieval.calls, metrics.retrieval.depth
+    if calls and (calls != sorted(calls) or calls[0] < 1 or calls[-1] != depth or depth > DEEPEST):
+        raise _no_result(folder, f"calls of {', '.join(map(str, calls))} hits for rankings {depth} deep")
     missing = [one for one in PRIMARY if one.k <= metrics.retrieval.depth and one not in found]
-    if missing or not metrics.retrieval.calls:
+    if missing or not calls:
         raise _no_result(folder, f"no figure for {missing[0]}" if missing else "no call to the store")
     return found
 
@@ -164,7 +174,10 @@ def _moved(folder: Path) -> InputError:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.name != manifest.NAME}
+    """Of its regular files; what else lies there is told by the manifest's differences, and is never opened."""
+    return {
+        path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name != manifest.NAME
+    }
 
 
 def _no_result(folder: Path, found: str) -> InputError:

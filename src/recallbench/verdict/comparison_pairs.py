@@ -39,7 +39,7 @@ def by_question(
 
 
 def same_questions(one: Rankings, other: Rankings) -> None:
-    """Raises InputError, naming the first that differs, unless both have the same questions, gold and haystacks."""
+    """Raises InputError, naming the first that differs, unless questions, gold, haystacks and clusters agree."""
     if len(one.questions) != len(other.questions):
         raise _unlike(one, f"{len(one.questions)} questions", other, f"{len(other.questions)} questions")
     sizes = (side.calls[0].candidates.tolist() for side in (one, other))
@@ -50,6 +50,8 @@ def same_questions(one: Rankings, other: Rankings) -> None:
             raise _unlike(one, f"gold {sorted(one.gold[i])} of {here}", other, f"{sorted(other.gold[i])}")
         if size != their_size:
             raise _unlike(one, f"{size} segments that may answer {here}", other, f"{their_size}")
+        if one.clusters[i] != other.clusters[i]:
+            raise _unlike(one, f"{here} in cluster {one.clusters[i]!r}", other, f"cluster {other.clusters[i]!r}")
 
 
 def _unlike(one: Rankings, expected: str, other: Rankings, found: str) -> InputError:

@@ -85,8 +85,16 @@ def read_clusters(path: Path) -> dict[str, str]:
 
 def _clusters(questions: Sequence[str], file: Path | None, prefix: str | None) -> Mapping[str, str]:
     """The cluster of each question; one whose id has no such prefix stands alone."""
-    if prefix:
-        return {question: question.rpartition(prefix)[0] for question in questions}
+    if prefix is not None:
+        found = {question: question.rpartition(prefix)[0] if prefix else "" for question in questions}
+        if not any(found.values()):
+            raise UsageError(
+                f"--cluster-prefix {prefix!r} gives no question a cluster",
+                expected="what stands in the ids between a cluster's name and the rest",
+                found=f"questions such as {questions[0]}",
+                remedy="leave it out where questions are independent",
+            )
+        return found
     if file is None:
         return {}
     found = read_clusters(file)
