@@ -24,9 +24,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place with the result `r`, attested by the key `k`, and another pair `other`."""
     place = tmp_path_factory.mktemp("attested")
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=place).returncode == 0
-    for name in ("k", "other"):
+    for name in ("safe/k", "safe/other"):
         assert recallbench("keys", name, cwd=place).returncode == 0
-    assert recallbench("attest", "r", "--key", "k", cwd=place).returncode == 0
+    assert recallbench("attest", "r", "--key", "safe/k", cwd=place).returncode == 0
     return place
 
 
@@ -41,7 +41,7 @@ def envelope(place: Path) -> dict[str, Any]:
     return found
 
 
-def told(place: Path, changed: dict[str, Any] | None = None, key: str = "k.pub") -> str:
+def told(place: Path, changed: dict[str, Any] | None = None, key: str = "safe/k.pub") -> str:
     if changed is not None:
         (place / "r.attestation.json").write_text(json.dumps(changed))
     check = attested(place / "r", place / key)
@@ -50,7 +50,7 @@ def told(place: Path, changed: dict[str, Any] | None = None, key: str = "k.pub")
 
 
 def test_a_result_is_attested_beside_its_folder(made: Path) -> None:
-    check = attested(made / "r", made / "k.pub")
+    check = attested(made / "r", made / "safe/k.pub")
     assert (check.status, check.code) == ("pass", "RB-ATTESTED")
     signed = envelope(made)
     assert signed["payloadType"] == "application/vnd.in-toto+json"
@@ -71,7 +71,7 @@ def test_the_signature_is_plain_dsse(made: Path) -> None:
 
     signed, kind = envelope(made), b"application/vnd.in-toto+json"
     payload = base64.b64decode(signed["payload"])
-    key = load_pem_public_key((made / "k.pub").read_bytes())
+    key = load_pem_public_key((made / "safe/k.pub").read_bytes())
     covered = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
     key.verify(base64.b64decode(signed["signatures"][0]["sig"]), covered)  # type: ignore[union-attr, call-arg]
 
@@ -79,7 +79,7 @@ def test_the_signature_is_plain_dsse(made: Path) -> None:
 def test_what_is_wrong_is_told(copied: Path) -> None:
     good = envelope(copied)
     payload = base64.b64decode(good["payload"]).decode()
-    assert "signed with another key" in told(copied, key="other.pub")
+    assert "signed with another key" in told(copied, key="safe/other.pub")
     changed = base64.b64encode(payload.replace('"canonical":false', '"canonical":true').encode()).decode()
     assert "the signature does not fit" in told(copied, {**good, "payload": changed})
     assert "the payload type is 'text/plain'" in told(copied, {**good, "payloadType": "text/plain"})
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_told(copied: Path) -> None:
 def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "s", cwd=copied)
     shutil.copy(copied / "r.attestation.json", copied / "s.attestation.json")
-    other = attested(copied / "s", copied / "k.pub")
+    other = attested(copied / "s", copied / "safe/k.pub")
     assert (other.status, "it attests another result" in other.observed) == ("fail", True)
     report = copied / "r/report.md"
     report.write_text(report.read_text() + "better\n")
@@ -107,58 +107,74 @@ def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
 def test_a_folder_that_is_not_whole_is_not_signed(copied: Path) -> None:
     (copied / "r.attestation.json").unlink()
     (copied / "r/run.trec").unlink()
-    done = recallbench("attest", "r", "--key", "k", cwd=copied)
+    done = recallbench("attest", "r", "--key", "safe/k", cwd=copied)
     assert (done.returncode, "run.trec is missing" in done.stderr) == (2, True)
     assert not (copied / "r.attestation.json").exists()
-    assert recallbench("attest", "nowhere", "--key", "k", cwd=copied).returncode == 2
+    assert recallbench("attest", "nowhere", "--key", "safe/k", cwd=copied).returncode == 2
     assert "--key FILE" in recallbench("attest", "r", cwd=copied).stderr
 
 
 def test_nothing_is_overwritten(copied: Path) -> None:
-    before = (copied / "r.attestation.json").read_bytes(), (copied / "k").read_bytes()
-    for words in (("attest", "r", "--key", "k"), ("keys", "k")):
+    before = (copied / "r.attestation.json").read_bytes(), (copied / "safe/k").read_bytes()
+    for words in (("attest", "r", "--key", "safe/k"), ("keys", "safe/k")):
         done = recallbench(*words, cwd=copied)
         assert (done.returncode, "exists already" in done.stderr) == (2, True)
-    assert before == ((copied / "r.attestation.json").read_bytes(), (copied / "k").read_bytes())
-    (copied / "lonely.pub").write_text("")
-    assert recallbench("keys", "lonely", cwd=copied).returncode == 2
-    assert not (copied / "lonely").exists()
+    assert before == ((copied / "r.attestation.json").read_bytes(), (copied / "safe/k").read_bytes())
+    (copied / "safe/lonely.pub").write_text("")
+    assert recallbench("keys", "safe/lonely", cwd=copied).returncode == 2
+    assert not (copied / "safe/lonely").exists()
 
 
 def test_private_keys_are_private(copied: Path) -> None:
-    assert stat.S_IMODE((copied / "k").stat().st_mode) == 0o600
+    assert stat.S_IMODE((copied / "safe/k").stat().st_mode) == 0o600
     old = os.umask(0)
     try:
         private, _ = make(copied / "deep/er/key")
     finally:
         os.umask(old)
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
-    (copied / "k").chmod(0o640)
+    (copied / "safe/k").chmod(0o640)
     with pytest.raises(InputError, match="others than its owner"):
-        private_key(copied / "k")
+        private_key(copied / "safe/k")
 
 
 def test_private_keys_stay_away_from_results(copied: Path) -> None:
     (copied / "results").mkdir()
-    for name in ("r/k", "r/a/b/k", "results/k"):
+    for name in ("r/k", "r/a/b/k", "results/k", "results/new/deeper/k", "beside-r"):
         with pytest.raises(UsageError, match="does not belong near a result"):
             make(copied / name)
-    shutil.copy(copied / "k", copied / "r/k")
+    (copied / "locomo/results").mkdir(parents=True)
+    shutil.copytree(copied / "r", copied / "locomo/results/r")
+    (copied / "safe/link").symlink_to(copied / "r")
+    for name in ("locomo/k", "safe/link/k"):
+        with pytest.raises(UsageError, match="does not belong near a result"):
+            make(copied / name)
+    shutil.copy(copied / "safe/k", copied / "r/k")
     with pytest.raises(UsageError, match="does not belong near a result"):
         private_key(copied / "r/k")
 
 
 def test_other_files_are_no_keys(copied: Path) -> None:
-    (copied / "text").write_text("hello")
-    (copied / "text").chmod(0o600)
-    shutil.copy(copied / "k.pub", copied / "public")
-    (copied / "public").chmod(0o600)
-    for name in ("text", "public", "nowhere", "r"):
+    (copied / "safe/folder").mkdir()
+    (copied / "safe/text").write_text("hello")
+    (copied / "safe/text").chmod(0o600)
+    shutil.copy(copied / "safe/k.pub", copied / "safe/public")
+    (copied / "safe/public").chmod(0o600)
+    for name in ("safe/text", "safe/public", "safe/nowhere", "safe/folder"):
         with pytest.raises(InputError, match="can't be used as a key"):
             private_key(copied / name)
-    for name in ("text", "k", "nowhere"):
+    for name in ("safe/text", "safe/k", "nowhere"):
         with pytest.raises(InputError, match="can't be used as a key"):
             attested(copied / "r", copied / name)
+
+
+def test_a_key_has_a_name_of_its_own(copied: Path) -> None:
+    for name in ("", ".", "safe/release.pub"):
+        done = recallbench("keys", name, cwd=copied)
+        assert (done.returncode, "can't be the name of a private key" in done.stderr) == (2, True)
+    assert not (copied / "safe/release.pub").exists()
+    signed = recallbench("attest", "r", "--key", "safe/k.pub", cwd=copied)
+    assert (signed.returncode, "found: a public key" in signed.stderr, "chmod" in signed.stderr) == (2, True, False)
 
 
 def test_without_the_extra(made: Path) -> None:
@@ -166,7 +182,7 @@ def test_without_the_extra(made: Path) -> None:
         "import sys; sys.modules['securesystemslib'] = None; from recallbench.cli.main import run_program; "
         "run_program(sys.argv[1:])"
     )
-    for words in (["keys", "new"], ["attest", "r", "--key", "k"]):
+    for words in (["keys", "safe/new"], ["attest", "r", "--key", "safe/k"]):
         done = subprocess.run(
             [sys.executable, "-c", program, *words],
             cwd=made,

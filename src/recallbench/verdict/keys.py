@@ -30,6 +30,13 @@ def needs_extra() -> Any:
 def make(name: Path) -> tuple[Path, Path]:
     """Write a new private key, which its owner alone may read, and the public one beside it; overwrites nothing."""
     signer = needs_extra()
+    if not name.name or name.suffix == PUBLIC:
+        raise UsageError(
+            f"{str(name)!r} can't be the name of a private key",
+            expected=f"a file's name without {PUBLIC}: that is how the public one is called",
+            found=str(name),
+            remedy="recallbench keys ~/.config/recallbench/release",
+        )
     private, public = name, name.with_name(name.name + PUBLIC)
     refuse_near_results(private)
     for path in (private, public):
@@ -57,6 +64,8 @@ def private_key(path: Path) -> Any:
 
     refuse_near_results(path)
     content = _content(path)
+    if b"PUBLIC KEY" in content:
+        raise _no_key(path, "the private key, which signs", "a public key")
     rights = path.stat().st_mode & 0o777
     if rights & 0o077:
         raise InputError(
@@ -95,10 +104,10 @@ def public_key(path: Path) -> Any:
 
 
 def refuse_near_results(path: Path) -> None:
-    """Raise UsageError for a private key in a result folder, below one, or among them: it would be published too."""
+    """Raise UsageError for a private key in, below, beside or right above results: it would be published."""
     folder = path.resolve().parent
-    near = next((one for one in (folder, *folder.parents) if _is_result(one)), None)
-    if near is None and folder.name == "results":
+    near = next((one for one in (folder, *folder.parents) if one.name == "results" or _is_result(one)), None)
+    if near is None and _holds(folder):
         near = folder
     if near is not None:
         raise UsageError(
@@ -119,6 +128,15 @@ def _public_bytes(private: bytes) -> bytes:
 
 def _is_result(folder: Path) -> bool:
     return any((folder / name).exists() for name in (MANIFEST, "metrics.json", BLOCKED))
+
+
+def _holds(folder: Path) -> bool:
+    """Whether results lie in the folder, or in a `results` of it."""
+    try:
+        below = [one for place in (folder, folder / "results") if place.is_dir() for one in place.iterdir()]
+        return any((one / name).exists() for one in below for name in ("metrics.json", BLOCKED))
+    except OSError:
+        return False
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
