@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from recallbench.protocol.history import NAME, Record, entries
+from recallbench.protocol.history import NAME, Record, deviations_named, entries
 from recallbench.verdict.publication import CODE, published
 
 START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-locomo\n"
@@ -95,11 +95,21 @@ def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
     assert "this entry says nothing" in refused(*base)
     assert "needs its kind" in refused("--title", "T")
     assert "needs two results" in refused(*base, "--before", results / "a")
+    assert "are the same" in refused(*base, "--before", results / "a", "--after", results / "a")
     assert "metrics.json" in refused(*base, "--before", tmp_path, "--after", tmp_path)
     for title, text in (
         ("T\n## 2026-11-19: U", "x"),
         ("T", "## 2026-11-19: U"),
         ("T", "```\nx"),
+        ("T", "~~~\nx"),
+        ("T", "<!-- x"),
+        ("T", "# A heading above all entries"),
+        ("T", " ## 2026-11-19: U"),
+        ("T", "2026-11-19: U\n---"),
+        ("T", "* Deviation: limit"),
+        ("T", "  - Deviation: limit"),
+        ("T", "\x1b[2Jx"),
+        ("T\x0bU", "x"),
         ("T", "- Deviation: limit"),
     ):
         assert "would not be read back" in refused("--kind", "source", "--title", title, "--text", text)
@@ -107,6 +117,16 @@ def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("## someday: x\n")
     assert add(tmp_path, *base, "--text", "x")[0] == 2
     assert (tmp_path / NAME).read_text() == "## someday: x\n"
+
+
+@pytest.mark.parametrize(
+    "hidden", ["<!--\n{}\n-->", "<!-- {} -->", "~~~\n{}\n~~~", "```\n~~~\n{}\n```", " ```\n{}\n ```"]
+)
+def test_what_nobody_sees_is_no_record(hidden: str) -> None:
+    line = "- Deviation: limit on locomo"
+    text = START + "\n" + hidden.replace("{}", line) + "\n"
+    assert deviations_named(text, "locomo") == frozenset()
+    assert deviations_named(text + line + "\n", "locomo") == {"limit"}
 
 
 def test_nothing_is_left_beside_the_file(results: Path, tmp_path: Path) -> None:

@@ -15,6 +15,9 @@ NAME = "HISTORY.md"
 _HEADING = re.compile(r"^## +(.*)$")
 _DATED = re.compile(r"(\d{4}-\d{2}-\d{2}): +(\S.*)")
 _RECORD = re.compile(r"^(?:- )?Deviation: *(.*)$")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+_LOOKS_LIKE_MORE = re.compile(r"(?m)^\s{0,3}#{1,2}(?:\s|$)|^[^\n]*\S[^\n]*\n {0,3}(?:=+|-+)[ \t]*$|^\W*Deviation:")
+"""What a reader, or another program, would take for a heading over entries or for a record."""
 _NAMED = re.compile(r"(?P<kind>[a-z]+)(?: (?!on\b)(?P<what>\S+))?(?: on (?P<corpus>\S+))?")
 
 
@@ -52,7 +55,7 @@ def entries(text: str) -> tuple[Entry, ...]:
         if heading is not None:
             found.append(Entry(*heading, "\n".join(lines).strip(), tuple(records)))
 
-    for number, line in enumerate(_unfenced(text), 1):
+    for number, line in enumerate(_shown(text), 1):
         if match := _HEADING.match(line):
             close()
             heading, lines, records = _heading(match[1], number), [], []
@@ -128,6 +131,11 @@ def appended(text: str, entry: Entry) -> str:
             found=str(entry.dated),
             remedy="give another --date, or none",
         )
+    hidden = next((one for one in entry.title + entry.body if not one.isprintable() and one not in "\n\t"), None)
+    if hidden is not None:
+        raise _unreadable(f"the character {hidden!r}")
+    if found := _LOOKS_LIKE_MORE.search(entry.body):
+        raise _unreadable(found[0].strip())
     made = f"{text.rstrip()}\n\n{_written(entry)}" if text.strip() else f"# History\n\n{_written(entry)}"
     try:
         read_back = entries(made)
@@ -152,21 +160,30 @@ def _written(entry: Entry) -> str:
 def _unreadable(found: str) -> UsageError:
     return UsageError(
         "this entry would not be read back as it was given",
-        expected="a title of one line, and a text without headings of the second level, records and code blocks",
+        expected="a title of one line, and a text without headings of the first two levels, records, comments and "
+        "code blocks",
         found=found,
         remedy="mend --title or --text; where HISTORY.md itself ends in an open code block, close it",
     )
 
 
-def _unfenced(text: str) -> list[str]:
-    """The lines, those of code blocks emptied: an example is not a record."""
-    fenced, kept = False, []
+def _shown(text: str) -> list[str]:
+    """The lines, those of code blocks and HTML comments emptied: an example is no record, nor is what nobody sees."""
+    hidden, kept = "", []
     for line in text.splitlines():
-        if line.startswith("```"):
-            fenced = not fenced
+        if hidden:
+            if hidden in line if hidden == "-->" else line.strip().startswith(hidden):
+                hidden = ""
             kept.append("")
+        elif fence := _FENCE.match(line):
+            hidden = fence[1]
+            kept.append("")
+        elif "<!--" in line:
+            start, _, behind = line.partition("<!--")
+            hidden = "" if "-->" in behind else "-->"
+            kept.append(start.rstrip())
         else:
-            kept.append("" if fenced else line)
+            kept.append(line)
     return kept
 
 

@@ -48,6 +48,13 @@ def entry(
 
 def impact(before: Stated, after: Stated, file: Path) -> str:
     """Both results by folder and hash, and the protocol's metrics of each beside the other."""
+    if before.manifest_sha256 == after.manifest_sha256:
+        raise UsageError(
+            "the result before and the one after are the same",
+            expected="two results",
+            found=f"{before.folder} and {after.folder}",
+            remedy="name the result from before the change with --before",
+        )
     made = movements(before, after)
     if not made:
         raise UsageError(
