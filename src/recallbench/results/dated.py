@@ -1,0 +1,88 @@
+"""Results in the order in which they were made, and the latest of several."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recallbench.errors import Blocked, InputError
+from recallbench.reading import document, parsed
+from recallbench.results.folder import BLOCKED
+
+_DAY = re.compile(r"(?:^|_)(\d{8})(?=_|$)")
+_WILD = re.compile(r"[*?\[]")
+
+
+def is_result(folder: Path) -> bool:
+    """Whether a run left this folder, one that could not be made included."""
+    return (folder / "metrics.json").is_file() or (folder / BLOCKED).is_file()
+
+
+def made_at(folder: Path) -> datetime:
+    """When the run started, by its environment.json, else the day in the folder's name; InputError without either."""
+    path = folder / "environment.json"
+    stated = str(parsed(document(path), path).get("started", "")) if path.is_file() else ""
+    try:
+        found = datetime.fromisoformat(stated)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    except ValueError:
+        pass
+    for digits in reversed(_DAY.findall(folder.name)):
+        try:
+            return datetime.strptime(digits, "%Y%m%d").replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    raise InputError(
+        f"{folder}: nothing says when it was made",
+        expected="`started` in environment.json, or <name>_<YYYYMMDD>",
+        found=stated or "neither",
+        remedy="make the result again with `recallbench run`, or name the folder after its day",
+    )
+
+
+def named(place: str, base: Path) -> list[Path]:
+    """The folders that a path means: itself, what its wildcards match, or the results that lie in it; by name."""
+    path = base / place
+    if path.exists() or not _WILD.search(place):
+        inside = sorted(one for one in path.iterdir() if one.is_dir()) if path.is_dir() and not is_result(path) else []
+        return [one for one in inside if is_result(one)] or [path]
+    return [Path(one) for one in sorted(glob.glob(str(path), recursive=True)) if Path(one).is_dir()]
+
+
+def latest(place: str, base: Path) -> Path:
+    """The one result a path means, the latest where it means several; raises Blocked where that could not be made."""
+    found = named(place, base)
+    if len(found) == 1 and not _WILD.search(place) and not is_result(found[0]):
+        raise _none(place, "no such folder" if not found[0].exists() else "a folder without metrics.json")
+    whole = [one for one in found if (one / "metrics.json").is_file()]
+    given_up = [one for one in found if (one / BLOCKED).is_file()]
+    best = max(whole, key=lambda one: (made_at(one), one.name), default=None)
+    # Of one day, the attempt that came to something counts: the name of the other tells no hour.
+    last = max(given_up, key=lambda one: (made_at(one).date(), one.name), default=None)
+    if last is not None and (best is None or made_at(last).date() > made_at(best).date()):
+        raise Blocked(
+            f"the latest result of {place} could not be made",
+            expected="a result",
+            found=f"{last.name}/{BLOCKED}",
+            remedy=f"read {last / BLOCKED}: it names what is missing",
+        )
+    if best is None:
+        raise _none(place, "nothing that it matches is a result")
+    return best
+
+
+def in_order(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
+    """Each with its time, earliest first."""
+    return sorted(((made_at(one), one) for one in folders), key=lambda one: (one[0], one[1].name))
+
+
+def _none(place: str, found: str) -> Blocked:
+    return Blocked(
+        f"there is no result at {place}",
+        expected="a result folder, a pattern that matches some, or a folder that holds some",
+        found=found,
+        remedy="make one first with `recallbench run`, or name another place",
+    )

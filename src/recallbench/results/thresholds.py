@@ -1,0 +1,145 @@
+"""What `recallbench gate` found: the document for machines, and the tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.results.comparison import signed, signed_range
+from recallbench.results.report import figure, table
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ThresholdPart(_Part):
+    """One threshold beside what was measured."""
+
+    result: str = Field(description="its name in the settings file")
+    part: str = Field(description="overall, or the kind or tenant")
+    what: Literal["at_least", "drops", "p95_ms", "audit"]
+    measure: str
+    required: float | None = Field(description="null for an audit")
+    observed: float | None = Field(description="for drops: the result minus its baseline")
+    low: float | None = Field(description="lower end of the 95% interval of what was observed")
+    high: float | None
+    ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
+    n: int = Field(description="questions, or queries timed")
+    outcome: Literal["holds", "falls short", "inconclusive"]
+    by: float | None = Field(description="by how much it falls short; null where it does not")
+    note: str
+
+
+class ResultPart(_Part):
+    result: str
+    folder: str
+    content_sha256: str
+    system: str
+    baseline: str | None
+    baseline_sha256: str | None
+
+
+class Gating(_Part):
+    """Every threshold of a settings file."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    passed: bool
+    results: list[ResultPart]
+    thresholds: list[ThresholdPart]
+
+
+HEADER = ("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note")
+
+
+def short_of(found: Gating) -> list[ThresholdPart]:
+    """The thresholds that were not kept."""
+    return [one for one in found.thresholds if one.outcome == "falls short"]
+
+
+def kept(found: Gating) -> list[ThresholdPart]:
+    """The others: kept, or not disproven."""
+    return [one for one in found.thresholds if one.outcome != "falls short"]
+
+
+def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
+    """The cells below `HEADER`."""
+    return [
+        (
+            one.result,
+            one.part,
+            required(one),
+            _observed(one),
+            _interval(one),
+            str(one.n) if one.n else "–",
+            figure(one.ceiling),
+            _by(one),
+            "; ".join(part for part in ("inconclusive" if one.outcome == "inconclusive" else "", one.note) if part)
+            or "–",
+        )
+        for one in parts
+    ]
+
+
+def required(one: ThresholdPart) -> str:
+    """The threshold as a person would write it."""
+    if one.required is None:
+        return one.measure
+    form = {"at_least": "{} >= {:g}", "drops": "{} drops less than {:g}", "p95_ms": "{} <= {:g} ms"}[one.what]
+    return form.format(one.measure, one.required)
+
+
+def verdict(found: Gating) -> str:
+    """One line."""
+    missed, held = len(short_of(found)), len(kept(found))
+    open_ = sum(one.outcome == "inconclusive" for one in found.thresholds)
+    more = f", {open_} of them inconclusive" if open_ else ""
+    if missed:
+        return f"gate: {missed} of {missed + held} thresholds fall short{more and f'; {open_} more inconclusive'}"
+    return f"gate: all {held} thresholds hold{more}"
+
+
+def sources(found: Gating) -> list[str]:
+    """Which folders were looked at, a line each."""
+    return [
+        f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
+        + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
+        for one in found.results
+    ]
+
+
+def markdown(found: Gating) -> str:
+    """For a job's summary or a comment on a pull request."""
+    parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {verdict(found)}", ""]]
+    for title, chosen in (("Falls short", short_of(found)), ("Holds", kept(found))):
+        if chosen:
+            cells = [[cell.replace("|", "\\|") for cell in row] for row in rows(chosen)]
+            parts += [[f"**{title}**", ""], table(HEADER, cells), [""]]
+    parts.append([f"- {line}" for line in sources(found)])
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _observed(one: ThresholdPart) -> str:
+    if one.observed is None:
+        return "–"
+    if one.what == "p95_ms":
+        return f"{one.observed:.3g} ms"
+    return signed(one.observed) if one.what == "drops" else figure(one.observed)
+
+
+def _interval(one: ThresholdPart) -> str:
+    if one.what == "p95_ms":
+        low, high = (None if bound is None else f"{bound:.3g}" for bound in (one.low, one.high))
+        return "–" if low is None and high is None else f"{low or '?'} to {high or '?'} ms"
+    if one.what == "drops":
+        return signed_range(one.low, one.high)
+    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+
+
+def _by(one: ThresholdPart) -> str:
+    if one.by is None:
+        return "–"
+    return f"{one.by:.3g} ms" if one.what == "p95_ms" else figure(one.by)

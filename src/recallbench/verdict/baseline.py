@@ -1,0 +1,56 @@
+"""A result kept as the baseline that later ones are compared with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from recallbench.errors import UsageError
+from recallbench.results import manifest
+from recallbench.results.folder import staged
+from recallbench.verdict.comparison_folders import folder_side
+
+
+def store(result: Path, place: Path, *, replace: bool) -> str:
+    """Copy a whole result to `place`, and say what happened; another one there is kept unless it is to be replaced."""
+    if _same_place(result, place):
+        raise UsageError(
+            f"{place} is the result itself",
+            expected="a baseline in a place of its own",
+            found="one folder named as both",
+            remedy="name another baseline",
+        )
+    if not place.exists():
+        _copy(result, place)
+        return "stored"
+    before, now = (folder_side(one)[0].part.content_sha256 for one in (place, result))
+    if before == now and not manifest.differences(place):
+        return "the same already"
+    if not replace:
+        raise UsageError(
+            f"{place} holds another baseline",
+            expected=f"content {now[:12]}, or --replace",
+            found=f"content {before[:12]}",
+            remedy="look at `recallbench compare` of both, then `recallbench gate --update --replace`",
+        )
+    # The old one is put aside, not deleted, until the new one stands.
+    aside = place.with_name(f".{place.name}.before-{os.getpid()}")
+    place.rename(aside)
+    try:
+        _copy(result, place)
+    except BaseException:
+        aside.rename(place)
+        raise
+    shutil.rmtree(aside)
+    return "replaced"
+
+
+def _copy(result: Path, place: Path) -> None:
+    with staged(place) as made:
+        for path in sorted(result.iterdir()):
+            shutil.copyfile(path, made.place / path.name)
+
+
+def _same_place(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()

@@ -1,0 +1,275 @@
+"""Results held to thresholds: floors, drops from a baseline and latency, overall, per kind and per tenant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recallbench import __version__
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import lines
+from recallbench.results import latency, manifest
+from recallbench.results.comparison import MeasuredPart, difference_fields
+from recallbench.results.dated import latest
+from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.rows import NAME as ROWS
+from recallbench.results.thresholds import Gating, ResultPart, ThresholdPart
+from recallbench.scoring.estimate import Estimate, estimates
+from recallbench.scoring.intervals import cluster_codes
+from recallbench.scoring.judgement import Bools
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.quantiles import quantile, quantile_interval
+from recallbench.verdict.audit import audit
+from recallbench.verdict.comparison_folders import folder_side
+from recallbench.verdict.comparison_frame import unlike
+from recallbench.verdict.comparison_pairs import by_question
+from recallbench.verdict.comparison_rule import Condition, decide
+from recallbench.verdict.comparison_side import Side
+from recallbench.verdict.thresholds_file import EVERY, Demands, Held, ThresholdsFile
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sound:
+    """A result whose files are those of its manifest, and whose rankings give its figures."""
+
+    name: str
+    held: Held
+    folder: Path
+    side: Side
+    metrics: Metrics
+    tenants: tuple[str, ...]
+    baseline: tuple[Side, Metrics] | None
+
+    def parts(self) -> Iterator[tuple[str, Bools, Demands]]:
+        """All questions, then each kind and tenant that something is demanded of, with its questions."""
+        yield OVERALL, np.ones(len(self.tenants), dtype=np.bool_), self.held
+        for what, values, demanded in (
+            ("kind", self.side.kinds, self.held.kinds),
+            ("tenant", self.tenants, self.held.tenants),
+        ):
+            there = np.array(values)
+            for name, demands in demanded.items():
+                chosen = list(dict.fromkeys(values)) if name == EVERY else [name]
+                for one in chosen:
+                    yield f"{what} {one}", there == one, demands
+
+
+def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:
+    """Every threshold beside what was measured; `given` names other folders than the file does.
+
+    Raises InputError for a folder that is not sound, and UsageError where no ranking could keep a threshold.
+    """
+    sound = [look(name, held, base, given.get(name)) for name, held in file.result.items()]
+    measured = [_measured(one) for one in sound]
+    _refuse_unreachable(sound, measured)
+    found = [part for one, values in zip(sound, measured, strict=True) for part in _decided(one, values, base, environ)]
+    return Gating(
+        schema_version="1",
+        recallbench_version=__version__,
+        passed=all(one.outcome != "falls short" for one in found),
+        results=[_told(one) for one in sound],
+        thresholds=found,
+    )
+
+
+def look(name: str, held: Held, base: Path, given: Path | None, *, baseline: bool = True) -> Sound:
+    """The result, and with `baseline` also what it is compared with; raises InputError where either is not sound."""
+    folder = given if given is not None else latest(held.folder, base)
+    side, metrics = _side(folder)
+    compared = None
+    if baseline and held.baseline is not None and any(part.drops for part in held.demands):
+        place = base / held.baseline
+        if not place.exists():
+            raise InputError(
+                f"{name}: the baseline {held.baseline} is not there",
+                expected="a result folder",
+                found="no such folder",
+                remedy="store this result as the baseline with `recallbench gate --update`",
+            )
+        compared = _side(place)
+        unlike(compared[1], metrics, (str(place), str(folder)), held.allow)
+    return Sound(name, held, folder, side, metrics, _tenants(folder), compared)
+
+
+def _side(folder: Path) -> tuple[Side, Metrics]:
+    side, metrics = folder_side(folder)
+    wrong = manifest.differences(folder)
+    if wrong:
+        raise InputError(
+            f"{folder} is not as it was written",
+            expected="the files that its manifest names, unchanged",
+            found="; ".join(wrong),
+            remedy="get it again from where it was made; `recallbench audit` tells more",
+        )
+    return side, metrics
+
+
+def _tenants(folder: Path) -> tuple[str, ...]:
+    """Whose each question is: its tenant where the rows name one, else its scope."""
+    rows = (json.loads(line) for _, line in lines(folder / ROWS))
+    return tuple(str(row.get("tenant") or row["scope"]) for row in rows)
+
+
+_Values = dict[str, dict[str, Estimate]]
+
+
+def _measured(one: Sound) -> _Values:
+    """By part and measure; raises InputError for a part without questions, and a measure too deep."""
+    rankings, depth = one.side.rankings, one.metrics.retrieval.depth
+    asked = dict.fromkeys(m for part in one.held.demands for m in (*part.at_least, *part.drops))
+    measures = [parse(text) for text in asked]
+    deeper = next((measure for measure in measures if measure.k > depth), None)
+    if deeper is not None:
+        raise UsageError(
+            f"{one.name}: {deeper} can't be taken from {one.folder}",
+            expected=f"a depth of {depth} or less",
+            found=str(deeper),
+            remedy="name a measure within the depth of the result",
+        )
+    masks = {name: mask for name, mask, _ in one.parts()}
+    found = estimates(measures, rankings.calls, rankings.clusters, masks)
+    for name, mask in masks.items():
+        if not (mask & (rankings.calls[0].gold > 0)).any():
+            raise _empty(one, name)
+    return {name: {str(e.measure): e for e in row} for name, row in found.items()}
+
+
+def _empty(one: Sound, part: str) -> InputError:
+    what = part.partition(" ")[0]
+    there = {"kind": one.side.kinds, "tenant": one.tenants}.get(what, ())
+    shown = list(dict.fromkeys(there))
+    return InputError(
+        f"{one.name}: {part} has no question with something to find in {one.folder}",
+        expected=f"one of {', '.join(shown[:12])}{' …' if len(shown) > 12 else ''}" if shown else "questions with gold",
+        found=part,
+        remedy=f"name a {what} that is there" if shown else "measure with a set that has answers",
+    )
+
+
+def _refuse_unreachable(sound: Sequence[Sound], measured: Sequence[_Values]) -> None:
+    beyond = [
+        (one.name, part, name, floor, values[part][name].ceiling or 0.0)
+        for one, values in zip(sound, measured, strict=True)
+        for part, _, demands in one.parts()
+        for name, floor in demands.at_least.items()
+        if floor > (values[part][name].ceiling or 0.0) + _ROUNDING
+    ]
+    if beyond:
+        raise UsageError(
+            f"no ranking could keep {'this threshold' if len(beyond) == 1 else 'these thresholds'}",
+            expected="; ".join(
+                f"{name}, {part}: {measure} of at most {ceiling:.4f}, the ceiling of an oracle"
+                for name, part, measure, _, ceiling in beyond
+            ),
+            found="; ".join(f"{measure} >= {floor:g}" for _, _, measure, floor, _ in beyond),
+            remedy="lower it, or take another measure: recall_frac@k is not bounded by how little there is to find",
+        )
+
+
+def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]) -> Iterator[ThresholdPart]:
+    if one.held.audit:
+        yield _audited(one, base, environ)
+    for part, mask, demands in one.parts():
+        for name, floor in demands.at_least.items():
+            yield _floor(one, part, values[part][name], floor)
+        for name, drop in demands.drops.items():
+            yield _dropped(one, part, mask, values[part][name], drop)
+    for state, limit in one.held.p95_ms.items():
+        yield _latency(one, state, limit)
+
+
+def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPart:
+    assert found.value is not None
+    short = found.value < floor - _ROUNDING
+    within = short and found.high is not None and found.high >= floor
+    return _part(
+        one, part, "at_least", str(found.measure),
+        required=floor, observed=found.value, low=found.low, high=found.high, ceiling=found.ceiling, n=found.n,
+        outcome="falls short" if short else "holds", by=floor - found.value if short else None,
+        note="the interval reaches it: so many questions can't tell" if within else "",
+    )  # fmt: skip
+
+
+def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -> ThresholdPart:
+    assert one.baseline is not None
+    first, second = one.baseline[0].rankings, one.side.rankings
+    counted = second.calls[0].gold > 0
+    clustered = cluster_codes([second.clusters[i] for i in np.flatnonzero(counted)]) is not None
+    (pair,) = by_question(first, second, [found.measure], clustered=clustered, keep=mask)
+    keep = mask & counted
+    measured = MeasuredPart.model_validate(
+        {
+            **difference_fields(str(found.measure), pair, None),
+            "first": float(first.values(found.measure)[keep].mean()),
+            "second": float(second.values(found.measure)[keep].mean()),
+            "role": "secondary",
+            "turning": list(pair.turning),
+        }
+    )
+    ruled = decide(Condition(found.measure, drop), measured)
+    inconclusive = ruled.outcome == "inconclusive"
+    short = ruled.outcome == "fails" or (inconclusive and one.held.strict)
+    return _part(
+        one, part, "drops", str(found.measure),
+        required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=found.ceiling,
+        outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
+        n=pair.n, by=max(0.0, -measured.difference - drop) if short else None,
+        note=("inconclusive, which `strict` forbids: " if short and inconclusive else "") + ruled.reason,
+    )  # fmt: skip
+
+
+def _latency(one: Sound, state: str, limit: float) -> ThresholdPart:
+    times = latency.query_times(one.folder, state)
+    found, bounds = quantile(times, 0.95), quantile_interval(times, 0.95)
+    if found is None:
+        raise InputError(
+            f"{one.name}: {one.folder} has no p95 of {state} queries",
+            expected="queries that were timed one by one",
+            found=latency.why_none(one.folder, state),
+            remedy=f"take p95_ms.{state} out, or measure with a store that can tell {state} queries",
+        )
+    short = found > limit
+    few = f", of {len(times)} the slowest" if len(times) < 20 else ""
+    return _part(
+        one, OVERALL, "p95_ms", f"p95 {state}",
+        required=limit, observed=found, low=bounds.low, high=bounds.high, ceiling=None, n=len(times),
+        outcome="falls short" if short else "holds", by=found - limit if short else None,
+        note=f"noisy: single queries on {latency.machine(one.folder) or 'an unnamed machine'}{few}",
+    )  # fmt: skip
+
+
+def _audited(one: Sound, base: Path, environ: Mapping[str, str]) -> ThresholdPart:
+    files = [base / one.held.corpus_file] if one.held.corpus_file else []
+    done = audit(one.folder, corpus_files=files, environ=environ)
+    failed = [
+        check for check in done.checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
+    ]
+    told = [f"{check.code} {check.status}: {check.observed}" for check in failed]
+    return _part(
+        one, OVERALL, "audit", "audit: no check fails",
+        required=None, observed=None, low=None, high=None, ceiling=None, n=one.metrics.retrieval.asked,
+        outcome="falls short" if failed else "holds", by=None,
+        note="; ".join(told) or f"{len(done.checks)} checks; {done.verdict.text}",
+    )  # fmt: skip
+
+
+def _part(one: Sound, part: str, what: str, measure: str, **rest: object) -> ThresholdPart:
+    return ThresholdPart.model_validate({"result": one.name, "part": part, "what": what, "measure": measure, **rest})
+
+
+def _told(one: Sound) -> ResultPart:
+    part, against = one.side.part, one.baseline
+    return ResultPart(
+        result=one.name,
+        folder=str(one.folder),
+        content_sha256=part.content_sha256,
+        system=", ".join((part.store, part.version, part.embedder)),
+        baseline=against[0].part.name if against else None,
+        baseline_sha256=against[0].part.content_sha256 if against else None,
+    )

@@ -1,0 +1,158 @@
+"""`recallbench.toml`: which results are held to which thresholds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import document
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
+
+EVERY = "*"
+"""In place of a kind or tenant: each one there is."""
+EXAMPLE = '[result.nightly] with folder = "results/*" and [result.nightly.at_least] with "recall_any@10" = 0.95'
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=True)
+
+
+Floor = Annotated[float, Field(ge=0, le=1)]
+Drop = Annotated[float, Field(gt=0, le=1)]
+Milliseconds = Annotated[float, Field(gt=0)]
+
+
+class Demands(_Part):
+    """Thresholds on one set of questions, by exact measure name."""
+
+    at_least: dict[str, Floor] = {}
+    drops: dict[str, Drop] = {}
+
+
+class Held(Demands):
+    """One result, and what it is held to."""
+
+    folder: str = Field(min_length=1)
+    baseline: str | None = Field(default=None, min_length=1)
+    allow: list[Literal["embedder", "store"]] = []
+    strict: bool = False
+    audit: bool = False
+    corpus_file: str | None = None
+    p95_ms: dict[Literal["cold", "warm"], Milliseconds] = {}
+    kinds: dict[str, Demands] = {}
+    tenants: dict[str, Demands] = {}
+
+    @property
+    def demands(self) -> list[Demands]:
+        """Of all questions first, then of every part."""
+        return [self, *self.kinds.values(), *self.tenants.values()]
+
+
+class ThresholdsFile(_Part):
+    """The whole file; paths in it count from its folder."""
+
+    result: dict[str, Held] = Field(min_length=1)
+
+
+def read_thresholds(path: Path) -> ThresholdsFile:
+    """The file; raises InputError, naming line and key, for anything in it that means nothing here."""
+    try:
+        text = document(path).decode("utf-8")
+        table = tomllib.loads(text)
+    except ValueError as error:
+        raise InputError(
+            f"{path} can't be read as TOML", expected=EXAMPLE, found=str(error), remedy="mend the file"
+        ) from None
+    try:
+        found = ThresholdsFile.model_validate(_numbers(table))
+    except ValidationError as error:
+        raise _wrong(path, text, error) from None
+    for name, held in found.result.items():
+        _sensible(path, text, name, held)
+    return found
+
+
+def _sensible(path: Path, text: str, name: str, held: Held) -> None:
+    asked = [(key, measure) for part in held.demands for key in ("at_least", "drops") for measure in getattr(part, key)]
+    for key, measure in asked:
+        known = _measure(path, text, measure)
+        if key == "drops" and not known.separable:
+            raise InputError(
+                f"{path}{_line(text, (measure,))}: {measure} can't be compared in pairs",
+                expected="a measure that gives each question a value",
+                found=measure,
+                remedy=f"f1@{known.k} does",
+            )
+    if held.baseline is None and any(part.drops for part in held.demands):
+        raise InputError(
+            f"{path}: [result.{name}] has drops and no baseline",
+            expected='baseline = "DIR", the result that a drop is measured from',
+            found="none",
+            remedy="name one, and store it with `recallbench gate --update`",
+        )
+    if not asked and not held.p95_ms and not held.audit:
+        raise InputError(
+            f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
+            expected="at_least, drops, p95_ms, audit, or one of these for kinds or tenants",
+            found="no threshold",
+            remedy=EXAMPLE,
+        )
+
+
+def _measure(path: Path, text: str, measure: str) -> Measure:
+    try:
+        return parse(measure)
+    except UsageError as error:
+        raise InputError(
+            f"{path}{_line(text, (measure,))}: {error.problem}",
+            expected=error.expected,
+            found=error.found,
+            remedy=error.remedy,
+        ) from None
+
+
+def _numbers(value: Any) -> Any:
+    """Whole numbers as floats: `at_least = 1` means 1.0, while strict validation keeps true from meaning it."""
+    if isinstance(value, dict):
+        return {key: _numbers(one) for key, one in value.items()}
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _wrong(path: Path, text: str, error: ValidationError) -> InputError:
+    first = error.errors(include_url=False)[0]
+    place = [str(step) for step in first["loc"] if step != "[key]"]
+    name = ".".join(place) or "the file"
+    where = f"{path}{_line(text, tuple(place))}"
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(_known(place[:-1]))
+        return InputError(
+            f"{where}: unknown key {name}", expected=f"one of {known}", found=place[-1], remedy="mend the file"
+        )
+    if first["type"] == "missing":
+        return InputError(f"{where}: {name} is missing", expected=EXAMPLE, found="nothing", remedy="add it")
+    return InputError(
+        f"{where}: {name} can't be used", expected=first["msg"], found=repr(first["input"]), remedy="mend the file"
+    )
+
+
+def _known(place: list[str]) -> list[str]:
+    """The keys that a table of the file may have."""
+    if len(place) < 2:
+        return list(ThresholdsFile.model_fields)
+    return list((Held if len(place) == 2 else Demands).model_fields)
+
+
+def _line(text: str, place: tuple[str, ...]) -> str:
+    """The line on which the last of these keys stands, each looked for below the one before; empty if not found."""
+    at = 0
+    text = re.sub(r"(?m)^[ \t]*#.*$", lambda comment: " " * len(comment[0]), text)
+    for key in place:
+        if match := re.compile(rf"(?<![\w@]){re.escape(key)}(?![\w@])").search(text, at):
+            at = match.end()
+    return f", line {text.count(chr(10), 0, at) + 1}" if at else ""

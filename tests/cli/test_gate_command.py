@@ -1,0 +1,267 @@
+"""`recallbench gate`, as CI runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+
+RUNS = {
+    "night_20260101": ("canary-locomo", "--store", "bm25"),
+    "night_20260102": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two results of the same questions; the second recalls less. Nothing writes here any more."""
+    place = tmp_path_factory.mktemp("gated")
+    for name, words in RUNS.items():
+        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=place).returncode == 0
+    return place
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path) -> Path:
+    for name in RUNS:
+        shutil.copytree(made / name, tmp_path / "results" / name)
+    return tmp_path
+
+
+def write(place: Path, text: str, folder: str = "results/night_20260101") -> None:
+    (place / "recallbench.toml").write_text(f'[result.night]\nfolder = "{folder}"\n{text}')
+
+
+def gate(place: Path, *words: str) -> tuple[int, dict]:
+    done = recallbench("gate", *words, "--format", "json", cwd=place)
+    assert done.returncode in (0, 1)
+    return done.returncode, json.loads(done.stdout)
+
+
+def values_of(place: Path, name: str) -> dict[str, list[tuple[str, str, float]]]:
+    """Kind, scope and recall_any@10 by question, from the file and with nothing of ours."""
+    found = {}
+    for line in (place / "results" / name / "raw_retrievals.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        hit = any(one["id"] in row["gold"] for one in row["hits"][:10])
+        found[row["question_id"]] = (row["kind"], row["scope"], float(hit))
+    return found
+
+
+def refused(place: Path, *words: str, code: int = 2) -> str:
+    done = recallbench("gate", *words, cwd=place)
+    assert (done.returncode, done.stdout) == (code, "")
+    return done.stderr
+
+
+def test_what_holds_is_a_table_and_0(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.8\n"mrr@50" = 0.4\n')
+    code, found = gate(place)
+    stated = json.loads((place / "results/night_20260101/metrics.json").read_text())["estimates"]["overall"]
+    by_name = {one["measure"]: one for one in stated}
+    assert (code, found["passed"], len(found["thresholds"])) == (0, True, 2)
+    for one in found["thresholds"]:
+        assert (one["outcome"], one["by"], one["part"]) == ("holds", None, "overall")
+        for mine, theirs in (("observed", "value"), ("low", "low"), ("high", "high"), ("n", "n"), ("ceiling",) * 2):
+            assert one[mine] == pytest.approx(by_name[one["measure"]][theirs], abs=1e-9)
+    told = recallbench("gate", cwd=place).stdout
+    assert "recall_any@10 >= 0.8  0.8354" in told
+    assert told.endswith("gate: all 2 thresholds hold\n")
+
+
+def test_what_falls_short_is_a_table_and_1(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.9\n"mrr@50" = 0.4\n')
+    code, found = gate(place)
+    assert (code, found["passed"]) == (1, False)
+    short, held = found["thresholds"]
+    assert (short["measure"], short["outcome"], held["outcome"]) == ("recall_any@10", "falls short", "holds")
+    assert short["by"] == pytest.approx(0.9 - 132 / 158)
+    assert short["n"] == 158
+    done = recallbench("gate", "--format", "markdown", cwd=place)
+    assert done.returncode == 1
+    assert done.stdout.startswith("### ❌ gate: 1 of 2 thresholds fall short\n\n**Falls short**\n")
+    assert "| night | overall | recall_any@10 >= 0.9 | 0.8354 | " in done.stdout
+    assert " | 158 | 1.0000 | 0.0646 | " in done.stdout
+
+
+def test_per_kind_and_tenant(place: Path) -> None:
+    values = values_of(place, "night_20260101")
+    kinds, scopes = (sorted({one[i] for one in values.values()}) for i in (0, 1))
+    write(
+        place,
+        f'[result.night.kinds."*".at_least]\n"recall_any@10" = 0.5\n'
+        f'[result.night.tenants."{scopes[0]}".at_least]\n"recall_any@10" = 0.9999\n',
+    )
+    _, found = gate(place)
+    observed = {one["part"]: (one["observed"], one["n"]) for one in found["thresholds"]}
+    assert sorted(observed) == sorted([*(f"kind {kind}" for kind in kinds), f"tenant {scopes[0]}"])
+    for part, (value, n) in observed.items():
+        what, _, name = part.partition(" ")
+        of = [one[2] for one in values.values() if one[what == "tenant"] == name]
+        assert (value, n) == (pytest.approx(sum(of) / len(of)), len(of))
+    write(place, '[result.night.kinds.riddle.at_least]\n"recall_any@10" = 0.5\n')
+    told = refused(place)
+    assert "kind riddle has no question" in told
+    assert kinds[0] in told
+
+
+def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
+    drops = '[result.night.drops]\n"mrr@50" = 0.01\n[result.night.kinds."*".drops]\n"mrr@50" = 0.01\n'
+    head = 'baseline = "results/night_20260101"\nallow = ["embedder", "store"]\n'
+    write(place, head + drops, "results/night_20260102")
+    code, found = gate(place)
+    words = ("night_20260101", "night_20260102", "--allow", "embedder,store", "--fail-if", "mrr@50 drops 0.01")
+    compared = json.loads(recallbench("compare", *words, "--json", cwd=place / "results").stdout)
+    overall, *by_kind = found["thresholds"]
+    theirs = next(one for one in compared["measures"] if one["measure"] == "mrr@50")
+    assert (overall["observed"], overall["low"], overall["high"], overall["n"]) == (
+        theirs["difference"], theirs["low"], theirs["high"], theirs["n"],
+    )  # fmt: skip
+    outcome = {"passes": "holds", "fails": "falls short"}
+    assert overall["outcome"] == outcome.get(compared["conditions"][0]["outcome"], "inconclusive")
+    assert code == int(any(one["outcome"] == "falls short" for one in found["thresholds"]))
+    for one in by_kind:
+        kind = compared["kinds"][one["part"].removeprefix("kind ")]
+        assert one["observed"] == next(m for m in kind if m["measure"] == "mrr@50")["difference"]
+    # What is not proven passes, unless it must be.
+    assert any(one["outcome"] == "inconclusive" for one in found["thresholds"])
+    write(place, head + "strict = true\n" + drops, "results/night_20260102")
+    code, strict = gate(place)
+    assert (code, {one["outcome"] for one in strict["thresholds"]} & {"inconclusive"}) == (1, set())
+    write(place, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
+    assert "differ in embedder and store, which was not allowed" in refused(place)
+
+
+def test_latency_says_which_state_and_that_it_is_noisy(place: Path) -> None:
+    rows = [{"phase": "search", "seconds": 1.0}]
+    rows += [{"question_id": f"q{i}", "state": "warm", "ms": float(i)} for i in range(1, 101)]
+    folder = place / "results/night_20260101"
+    (folder / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(place, "p95_ms = { warm = 94.5 }\n")
+    assert "timings.jsonl has sha256" in refused(place)
+    stated = json.loads((folder / "manifest.json").read_text())
+    stated["files"]["timings.jsonl"] = hashlib.sha256((folder / "timings.jsonl").read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(stated))
+    code, found = gate(place)
+    (one,) = found["thresholds"]
+    assert (code, one["measure"], one["observed"], one["by"], one["n"]) == (1, "p95 warm", 95.0, 0.5, 100)
+    # By a binomial count of 100 with share .95: 89 or fewer 1.2% of the time, all 100 0.6%.
+    assert (one["low"], one["high"]) == (90.0, 100.0)
+    assert one["note"].startswith("noisy: single queries on ")
+    write(place, "p95_ms = { cold = 10 }\n")
+    assert "no p95 of cold queries" in refused(place)
+
+
+def test_what_no_ranking_could_keep_is_an_error_first(place: Path) -> None:
+    write(place, 'baseline = "results/night_20260102"\n[result.night.at_least]\n"precision@10" = 0.8\n"mrr@50" = 1\n')
+    told = refused(place)
+    assert "no ranking could keep this threshold" in told
+    assert "night, overall: precision@10 of at most 0.1" in told
+    assert "mrr@50" not in told
+
+
+def test_the_latest_match_is_taken_by_its_date(place: Path) -> None:
+    for name, day in (("night_20260101", "2026-03-02"), ("night_20260102", "2026-03-01")):
+        path = place / "results" / name / "environment.json"
+        stated = json.loads(path.read_text()) | {"started": f"{day}T01:00:00+00:00"}
+        path.write_text(json.dumps(stated))
+        manifest = place / "results" / name / "manifest.json"
+        hashes = json.loads(manifest.read_text())
+        hashes["files"]["environment.json"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        manifest.write_text(json.dumps(hashes))
+    for folder in ("results/night_*", "results"):
+        write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n', folder)
+        assert Path(gate(place)[1]["results"][0]["folder"]).name == "night_20260101"
+    blocked = place / "results" / "night_20260303_BLOCKED"
+    blocked.mkdir()
+    (blocked / "BLOCKED.md").write_text("# BLOCKED\n")
+    assert "the latest result of results could not be made" in refused(place, code=3)
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n', "nowhere_*")
+    assert "there is no result at nowhere_*" in refused(place, code=3)
+
+
+def test_a_folder_named_on_the_command_line(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n', "nowhere")
+    for word in ("results/night_20260102", "night=results/night_20260102"):
+        assert Path(gate(place, word)[1]["results"][0]["folder"]).name == "night_20260102"
+    with (place / "recallbench.toml").open("a") as file:
+        file.write('[result.day]\nfolder = "x"\n[result.day.at_least]\n"mrr@50" = 0.1\n')
+    told = refused(place, "results/night_20260102")
+    assert "night=DIR or day=DIR" in told
+
+
+def test_a_forged_folder_is_refused_whatever_it_states(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.95\n')
+    path = place / "results/night_20260101/metrics.json"
+    metrics = json.loads(path.read_text())
+    for one in metrics["estimates"]["overall"]:
+        if one["measure"] == "recall_any@10":
+            one["value"] = 0.99
+    path.write_text(json.dumps(metrics))
+    assert "the rankings do not give the figures" in refused(place)
+
+
+def test_audit_is_a_threshold(place: Path) -> None:
+    write(place, "audit = true\n")
+    code, found = gate(place)
+    assert (code, found["thresholds"][0]["what"]) == (0, "audit")
+    report = place / "results/night_20260101/report.md"
+    report.write_text(report.read_text().replace("0.8354", "0.9354"))
+    hashes = json.loads((report.parent / "manifest.json").read_text())
+    hashes["files"]["report.md"] = hashlib.sha256(report.read_bytes()).hexdigest()
+    (report.parent / "manifest.json").write_text(json.dumps(hashes))
+    code, found = gate(place)
+    assert (code, found["thresholds"][0]["outcome"]) == (1, "falls short")
+    assert "RB-REPORT" in found["thresholds"][0]["note"]
+
+
+def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) -> None:
+    write(place, 'baseline = "kept/base"\nallow = ["embedder", "store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
+    assert "gate --update" in refused(place)
+    done = recallbench("gate", "--update", cwd=place)
+    assert (done.returncode, done.stdout.endswith("kept/base: stored\n")) == (0, True)
+    first = {path.name: path.read_bytes() for path in (place / "kept/base").iterdir()}
+    assert first == {path.name: path.read_bytes() for path in (place / "results/night_20260101").iterdir()}
+    assert gate(place)[0] == 0
+    assert "the same already" in recallbench("gate", "--update", cwd=place).stdout
+    told = refused(place, "--update", "results/night_20260102")
+    assert "holds another baseline" in told
+    assert first == {path.name: path.read_bytes() for path in (place / "kept/base").iterdir()}
+    done = recallbench("gate", "--update", "--replace", "results/night_20260102", cwd=place)
+    assert (done.returncode, "replaced" in done.stdout) == (0, True)
+    assert [path.name for path in (place / "kept").iterdir()] == ["base"]
+    assert (place / "kept/base/metrics.json").read_bytes() != first["metrics.json"]
+    assert "--replace goes with --update" in refused(place, "--replace")
+
+
+WRONG = {
+    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "at_least, drops, folder, baseline"),
+    '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of at_least, drops"),
+    '[gate]\nx = 1': ("line 3: unknown key gate", "one of result"),
+    '[result.night.at_least]\n"recall@10" = 0.5': ("line 4: unknown measure 'recall@10'", "recall_any@10"),
+    '[result.night.at_least]\n"mrr@50" = 1.5': ("line 4: result.night.at_least.mrr@50", "less than or equal to 1"),
+    '[result.night.at_least]\n"mrr@50" = true': ("line 4: result.night.at_least.mrr@50", "a valid number"),
+    '[result.night.at_least]\n"mrr@50" = nan': ("line 4: result.night.at_least.mrr@50", "finite"),
+    '[result.night.drops]\n"mrr@50" = 0.1': ("[result.night] has drops and no baseline", "baseline ="),
+    'baseline = "b"\n[result.night.drops]\n"f1_of_means@10" = 0.1': ("line 5: f1_of_means@10 can't", "f1@10 does"),
+    "p95_ms = { hot = 1 }": ("result.night.p95_ms.hot", "'cold' or 'warm'"),
+    "": ("[result.night] demands nothing", "at_least"),
+    "at_least = [": ("can't be read as TOML", "[result.nightly]"),
+    'at_least = { "mrr@99" = 0.5 }': ("mrr@99 can't be taken", "a depth of 50 or less"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_file_that_makes_no_sense(place: Path, text: str) -> None:
+    write(place, text)
+    told = refused(place)
+    assert [words for words in WRONG[text] if words not in told] == []
+
+
+def test_no_file(tmp_path: Path) -> None:
+    assert "recallbench.toml: can't be read" in refused(tmp_path)
