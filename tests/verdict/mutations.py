@@ -300,6 +300,16 @@ LONGMEMEVAL: tuple[Mutation, ...] = (
     Mutation("abstention dropped", "RB-ABSTENTION", metrics("abstention", to=None)),
     Mutation("abstention denied", "RB-LABELS", rows(lambda found: [r.update(abstention=False) for r in found])),
 )
+LABELLED: tuple[Mutation, ...] = (
+    Mutation("a tenant's figure", "RB-LABELLED", metrics("tenants", "north", 0, "value", by=lambda value: value / 2)),
+    Mutation("a tenant dropped", "RB-LABELLED", metrics("tenants", by=lambda found: {"north": found["north"]})),
+    Mutation("the worst question dropped", "RB-LABELLED", metrics("worst", by=lambda found: found[1:])),
+    Mutation("younger labels", "RB-LABELLED", metrics("labels", "oldest", to="2026-10-01")),
+    Mutation("a row's tenant", "RB-LABELS", row(lambda r: r.update(tenant="south"), 0)),
+    Mutation("a grade in the row", "RB-GOLD", row(lambda r: r["grades"].update({"north/0": 1.0}), 0)),
+    Mutation("a grade in the judgements", "RB-QRELS", text("qrels.graded.trec", "200$", "100")),
+    Mutation("no graded judgements", "RB-QRELS", file("qrels.graded.trec", None)),
+)
 
 
 def _append(path: Path, more: str) -> None:

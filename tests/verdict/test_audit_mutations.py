@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from mutations import LOCOMO, LONGMEMEVAL, Mutation
+from mutations import LABELLED, LOCOMO, LONGMEMEVAL, Mutation
 
 from commandline import recallbench
+from labelled_sets import beir
 from recallbench.results.manifest import build
 from recallbench.verdict.audit import Audit, audit
 from recallbench.verdict.checks import CHECKS, LAST
@@ -44,6 +45,15 @@ def longmemeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("longmemeval"), "canary-longmemeval")
 
 
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("labelled")
+    beir(place / "team")
+    words = ("evaluate", "team", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
 def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
     folder = place / "result"
     shutil.copytree(genuine, folder)
@@ -51,11 +61,12 @@ def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
         mutation.change(folder)
         (folder / "manifest.json").write_text(build(folder))
     commit(place)
-    return audit(folder, environ={})
+    team = genuine.parent / "team"
+    return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
 
 
-def test_the_genuine_results_pass(locomo: Path, longmemeval: Path, tmp_path: Path) -> None:
-    for genuine in (locomo, longmemeval):
+def test_the_genuine_results_pass(locomo: Path, longmemeval: Path, labelled: Path, tmp_path: Path) -> None:
+    for genuine in (locomo, longmemeval, labelled):
         found = audited(genuine, tmp_path / genuine.parent.name, None)
         assert [check for check in found.checks if check.status != "pass"] == []
         assert found.verdict.label == "VERIFIED"
@@ -63,7 +74,7 @@ def test_the_genuine_results_pass(locomo: Path, longmemeval: Path, tmp_path: Pat
 
 
 def test_there_are_enough_of_them_and_each_check_has_one() -> None:
-    mutations = (*LOCOMO, *LONGMEMEVAL)
+    mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED)
     assert len(mutations) >= 60
     assert len({one.name for one in mutations}) == len(mutations)
     codes = {one.code for one in (*CHECKS, *LAST)} | {gate.code for gate in GATES}
@@ -78,6 +89,11 @@ def test_a_change_is_seen(locomo: Path, tmp_path: Path, mutation: Mutation) -> N
 @pytest.mark.parametrize("mutation", LONGMEMEVAL, ids=lambda one: one.name)
 def test_a_change_to_abstention_is_seen(longmemeval: Path, tmp_path: Path, mutation: Mutation) -> None:
     seen(audited(longmemeval, tmp_path, mutation), mutation)
+
+
+@pytest.mark.parametrize("mutation", LABELLED, ids=lambda one: one.name)
+def test_a_change_to_a_labelled_set_is_seen(labelled: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(labelled, tmp_path, mutation), mutation)
 
 
 def seen(found: Audit, mutation: Mutation) -> None:

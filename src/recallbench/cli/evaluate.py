@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -58,6 +59,31 @@ def evaluate(
     keep_going: Annotated[
         bool, option("keep-going", "Score a case that fails as an empty ranking, name it, and exit 1.")
     ] = False,
+    split: Annotated[
+        str | None, option("split", "Of a folder: the judgements qrels/<split>.tsv [default: test].")
+    ] = None,
+    stale_after: Annotated[
+        str | None, option("stale-after", "Of a folder: warn of labels older than this, as 90d, 12w, 6m or 1y.")
+    ] = None,
+    version: settings.Version = None,
+    store: settings.Store = None,
+    dsn: settings.Dsn = None,
+    embedder: settings.EmbedderName = None,
+    backend: settings.Backend = "auto",
+    weights: settings.Weights = None,
+    call: settings.Call = None,
+    pgmnemo_function: settings.PgmnemoFunction = None,
+    pgmnemo_dates: settings.PgmnemoDates = None,
+    limit: settings.Limit = None,
+    depth: settings.Depth = 50,
+    scope: settings.Scope = "own",
+    out: settings.Out = None,
+    folder: settings.Folder = None,
+    label: settings.Label = None,
+    with_text: settings.WithText = False,
+    require_verified: settings.RequireVerified = False,
+    cache_dir: settings.CacheDir = None,
+    quiet: settings.Quiet = False,
     config: settings.Config = None,
 ) -> int:
     """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
@@ -76,13 +102,33 @@ def evaluate(
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
     if target is not None:
-        try:
-            from recallbench.cli import evaluate_set  # type: ignore[attr-defined,unused-ignore]
-        except ImportError:
-            raise UsageError(
-                "a labelled set can't be run yet", expected="--run FILE and --gold FILE", found=str(target)
-            ) from None
-        return int(evaluate_set.evaluate_set(target))
+        from recallbench.cli.bars import listener
+        from recallbench.cli.evaluate_set import evaluate_set
+        from recallbench.experiment.options import Options
+
+        options = Options(
+            corpus="",
+            version=version,
+            store=store,
+            dsn=dsn,
+            embedder=embedder,
+            backend=backend,
+            weights=weights,
+            call=call,
+            function=pgmnemo_function,
+            dates=pgmnemo_dates,
+            out=out,
+            folder=folder,
+            label=label,
+            limit=limit,
+            depth=depth,
+            pooled=scope == "pooled",
+            with_text=with_text,
+            cache_dir=cache_dir or settings.default_cache(),
+            environ=settings.environment(),
+        )
+        made = evaluate_set(target, split, stale_after, options, listener(quiet), date.today())
+        return 0 if not require_verified or made.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")) else 1
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 
     return evaluate_run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,6 +27,7 @@ def run(
     call: settings.Call = None,
     pgmnemo_function: settings.PgmnemoFunction = None,
     pgmnemo_dates: settings.PgmnemoDates = None,
+    graph_ranker: settings.GraphRanker = None,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
@@ -39,12 +39,10 @@ def run(
         option("reproduce", "A published baseline to measure again its own, flawed way, beside the result; labelled."),
     ] = None,
     out: settings.Out = None,
-    folder: Annotated[Path | None, option("folder", "The result folder itself; must not exist.")] = None,
-    label: Annotated[str | None, option("label", "A word added to the folder's name.")] = None,
-    with_text: Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")] = False,
-    require_verified: Annotated[
-        bool, option("require-verified", "Exit 1 unless every gate but the pending one holds.")
-    ] = False,
+    folder: settings.Folder = None,
+    label: settings.Label = None,
+    with_text: settings.WithText = False,
+    require_verified: settings.RequireVerified = False,
     dry_run: Annotated[bool, option("dry-run", "Walk the path on a miniature and say what a real run needs.")] = False,
     strict: settings.Strict = False,
     cache_dir: settings.CacheDir = None,
@@ -90,6 +88,7 @@ def run(
             call=call,
             function=pgmnemo_function,
             dates=pgmnemo_dates,
+            ranker=graph_ranker,
             corpus_file=corpus_file,
             download=download,
             out=out,

@@ -73,7 +73,11 @@ Dsn = Annotated[
     str | None, option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 ]
 Store = Annotated[
-    str | None, option("store", "The memory under test [default: pgmnemo where the server has it, else pgvector].")
+    str | None, option(
+        "store",
+        "The memory under test, also python:module:factory or http://host:port/ "
+        "[default: pgmnemo where the server has it, else pgvector].",
+    ),
 ]
 EmbedderName = Annotated[str | None, option("embedder", "The encoder [default: the protocol's for the corpus].")]
 Version = Annotated[str | None, option("version", "Tag of the version being measured; names the folder and is gated.")]
@@ -95,6 +99,10 @@ Weights = Annotated[
     str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
 ]
 Call = Annotated[str | None, option("call", "`module:function` for --store callable.")]
+GraphRanker = Annotated[
+    Literal["neighbours", "importance"] | None,
+    option("graph-ranker", "What the store graph ranks by [default: neighbours]; importance alone is labelled."),
+]
 Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)]
 Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
 AllowDeviation = Annotated[
@@ -105,6 +113,10 @@ Scope = Annotated[
     Literal["own", "pooled"], option("scope", "Answer from the question's own haystack, or pooled; labelled.")
 ]
 Out = Annotated[Path | None, option("out", "Parent of result folders [default: benchmarks/<corpus>/results].")]
+Folder = Annotated[Path | None, option("folder", "The result folder itself; must not exist.")]
+Label = Annotated[str | None, option("label", "A word added to the folder's name.")]
+WithText = Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")]
+RequireVerified = Annotated[bool, option("require-verified", "Exit 1 unless every gate but the pending one holds.")]
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
 
 

@@ -65,7 +65,7 @@ def files_of(folder: Path, split: str | None = None) -> Files:
     if not documents.is_file():
         raise _missing(folder, DOCUMENTS)
     if (folder / SHORT).is_file() and split is None:
-        if (folder / QUERIES).exists() or (folder / JUDGEMENTS).exists():
+        if (folder / JUDGEMENTS).exists():
             raise InputError(
                 f"{folder} holds labels twice",
                 expected=f"either {SHORT}, or {QUERIES} with {JUDGEMENTS}/",

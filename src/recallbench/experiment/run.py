@@ -76,7 +76,7 @@ def _run(
         download=options.download,
         progress=progress,
     )
-    ready, detail, remedy = store_status(choice.store, dsn_of(options), options.environ)
+    ready, detail, remedy = store_status(choice.address, dsn_of(options), options.environ)
     if not ready:
         raise Blocked(f"the store {choice.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:
@@ -91,7 +91,7 @@ def _run(
             )
             closing.callback(embedder.close)
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
-        store = _opened(choice, options, progress)
+        store = opened(choice, options, progress)
         closing.callback(store.close)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
@@ -104,7 +104,7 @@ def _run(
         haystacks = _reading(corpus, options)
         if embedder is not None:
             with timings.phase("embed"):
-                _embed(haystacks, embedder, survey.segments)
+                embed(haystacks, embedder, survey.segments)
         retrieval, state = _measure(store, haystacks, embedder, options, rules, survey, timings, progress)
         with timings.phase("score"):
             made_of = Ingredients(
@@ -137,14 +137,16 @@ def _run(
     return Outcome(folder, metrics, reproduced)
 
 
-def _opened(choice: Choice, options: Options, progress: Progress) -> Store:
+def opened(choice: Choice, options: Options, progress: Progress) -> Store:
+    """The store that was chosen, with what the options say of it."""
     return open_store(
-        choice.store,
+        choice.address,
         dsn=dsn_of(options),
         weights=options.weights,
         call=options.call,
         function=options.function,
         dates=options.dates,
+        ranker=options.ranker,
         environ=options.environ,
         progress=progress,
     )
@@ -160,10 +162,10 @@ def _again(
 ) -> Retrieval:
     """What the same kind of store answers when it is filled and asked the published way."""
     if embedder is not None:
-        _embed(reading.haystacks, embedder, survey.segments)
+        embed(reading.haystacks, embedder, survey.segments)
     expected = survey.asked if options.limit is None else options.limit
     calls = Calls(reading.wanted.k, reading.wanted.depth)
-    store = _opened(choice, options, progress)
+    store = opened(choice, options, progress)
     try:
         return retrieve(
             reading.haystacks,
@@ -187,7 +189,8 @@ def _reading(corpus: Corpus, options: Options) -> Callable[[], Iterable[Haystack
     return read
 
 
-def _embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder, segments: int) -> None:
+def embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder, segments: int) -> None:
+    """See to it that every text of the haystacks and their questions has its vector."""
     questions: list[str] = []
 
     def passages() -> Iterator[str]:

@@ -17,9 +17,10 @@ from recallbench.results.folder import staged
 from recallbench.results.metrics import Metrics
 from recallbench.results.report import Run, render
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
-from recallbench.results.retrievals import CONTROL_TAG, rows, run_tag, trec_qrels, trec_run
+from recallbench.results.retrievals import CONTROL_TAG, GRADED, rows, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.retrieval.loop import Retrieval
 from recallbench.stores.postgres import redacted
+from recallbench.stores.registry import recorded_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def write(
         _put(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
         _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
         _put(staging / "qrels.trec", trec_qrels(questions))
+        if any(question.grades for question in questions):
+            _put(staging / GRADED, trec_grades(questions))
         _put(staging / "environment.json", [json.dumps(around, indent=1, default=str), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))
         _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
@@ -74,6 +77,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
     options = circumstances.options
     asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
     asked["dsn"] = redacted(options.dsn) if options.dsn else None
+    asked["store"] = recorded_name(options.store) if options.store else None
     for path in ("cache_dir", "corpus_file", "out", "folder"):
         del asked[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
@@ -106,6 +110,8 @@ def _command(words: Sequence[str]) -> list[str]:
         name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if name == "--dsn" and word != "--dsn":
             value = redacted(value)
+        elif name == "--store" and word != "--store":
+            value = recorded_name(value)
         elif Path(value).is_absolute():
             value = Path(value).name
         told.append(f"{name}={value}" if equals else word if word.startswith("--") else value)

@@ -11,6 +11,8 @@ from pydantic_core import to_json
 from recallbench.corpora.records import Question
 from recallbench.retrieval.ranking import Ranking
 
+GRADED = "qrels.graded.trec"
+"""Beside the binary judgements, where a set has grades."""
 CONTROL_TAG = "recallbench-bm25-control"
 
 
@@ -89,6 +91,13 @@ def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: 
     for question, ranking in zip(questions, rankings, strict=True):
         lines = form(len(ranking.positions)) % ranking.positions[:depth]
         yield lines.replace("\0", f"{question.id} Q0 {question.scope}/")
+
+
+def trec_grades(questions: Iterable[Question]) -> Iterator[str]:
+    """TREC judgements of a graded set for nDCG: whole numbers, 100 times the grade."""
+    for question in questions:
+        for position, grade in sorted((question.grades or dict.fromkeys(question.gold, 1.0)).items()):
+            yield f"{question.id} 0 {question.scope}/{position} {round(100 * grade)}\n"
 
 
 def trec_qrels(questions: Iterable[Question]) -> Iterator[str]:

@@ -45,17 +45,7 @@ def read_dataset(
     A file counts only if it has the sha256 that the result states: another one proves nothing either way.
     """
     try:
-        corpus = open_corpus(
-            metrics.corpus.name,
-            rules=rules,
-            file=chosen(files, metrics.dataset_sha256),
-            environ=environ,
-            allow_dataset_deviation=True,
-        )
-        if corpus.sha256 != metrics.dataset_sha256:
-            raise CannotTell(
-                f"{corpus.path.name} has sha256 {corpus.sha256}, the result was made from {metrics.dataset_sha256}"
-            )
+        corpus = _opened(metrics, rules, files, environ)
         haystacks: list[Haystack] = []
         digests: dict[str, bytes] = {}
 
@@ -79,6 +69,24 @@ def read_dataset(
         sum(len(haystack.segments) for haystack in asked),
         digests,
     )
+
+
+def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:
+    others = []
+    for file in files or (None,):
+        try:
+            corpus = open_corpus(
+                metrics.corpus.name, rules=rules, file=file, environ=environ, allow_dataset_deviation=True
+            )
+            if corpus.sha256 == metrics.dataset_sha256:
+                return corpus
+            others.append(f"{corpus.path.name} has sha256 {corpus.sha256}")
+        except InputError as error:
+            # Of several files one may be of another corpus altogether.
+            if len(files) < 2:
+                raise
+            others.append(told(error))
+    raise CannotTell(f"the result was made from {metrics.dataset_sha256}; {'; '.join(others)}")
 
 
 def offered(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:

@@ -3,7 +3,7 @@
 from recallbench.errors import InputError
 from recallbench.progress import Silent
 from recallbench.results.reading import lines
-from recallbench.results.retrievals import CONTROL_TAG, run_tag, trec_qrels, trec_run
+from recallbench.results.retrievals import CONTROL_TAG, GRADED, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import Calls, retrieve
 from recallbench.retrieval.timing import Timings
@@ -21,6 +21,13 @@ def run(case: Case) -> Finding:
 
 
 def qrels(case: Case) -> Finding:
+    graded = any(question.grades for question in case.questions)
+    if graded != (case.folder / GRADED).exists():
+        return Finding(
+            "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
+        )
+    if graded and (found := _same(case, GRADED, "".join(trec_grades(case.questions)))).status != "pass":
+        return found
     return _same(case, "qrels.trec", "".join(trec_qrels(case.questions)))
 
 

@@ -5,6 +5,7 @@ from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.reading import regular, state
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME
+from recallbench.results.retrievals import GRADED
 from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed, told
 from recallbench.verdict.gate import Finding
@@ -20,7 +21,7 @@ ALWAYS = (
     "run.trec",
     "timings.jsonl",
 )
-SOMETIMES = (JSON_NAME, PAGE_NAME, "report.html")
+SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, "report.html")
 
 
 def files(case: Case) -> Finding:

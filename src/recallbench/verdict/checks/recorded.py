@@ -8,7 +8,7 @@ from typing import Any
 
 from recallbench.embedding.identity import digest_of
 from recallbench.results.reading import objects
-from recallbench.stores.registry import STORES
+from recallbench.stores.registry import find_entry
 from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, parse_weights
 from recallbench.verdict.case import Case
 from recallbench.verdict.difference import differing
@@ -34,12 +34,12 @@ def recorded(case: Case) -> Finding:
     found = [] if made.seed is not None else ["no seed"]
     if not made.store.version or not made.store.version_after:
         found.append("no version of the store")
-    entry = STORES.get(made.store.name)
+    entry = find_entry(made.store.name)
     if entry is None:
         found.append(f"a store called {made.store.name}, which this release does not know")
-    elif not made.guc_state and "call" not in entry.takes:
+    elif not made.guc_state and entry.outside is None:
         found.append("no settings of the store")
-    if entry is not None and entry.needs_vectors and "call" not in entry.takes and made.embedder is None:
+    if entry is not None and entry.needs_vectors and entry.outside is None and made.embedder is None:
         found.append(f"no embedder, which {made.store.name} needs")
     if made.embedder is not None:
         if digest_of(made.embedder.fingerprint) != made.embedder.fingerprint_sha256:
@@ -59,7 +59,7 @@ def options(case: Case) -> Finding:
     asked, made = case.environment.get("options"), case.metrics
     if not isinstance(asked, Mapping):
         return Finding("fail", "environment.json holds no options")
-    variant = any(asked.get(name) for name in ("weights", "function", "dates"))
+    variant = any(asked.get(name) for name in ("weights", "function", "dates", "ranker"))
     pairs: dict[str, tuple[Any, Any]] = {
         "corpus": (asked.get("corpus"), made.corpus.name),
         "version": (asked.get("version"), made.store.asked_version),

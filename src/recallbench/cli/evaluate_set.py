@@ -1,0 +1,74 @@
+"""`recallbench evaluate DIR`: a store over a labelled set, with all that a result over a registered corpus has."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+from recallbench.errors import UsageError
+from recallbench.experiment.options import Options
+from recallbench.progress import Progress
+from recallbench.results.metrics import Metrics
+
+NAMED = 5
+_AGE = re.compile(r"([1-9][0-9]{0,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def evaluate_set(
+    folder: Path, split: str | None, stale_after: str | None, options: Options, progress: Progress, today: date
+) -> Metrics:
+    """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
+    from recallbench.cli.headline import headline
+    from recallbench.corpora.labelled import identity
+    from recallbench.experiment.run import run
+
+    age = None if stale_after is None else _age(stale_after)
+    options = replace(options, corpus=identity(folder, split), corpus_file=folder)
+    outcome = run(options, progress, today)
+    print(headline(outcome.metrics, outcome.folder))
+    print("\n".join(_worst(outcome.metrics)), flush=True)
+    if age is not None:
+        for line in _stale(outcome.metrics, today - age, stale_after or ""):
+            print(line, file=sys.stderr)
+    return outcome.metrics
+
+
+def _worst(metrics: Metrics) -> list[str]:
+    worst = metrics.worst or []
+    if not worst:
+        return ["no question drags the mean down"]
+    told = [
+        f"{one.question_id} (first gold {'not found' if one.first_rank is None else f'at {one.first_rank}'},"
+        f" {one.found} of {one.gold} in the first 10)"
+        for one in worst[:NAMED]
+    ]
+    more = f"; the report names {len(worst)}" if len(worst) > NAMED else ""
+    return [f"these drag the mean down: {', '.join(told)}{more}"]
+
+
+def _stale(metrics: Metrics, limit: date, said: str) -> list[str]:
+    labels = metrics.labels
+    if labels is None:
+        return []
+    told = []
+    if labels.oldest is not None and labels.oldest < limit.isoformat():
+        told.append(f"warning: labels are older than {said}: the oldest is of {labels.oldest}; look at them again")
+    if labels.undated:
+        told.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
+    return told
+
+
+def _age(text: str) -> timedelta:
+    match = _AGE.fullmatch(text.strip().lower())
+    if match is None:
+        raise UsageError(
+            f"--stale-after {text} is no age",
+            expected="a number with d, w, m or y, as 90d",
+            found=text,
+            remedy="--stale-after 90d",
+        )
+    return timedelta(days=int(match[1]) * _DAYS[match[2]])

@@ -1,0 +1,103 @@
+"""`recallbench evaluate DIR`: a store over a labelled set, with all that a result has."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import beir, short
+from recallbench.results.metrics import Metrics
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    beir(tmp_path / "team")
+    return tmp_path
+
+
+def test_a_set_gets_a_result_like_any_corpus(place: Path) -> None:
+    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=place)
+    assert done.returncode == 0
+    metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
+    assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}"
+    assert [one.kind for one in metrics.deviations] == ["corpus", "store"]
+    assert (metrics.retrieval.asked, metrics.retrieval.left_out, metrics.headline[0].estimate.n) == (4, 0, 3)
+    assert metrics.abstention is not None
+    assert (metrics.abstention.questions, metrics.abstention.answerable) == (1, 3)
+    assert metrics.tenants is not None
+    assert {name: row[2].n for name, row in metrics.tenants.items()} == {"north": 2, "south": 1}
+    assert metrics.labels is not None
+    assert (metrics.labels.dated, metrics.labels.undated, metrics.labels.oldest) == (2, 2, "2026-05-01")
+    graded = (place / "result" / "qrels.graded.trec").read_text()
+    assert graded.splitlines()[:2] == ["q1 0 north/0 200", "q1 0 north/2 100"]
+    report = (place / "result" / "report.md").read_text()
+    for heading in ("## By tenant", "## Questions that drag the mean down", "## Labels", "## Abstention"):
+        assert heading in report
+    audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=place)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_the_questions_that_drag_the_mean_down_are_named(place: Path) -> None:
+    # By importance alone the ferry is always first, whatever is asked.
+    (place / "naive.py").write_text(
+        "def open_memory(items, vectors):\n"
+        "    return lambda query, k: [(i.id, i.importance - i.id / 1e6) for i in items][:k]\n"
+        "open_memory.needs_vectors = False\n"
+    )
+    words = ("--store", "callable", "--call", "naive:open_memory", "--folder", "result")
+    done = recallbench("evaluate", "team", *words, cwd=place)
+    assert done.returncode == 0
+    assert "these drag the mean down: q2 (first gold at 2, 1 of 1 in the first 10)" in done.stdout
+    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    assert [(one["question_id"], one["first_rank"]) for one in metrics["worst"]] == [("q2", 2)]
+
+
+def test_old_labels_are_warned_of(place: Path) -> None:
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--stale-after")
+    done = recallbench(*words, "30d", cwd=place)
+    assert done.returncode == 0
+    assert "warning: labels are older than 30d: the oldest is of 2026-05-01" in done.stderr
+    assert "warning: 2 queries say nothing of when they were labelled" in done.stderr
+    assert "older than" not in recallbench(*words, "900y", cwd=place).stderr
+    assert "--stale-after soon is no age" in recallbench(*words, "soon", cwd=place).stderr
+
+
+def test_results_lie_by_the_set_and_compare(place: Path) -> None:
+    for store in (("--store", "bm25"), ("--store", "exact", "--embedder", "hash")):
+        assert recallbench("evaluate", "team", *store, "-q", cwd=place).returncode == 0
+    results = sorted((place / "benchmarks" / "labelled" / "team" / "results").iterdir())
+    assert [path.name.split("_")[0] for path in results] == ["bm25", "exact"]
+    done = recallbench("compare", *results, "--allow", "embedder,store", cwd=place)
+    assert "recall_any@10" in done.stdout
+    (place / "team" / "qrels" / "test.tsv").write_text("q1\tbergen\t1\nq2\tfjord\t1\nq3\toslo\t1\n")
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "other", cwd=place).returncode == 0
+    refused = recallbench("compare", results[0], "other", cwd=place)
+    assert refused.returncode == 2
+    assert "dataset" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nowhere",), "nowhere is no labelled set"),
+        (("team", "--split", "dev"), "has no split dev"),
+        (("team", "--run", "x.trec"), "a folder and files at once"),
+    ],
+)
+def test_wrong_use(place: Path, words: tuple[str, ...], told: str) -> None:
+    done = recallbench("evaluate", *words, cwd=place)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
+    folder = short(tmp_path / "plain", [{"query": "When does the ferry leave?", "relevant": ["a"]}])
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "a", "text": "The ferry leaves at nine."}\n{"_id": "b", "text": "Rain."}\n'
+    )
+    assert recallbench("evaluate", "plain", "--store", "bm25", "--folder", "result", cwd=tmp_path).returncode == 0
+    metrics = json.loads((tmp_path / "result" / "metrics.json").read_text())
+    assert "tenants" not in metrics
+    assert not (tmp_path / "result" / "qrels.graded.trec").exists()
+    assert metrics["worst"] == []

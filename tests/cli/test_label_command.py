@@ -1,0 +1,108 @@
+"""`recallbench label`: labels by keyboard, kept one by one."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import environment, recallbench
+from labelled_sets import DOCUMENTS, jsonl
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "team").mkdir()
+    jsonl(tmp_path / "team" / "corpus.jsonl", [{**one, "tenant": "north"} for one in DOCUMENTS[:4]])
+    rows = [
+        {"_id": "ferry", "text": "When does the ferry leave?", "tenant": "north", "kind": "travel"},
+        {"_id": "rain", "text": "Where does it rain?", "tenant": "north"},
+        {"_id": "zebra", "text": "Who saw the zebra?", "tenant": "north"},
+    ]
+    jsonl(tmp_path / "team" / "queries.jsonl", rows)
+    return tmp_path
+
+
+def typed(place: Path, keys: str, *words: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "recallbench", "label", "team", "-q", *words],
+        input="".join(f"{key}\n" for key in keys),
+        cwd=place,
+        env=environment(place),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def kept(place: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (place / "team" / "gold.jsonl").read_text().splitlines()]
+
+
+def test_keys_become_labels_and_a_set_that_evaluates(place: Path) -> None:
+    done = typed(place, "y2a" + "?mya" + "ay", "--k", "3")
+    assert done.returncode == 0
+    assert "3 queries labelled in team/gold.jsonl, 3 in all" in done.stdout
+    ferry, rain, zebra = kept(place)
+    assert ferry["query"] == "When does the ferry leave?"
+    assert ferry["kind"] == "travel"
+    assert sorted(ferry["relevant"].values()) == [1.0, 2.0]
+    assert rain["relevant"] == ["bergen"]
+    assert (zebra["relevant"], zebra["kind"], zebra["tenant"]) == ([], "abstention", "north")
+    assert recallbench("evaluate", "team", "--store", "bm25", "-q", cwd=place).returncode == 0
+
+
+def test_it_stops_and_goes_on_where_it_was(place: Path) -> None:
+    assert typed(place, "ya" + "q").returncode == 0
+    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+    again = typed(place, "s" + "an")
+    assert "1 of 3 queries are labelled" in again.stderr
+    assert "[2 of 3] Where does it rain?" in again.stdout
+    # Skipped, and nothing relevant without saying that nothing should be found: both wait.
+    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+
+
+def test_the_end_of_the_input_loses_nothing(place: Path) -> None:
+    assert typed(place, "ya" + "y").returncode == 0
+    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+
+
+def test_a_line_that_was_cut_off_is_set_aside_and_asked_again(place: Path) -> None:
+    typed(place, "ya" + "q")
+    gold = place / "team" / "gold.jsonl"
+    gold.write_text(gold.read_text() + '{"query_id": "rain", "que')
+    done = typed(place, "ya" + "q")
+    assert "[2 of 3] Where does it rain?" in done.stdout
+    assert [row["query_id"] for row in kept(place)] == ["ferry", "rain"]
+    assert (place / "team" / "gold.jsonl.cut").read_text() == '{"query_id": "rain", "que\n'
+
+
+def test_a_line_that_is_none_is_told(place: Path) -> None:
+    (place / "team" / "gold.jsonl").write_text("nonsense\n")
+    done = typed(place, "")
+    assert done.returncode == 2
+    assert "gold.jsonl, line 1: can't be read" in done.stderr
+
+
+def test_queries_come_from_a_text_file_or_the_command_line(place: Path) -> None:
+    jsonl(place / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
+    (place / "list.txt").write_text("When?\n\nWhere is the ferry?\n")
+    typed(place, "y" + "y", "--queries", "list.txt")
+    assert [(row["query_id"], row["query"]) for row in kept(place)] == [("q1", "When?"), ("q3", "Where is the ferry?")]
+    typed(place, "y", "--query", "What leaves?")
+    assert kept(place)[-1]["query"] == "What leaves?"
+    assert len({row["query_id"] for row in kept(place)}) == 3
+
+
+def test_a_scope_without_documents_and_a_folder_without_any(place: Path) -> None:
+    (place / "team" / "queries.jsonl").write_text('{"_id": "a", "text": "b", "scope": "west"}\n')
+    assert "no document is in scope west" in typed(place, "").stderr
+    (place / "team" / "corpus.jsonl").unlink()
+    done = typed(place, "")
+    assert done.returncode == 2
+    assert "corpus.jsonl is missing" in done.stderr
