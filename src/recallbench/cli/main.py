@@ -21,11 +21,13 @@ from recallbench.cli import (
     cite,
     compare,
     doctor,
+    drift,
     evaluate,
     fetch,
     gate,
     history,
     keys,
+    label,
     listings,
     multiverse,
     parity,
@@ -77,11 +79,13 @@ for module in (
     audit,
     compare,
     gate,
+    drift,
     parity,
     multiverse,
     cite,
     attest,
     keys,
+    label,
     history,
     evaluate,
     doctor,
@@ -94,7 +98,7 @@ for module in (
 def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit; no traceback reaches the user."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] in (["run"], ["versions"], ["repeat"]):
+    if arguments[:1] in (["run"], ["versions"], ["repeat"], ["evaluate"]):
         _fix_hash_seed()
     _end_on_signals()
     try:
