@@ -145,8 +145,50 @@ def test_an_interrupted_repeat_leaves_whole_runs(tmp_path: Path) -> None:
     _, said = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in said) == (130, False)
     (folder,) = (tmp_path / "o").iterdir()
-    assert [path.name for path in folder.iterdir()] == ["run_1"]
+    assert sorted(path.name for path in folder.iterdir()) == ["plan.json", "run_1"]
     assert (folder / "run_1/manifest.json").exists()
+    assert f"--resume {folder.relative_to(tmp_path)} goes on from there" in said
+
+
+def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
+    # As kill -9 leaves it, while the second run is made.
+    deadly = "    if opened > 4 and pathlib.Path('deadly').exists(): os.kill(os.getpid(), 9)\n"
+    (tmp_path / "noisy.py").write_text(
+        "import os, pathlib\n"
+        + NOISY.replace("3 * hidden", "0").replace("    opened += 1\n", "    opened += 1\n" + deadly)
+    )
+    words = ("repeat", "2", "canary-locomo", "--store", "callable", "--call", "noisy:open_memory")
+    assert recallbench(*words, "--out", "o", cwd=tmp_path).returncode == 0
+    _, whole = summary(tmp_path / "o")
+    (tmp_path / "deadly").touch()
+    assert recallbench(*words, "--out", "p", cwd=tmp_path).returncode == -signal.SIGKILL
+    (tmp_path / "deadly").unlink()
+    (left,) = (tmp_path / "p").iterdir()
+    assert sorted(path.name for path in left.iterdir()) == ["plan.json", "run_1"]
+    before = (left / "run_1/timings.jsonl").read_bytes()
+
+    def refused(*words: str) -> str:
+        done = recallbench(*words, "--resume", left, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert sorted(path.name for path in left.iterdir()) == ["plan.json", "run_1"]
+        return done.stderr
+
+    assert "repeats something else: another limit" in refused(*words, "--limit", "9")
+    assert "another corpus" in refused("repeat", "2", "canary-longmemeval", *words[3:])
+    assert "no --out" in refused(*words, "--out", "q")
+    report = left / "run_1/report.md"
+    text = report.read_text()
+    report.write_text(text + "more\n")
+    assert "run_1 is not as its manifest says" in refused(*words)
+    report.write_text(text)
+    done = recallbench(*words, "--resume", left, cwd=tmp_path)
+    assert done.returncode == 0
+    assert sorted(path.name for path in left.iterdir()) == ["repeat.json", "repeat.md", "run_1", "run_2"]
+    assert (left / "run_1/timings.jsonl").read_bytes() == before
+    assert json.loads((left / "repeat.json").read_text()) == whole
+    for finished, said in ((left, "a finished one"), (tmp_path / "none", "no plan.json")):
+        again = recallbench(*words, "--resume", finished, cwd=tmp_path)
+        assert (again.returncode, "is no unfinished repeat" in again.stderr, said in again.stderr) == (2, True, True)
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,6 +39,12 @@ def repeat(
     scope: settings.Scope = "own",
     out: settings.Out = None,
     label: Annotated[str | None, option("label", "A word added to the folder's name.")] = None,
+    resume: Annotated[
+        Path | None,
+        option(
+            "resume", "Go on with an unfinished repeat of the same options: its whole runs count.", metavar="FOLDER"
+        ),
+    ] = None,
     as_json: Annotated[bool, option("json", "Print repeat.json in place of the summary.")] = False,
     cache_dir: settings.CacheDir = None,
     quiet: settings.Quiet = False,
@@ -46,7 +53,8 @@ def repeat(
     """Run N times on a cold index and ask a warm one as often: the spread of each measure, and the band it must keep.
 
     Leaves a folder with every run and every warm ranking, repeat.md and repeat.json. Exits with 1 when the spread
-    leaves the protocol's band, or when settings drifted between the runs. An interrupted repeat leaves whole runs.
+    leaves the protocol's band, or when settings drifted between the runs. An interrupted or killed repeat leaves whole
+    runs; the same command with --resume FOLDER goes on from them.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.columns import columns
@@ -56,6 +64,8 @@ def repeat(
     from recallbench.experiment.options import Options
     from recallbench.results import repetition as told
 
+    if resume is not None and (out is not None or label is not None):
+        raise UsageError("--resume names a folder that is there already", expected="no --out and no --label beside it")
     allowed = settings.allowed(allow_deviation)
     if len(several := names(corpus)) > 1:
         raise UsageError(f"{corpus} is several corpora", expected=f"one of {', '.join(several)}", found=corpus)
@@ -81,7 +91,7 @@ def repeat(
         cache_dir=cache_dir or settings.default_cache(),
         environ=settings.environment(),
     )
-    made = repetition.repeat(options, times, listener(quiet), date.today())
+    made = repetition.repeat(options, times, listener(quiet), date.today(), resume)
     if as_json:
         print((made.folder / told.JSON).read_text(encoding="utf-8"), end="")
     else:

@@ -1,0 +1,155 @@
+"""Warm passes: a store is filled and asked once, then asked again as often as wanted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from recallbench.corpora.pooled import pooled
+from recallbench.corpora.records import Haystack
+from recallbench.corpora.registry import open_corpus
+from recallbench.embedding.embedder import open_embedder
+from recallbench.experiment.choices import Choice, dsn_of
+from recallbench.experiment.options import Options
+from recallbench.experiment.passes import Pass, put
+from recallbench.progress import Progress
+from recallbench.protocol.rules import Rules
+from recallbench.results.retrievals import rows
+from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.selection import selected
+from recallbench.retrieval.timing import Timings
+from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.stores.registry import open_store
+from recallbench.stores.store import Item, Matrix, Store
+
+
+def warm_passes(
+    options: Options,
+    choice: Choice,
+    rules: Rules,
+    times: int,
+    measures: Sequence[Measure],
+    folder: Path,
+    progress: Progress,
+) -> list[Pass]:
+    """`times` passes over one filled store, each with its rankings as a file in the folder."""
+    corpus = open_corpus(
+        options.corpus,
+        rules=rules,
+        file=options.corpus_file,
+        environ=options.environ,
+        allow_dataset_deviation="dataset" in options.allow_deviations,
+        download=options.download,
+        progress=progress,
+    )
+    survey = corpus.survey()
+    asked = min(options.limit or survey.asked, survey.asked)
+    limit = asked if asked < survey.asked else None
+
+    def haystacks() -> Iterator[Haystack]:
+        every: Iterable[Haystack] = corpus.haystacks()
+        return selected(pooled(every) if options.pooled else every, limit)
+
+    embedder = None
+    if choice.embedder is not None:
+        embedder = open_embedder(
+            choice.embedder,
+            backend=options.backend,
+            cache_dir=options.cache_dir,
+            environ=options.environ,
+            progress=progress,
+        )
+    store = opened(options, choice, progress)
+
+    def ask(one: Store) -> Retrieval:
+        calls = Calls(rules.default_k, options.depth)
+        return retrieve(
+            haystacks, one, None, embedder, expected=asked, calls=calls, timings=Timings(), progress=progress
+        )
+
+    try:
+        ask(store)
+        made = []
+        for i in range(1, times + 1):
+            progress.note(f"warm pass {i} of {times}")
+            made.append(_asked_again(ask(cast(Store, _Filled(store))), f"warm_{i}", rules, options, measures, folder))
+        return made
+    finally:
+        store.close()
+        if embedder is not None:
+            embedder.close()
+
+
+def opened(options: Options, choice: Choice, progress: Progress | None = None) -> Store:
+    """The store that the options ask for, not yet filled."""
+    return open_store(
+        choice.store,
+        dsn=dsn_of(options),
+        weights=options.weights,
+        call=options.call,
+        function=options.function,
+        dates=options.dates,
+        environ=options.environ,
+        progress=progress,
+    )
+
+
+class _Filled:
+    """A store that holds everything already: only asking reaches it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def prepare(self, dims: int) -> None:
+        return
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        return
+
+    def ready(self) -> None:
+        return
+
+    def chill(self) -> str:
+        return "not wanted: this pass is a warm one"
+
+
+def _asked_again(
+    found: Retrieval, name: str, rules: Rules, options: Options, measures: Sequence[Measure], folder: Path
+) -> Pass:
+    lines = "".join(rows(found.questions, found.candidates, found.rankings, found.short))
+    put(folder / f"{name}.jsonl", lines)
+    grades = [question.grades for question in found.questions]
+
+    def judged(depth: int, short: bool) -> Judged:
+        ranked = found.short if short and found.short is not None else found.rankings
+        return judge(
+            [ranking.positions for ranking in ranked],
+            [question.gold for question in found.questions],
+            found.candidates,
+            depth,
+            grades if any(grades) else None,
+        )
+
+    deep = judged(options.depth, short=False)
+    brief = deep if found.short is None else judged(rules.default_k, short=True)
+
+    def reaching(measure: Measure) -> Judged:
+        return brief if brief.depth >= measure.k else deep
+
+    return Pass(
+        name,
+        "warm",
+        tuple(question.id for question in found.questions),
+        deep.gold > 0,
+        {str(measure): measure.values(reaching(measure)) for measure in measures},
+        Mrr(options.depth).values(deep),
+        hashlib.sha256(lines.encode()).hexdigest(),
+        "",
+    )
