@@ -29,7 +29,6 @@ th, td:not(:last-child) { white-space: nowrap }
 
 def render(versions: Versions, folders: Mapping[str, str]) -> str:
     """The whole page; `folders` has the result folder of each version that was measured."""
-    name = escape(title(versions))
     linked = [
         [
             f'<a href="{escape(folders[row[0]])}/report.md">{escape(row[0])}</a>'
@@ -40,6 +39,23 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
         for row in rows(versions)
     ]
     pairs = [[escape(cell) for cell in row] for row in pair_rows(versions)]
+    body = [
+        *listed(identity(versions)),
+        "<figure>",
+        draw(versions),
+        f"<figcaption>{escape(bands(versions))} The table below has the same figures.</figcaption>",
+        "</figure>",
+        *tabled("Versions", header(versions), linked),
+        "<h2>Neighbours</h2>",
+        *(tabled("Each version against the one before it", PAIR_HEADER, pairs) if pairs else ()),
+        *listed(reading(versions)),
+    ]
+    return page(title(versions), body)
+
+
+def page(title: str, body: Sequence[str]) -> str:
+    """A whole page; the title is text, the body markup already."""
+    name = escape(title)
     lines = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -54,15 +70,7 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
         "<body>",
         "<main>",
         f"<h1>{name}</h1>",
-        *_list(identity(versions)),
-        "<figure>",
-        draw(versions),
-        f"<figcaption>{escape(bands(versions))} The table below has the same figures.</figcaption>",
-        "</figure>",
-        *_table("Versions", header(versions), linked),
-        "<h2>Neighbours</h2>",
-        *(_table("Each version against the one before it", PAIR_HEADER, pairs) if pairs else ()),
-        *_list(reading(versions)),
+        *body,
         "</main>",
         "</body>",
         "</html>",
@@ -70,11 +78,12 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _list(lines: Iterable[str]) -> list[str]:
+def listed(lines: Iterable[str]) -> list[str]:
+    """A list of texts."""
     return ["<ul>", *(f"<li>{escape(line)}</li>" for line in lines), "</ul>"]
 
 
-def _table(caption: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+def tabled(caption: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
     """A table with the first cell of each row as its heading; cells are markup already."""
     made = [f'<div class="wide" role="region" aria-label="{escape(caption)}" tabindex="0">', "<table>"]
     made.append(f"<caption>{escape(caption)}</caption>")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 INK, LINE, BAND = "#010203", "#010204", "#010205"
 """Stand in while drawing for colours that the page decides, by day and by night."""
 COLOURS = {INK: "var(--ink)", LINE: "var(--line)", BAND: "var(--band)"}
-SALT = "recallbench"
+OPTIONS: Any = {"svg.fonttype": "none", "svg.hashsalt": "recallbench", "font.size": 10, "text.parse_math": False}
+"""How matplotlib writes: text as text, the same bytes each time."""
 WIDTH = 0.3
 """Half of a band's width, in versions."""
 
@@ -29,8 +30,7 @@ def draw(versions: Versions) -> str:
 
     panels = next(one.figures for one in versions.versions if one.figures)
     names = [one.version for one in versions.versions]
-    options: Any = {"svg.fonttype": "none", "svg.hashsalt": SALT, "font.size": 10, "text.parse_math": False}
-    with matplotlib.rc_context(options):
+    with matplotlib.rc_context(OPTIONS):
         # The object itself, not pyplot: that would ask for a display and keep the figure.
         paper = Figure(figsize=(max(6.0, 1.4 + 0.9 * len(names)), 3.1 * len(panels)), layout="constrained")
         paths = paper.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
@@ -43,7 +43,8 @@ def draw(versions: Versions) -> str:
         legend.set_in_layout(True)
         kept = io.StringIO()
         paper.savefig(kept, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return _inlined(kept.getvalue(), versions, [panel.estimate.measure for panel in panels])
+    measures = " and ".join(panel.estimate.measure for panel in panels)
+    return inlined(kept.getvalue(), title(versions), f"{measures} by version: {described(versions)}")
 
 
 def _panel(place: Axes, versions: Versions, panel: MeasuredPart) -> None:
@@ -92,15 +93,15 @@ def _panel(place: Axes, versions: Versions, panel: MeasuredPart) -> None:
         place.spines[side].set_visible(False)
 
 
-def _inlined(svg: str, versions: Versions, measures: list[str]) -> str:
+def inlined(svg: str, title: str, said: str) -> str:
+    """What matplotlib wrote, as an element of a page: the page's colours, a title, and what it shows in words."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = body.replace("*{stroke", "svg *{stroke")  # its style is that of the whole page it is put into
     for stand_in, colour in COLOURS.items():
         body = body.replace(stand_in, colour)
-    said = f"{' and '.join(measures)} by version: {described(versions)}"
     opening = '<svg role="img" aria-labelledby="plot-title plot-said" '
-    words = f'<title id="plot-title">{escape(title(versions))}</title><desc id="plot-said">{escape(said)}</desc>'
+    words = f'<title id="plot-title">{escape(title)}</title><desc id="plot-said">{escape(said)}</desc>'
     head, tail = body.removeprefix("<svg ").split(">", 1)
     return f"{opening}{head}>{words}{tail}"
 

@@ -1,0 +1,184 @@
+"""A measure over stored results: which of them can be compared, whether it moves, and whether the last is worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from recallbench import __version__
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError, UsageError
+from recallbench.results import drift as parts
+from recallbench.results import manifest
+from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields
+from recallbench.results.dated import in_order
+from recallbench.results.folder import BLOCKED
+from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.rankings import Rankings, read
+from recallbench.results.report import system
+from recallbench.results.stated import stated
+from recallbench.scoring.estimate import estimates
+from recallbench.scoring.intervals import cluster_codes
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import PRIMARY
+from recallbench.scoring.trend import trend
+from recallbench.verdict.comparison_frame import embedder_name, unlike
+from recallbench.verdict.comparison_pairs import by_question
+
+
+@dataclass(frozen=True, slots=True)
+class _Night:
+    made: datetime
+    folder: Path
+    metrics: Metrics
+
+
+def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
+    """The measure over the largest set of results that are comparable; the others are named with the reason.
+
+    Raises InputError for a folder that is no result, or whose rankings do not give its figures.
+    """
+    nights, out = _split(folders)
+    kept = _largest(nights)
+    out += [(night.folder, _reason(kept[-1], night)) for night in nights if night not in kept]
+    deep = [one for one in kept if one.metrics.retrieval.depth < measure.k]
+    if deep:
+        raise UsageError(
+            f"{measure} can't be taken from {deep[0].folder}",
+            expected=f"a depth of {deep[0].metrics.retrieval.depth} or less",
+            found=str(measure),
+            remedy="--measure recall_any@10",
+        )
+    first = last = None
+    found = []
+    for one in kept:
+        last = read(one.folder, one.metrics, [m for m in (*PRIMARY, measure) if _states(one.metrics, m)])
+        first = first or last
+        found.append(_night(one, last, measure))
+    assert first is not None
+    assert last is not None
+    values = [one.estimate.value or 0.0 for one in found]
+    moved = _trend([one.made for one in kept], values)
+    pair = _paired(first, last, measure) if len(kept) > 1 and measure.separable else None
+    worse = pair is not None and pair.p <= LEVEL and pair.high is not None and pair.high < 0
+    return parts.Drift(
+        schema_version="1",
+        recallbench_version=__version__,
+        measure=str(measure),
+        corpus=kept[-1].metrics.corpus.name,
+        system=f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}",
+        nights=found,
+        left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
+        trend=moved,
+        last_against_first=pair,
+        fell=worse or moved.direction == "falling",
+    )
+
+
+def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]]]:
+    """Results, earliest first, and what came to nothing."""
+    nights: list[_Night] = []
+    out: list[tuple[Path, str]] = []
+    whole = []
+    for folder in dict.fromkeys(folders):
+        if (folder / BLOCKED).is_file():
+            out.append((folder, f"{BLOCKED}: the run could not be made"))
+        elif not (folder / "metrics.json").is_file():
+            raise InputError(
+                f"{folder} is not a result folder",
+                expected="a folder that `recallbench run` wrote, or one that holds some",
+                found="no such folder" if not folder.exists() else "no metrics.json",
+                remedy="name folders under benchmarks/<corpus>/results/",
+            )
+        else:
+            whole.append(folder)
+    for made, folder in in_order(whole):
+        nights.append(_Night(made, folder, stated(folder).metrics))
+    if not nights:
+        raise InputError(
+            "there is no result to look at",
+            expected="results of several nights",
+            found="; ".join(reason for _, reason in out) or "none",
+            remedy="make some with `recallbench run`",
+        )
+    return nights, out
+
+
+def _largest(nights: Sequence[_Night]) -> list[_Night]:
+    """The largest set of comparable results; of equal ones, that of the latest result."""
+    groups: list[list[_Night]] = []
+    for night in nights:
+        fitting = next((group for group in groups if not _reason(group[0], night)), None)
+        if fitting is None:
+            groups.append([night])
+        else:
+            fitting.append(night)
+    return max(groups, key=lambda group: (len(group), group[-1].made, group[-1].folder.name))
+
+
+def _reason(one: _Night, other: _Night) -> str:
+    """Why the two can't be compared; empty where they can. A store may change its version and settings over time."""
+    try:
+        unlike(one.metrics, other.metrics, (one.folder.name, other.folder.name), ("store",))
+    except UsageError as error:
+        return f"{error.problem.rpartition(': ')[2]}: {error.found}"
+    here, there = system(one.metrics), system(other.metrics)
+    return "" if here == there else f"another system: {here} against {there}"
+
+
+def _states(metrics: Metrics, measure: Measure) -> bool:
+    return any(one.measure == str(measure) for one in metrics.estimates.get(OVERALL, []))
+
+
+def _night(one: _Night, rankings: Rankings, measure: Measure) -> parts.NightPart:
+    every = {OVERALL: np.ones(len(rankings.questions), dtype=np.bool_)}
+    (found,) = estimates([measure], rankings.calls, rankings.clusters, every)[OVERALL]
+    fields = {name: value for name, value in asdict(found).items() if name != "left_out"}
+    return parts.NightPart(
+        folder=str(one.folder),
+        made=one.made.isoformat(),
+        version=one.metrics.store.version.split(" (")[0],
+        content_sha256=manifest.content_sha256(_hashes(one.folder)),
+        estimate=EstimatePart.model_validate(fields | {"measure": str(measure), "ordered": measure.ordered}),
+    )
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.name != manifest.NAME}
+
+
+def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPart:
+    found = trend([(one - times[0]).total_seconds() / 86400 for one in times], values)
+    direction: parts.Direction = "none shown"
+    if found.p is None:
+        direction = "too few"
+    elif found.p <= LEVEL:
+        direction = "falling" if found.falls > found.rises else "rising"
+    return parts.TrendPart(
+        direction=direction,
+        n=found.n,
+        rises=found.rises,
+        falls=found.falls,
+        p=found.p,
+        method=found.method,
+        slope_per_day=found.slope,
+    )
+
+
+def _paired(first: Rankings, last: Rankings, measure: Measure) -> MeasuredPart:
+    counted = first.calls[0].gold > 0
+    clustered = cluster_codes([first.clusters[i] for i in np.flatnonzero(counted)]) is not None
+    (pair,) = by_question(first, last, [measure], clustered=clustered)
+    return MeasuredPart.model_validate(
+        {
+            **difference_fields(str(measure), pair, None),
+            "first": float(first.values(measure)[counted].mean()),
+            "second": float(last.values(measure)[counted].mean()),
+            "role": "secondary",
+            "turning": list(pair.turning),
+        }
+    )

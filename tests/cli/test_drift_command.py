@@ -1,0 +1,158 @@
+"""`recallbench drift` over results that were really made, their dates set apart."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+
+# A memory that forgets to look for a share of the questions, as `level` says: each level forgets more of the same.
+FORGETS = """
+import hashlib, pathlib
+LEVEL = int(pathlib.Path("level").read_text())
+def open_memory(items, vectors):
+    words = {item.id: set(item.text.lower().split()) for item in items}
+    def search(query, k):
+        if hashlib.sha256(query.text.encode()).digest()[0] < LEVEL:
+            return []
+        asked = set(query.text.lower().split())
+        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        return sorted(scored, key=lambda hit: -hit[1])[:k]
+    return search
+open_memory.needs_vectors = False
+"""
+LEVELS = (0, 20, 40, 60, 80)
+
+
+def dated(folder: Path, day: int) -> None:
+    path = folder / "environment.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"started": f"2026-01-{day:02}T03:00:00+00:00"}))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result per level, in `level-<level>`; nothing writes here any more."""
+    place = tmp_path_factory.mktemp("drifting")
+    (place / "forgets.py").write_text(FORGETS)
+    for level in LEVELS:
+        (place / "level").write_text(str(level))
+        words = ("canary-locomo", "--store", "callable", "--call", "forgets:open_memory", "--folder", f"level-{level}")
+        assert recallbench("run", *words, "--quiet", cwd=place).returncode == 0
+    for name, words in (("other", ("--limit", "50")), ("bm25", ())):
+        done = recallbench("run", "canary-locomo", "--store", "bm25", *words, "--folder", name, "--quiet", cwd=place)
+        assert done.returncode == 0
+    return place
+
+
+def nights(made: Path, place: Path, levels: tuple[int, ...]) -> None:
+    """Results of these levels on following days, under names that tell nothing."""
+    for day, level in enumerate(levels, 1):
+        folder = place / "nights" / f"n{(day * 7) % 10}{day}"
+        shutil.copytree(made / f"level-{level}", folder)
+        dated(folder, day)
+
+
+def drift(place: Path, *words: str) -> tuple[int, dict]:
+    done = recallbench("drift", *words, "--format", "json", cwd=place)
+    assert done.returncode in (0, 1)
+    return done.returncode, json.loads(done.stdout)
+
+
+def value(folder: Path, measure: str) -> float:
+    stated = json.loads((folder / "metrics.json").read_text())["estimates"]["overall"]
+    return next(one["value"] for one in stated if one["measure"] == measure)
+
+
+def test_a_fall_is_flagged(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, LEVELS)
+    code, found = drift(tmp_path, "nights")
+    assert code == 0
+    assert [one["made"][:10] for one in found["nights"]] == [f"2026-01-0{day}" for day in range(1, 6)]
+    values = [value(made / f"level-{level}", "recall_any@10") for level in LEVELS]
+    assert [one["estimate"]["value"] for one in found["nights"]] == pytest.approx(values)
+    assert values == sorted(values, reverse=True)
+    assert (found["trend"]["direction"], found["trend"]["falls"], found["fell"]) == ("falling", 10, True)
+    assert found["trend"]["p"] == pytest.approx(2 / 120)
+    assert found["last_against_first"]["difference"] == pytest.approx(values[-1] - values[0])
+    assert drift(tmp_path, "nights", "--fail-on-trend")[0] == 1
+    done = recallbench("drift", "nights/*", "--measure", "mrr@50", "--format", "markdown", cwd=tmp_path)
+    assert done.stdout.startswith("### ❌ mrr@50 of callable")
+    assert "| 2026-01-01 03:00 | " in done.stdout
+
+
+def test_a_rise_is_flagged_and_is_no_failure(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, LEVELS[::-1])
+    code, found = drift(tmp_path, "nights", "--fail-on-trend")
+    assert (code, found["trend"]["direction"], found["fell"]) == (0, "rising", False)
+
+
+def test_nothing_moves(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0,) * 6)
+    code, found = drift(tmp_path, "nights", "--fail-on-trend")
+    assert (code, found["trend"]["direction"], found["trend"]["p"]) == (0, "none shown", 1.0)
+    assert found["last_against_first"]["difference"] == 0
+
+
+def test_too_few_say_so(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0, 20, 40, 60))
+    told = recallbench("drift", "nights", cwd=tmp_path).stdout
+    assert "trend: too few: n/a (4 results: fewer than 5 show no trend)" in told
+    assert "last against first: -0." in told
+
+
+def test_what_cannot_be_compared_is_left_out_by_name(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0, 20))
+    for name, day in (("other", 9), ("bm25", 3)):
+        shutil.copytree(made / name, tmp_path / "nights" / name)
+        dated(tmp_path / "nights" / name, day)
+    blocked = tmp_path / "nights" / "v_20260108_BLOCKED"
+    blocked.mkdir()
+    (blocked / "BLOCKED.md").write_text("# BLOCKED\n")
+    _, found = drift(tmp_path, "nights")
+    assert len(found["nights"]) == 2
+    reasons = {Path(one["folder"]).name: one["reason"] for one in found["left_out"]}
+    assert reasons.keys() == {"other", "bm25", blocked.name}
+    assert "limit: none against 50" in reasons["other"]
+    assert reasons["bm25"].startswith("another system: callable")
+    assert "left out: nights/bm25: another system" in recallbench("drift", "nights", cwd=tmp_path).stdout
+
+
+def test_the_plot_is_a_page_or_a_picture_that_stands_alone(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, LEVELS)
+    for name in ("out/drift.html", "drift.svg"):
+        assert recallbench("drift", "nights", "--out", name, cwd=tmp_path).returncode == 0
+    page, picture = (tmp_path / "out/drift.html").read_text(), (tmp_path / "drift.svg").read_text()
+    root = xml.etree.ElementTree.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "falling, -0." in picture
+    assert "--ink: #1d1d1f" in picture
+    for text in (page, picture):
+        assert "recall_any@10 by day: 2026-01-01: 0." in text
+        assert "://" not in text.replace("http://www.w3.org/", "")
+    assert "<td>recallbench-callable/" in page or "callable" in page
+    again = recallbench("drift", "nights", "--out", "again.svg", cwd=tmp_path)
+    assert (again.returncode, (tmp_path / "again.svg").read_text()) == (0, picture)
+    done = recallbench("drift", "nights", "--out", "drift.png", cwd=tmp_path)
+    assert (done.returncode, "ends in .html or .svg" in done.stderr) == (2, True)
+
+
+def test_what_is_no_result(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0, 20))
+    for words, said in (
+        (("nowhere",), "nowhere is not a result folder"),
+        (("nights", "--measure", "recall@10"), "say recall_any@10"),
+        (("nights", "--measure", "mrr@99"), "a depth of 50 or less"),
+    ):
+        done = recallbench("drift", *words, cwd=tmp_path)
+        assert (done.returncode, said in done.stderr) == (2, True)
+    path = next((tmp_path / "nights").iterdir()) / "metrics.json"
+    path.write_text(
+        path.read_text().replace('"measure": "mrr@50",\n    "value": 0.', '"measure": "mrr@50",\n    "value": 0.9')
+    )
+    done = recallbench("drift", "nights", cwd=tmp_path)
+    assert (done.returncode, "the rankings do not give the figures" in done.stderr) == (2, True)

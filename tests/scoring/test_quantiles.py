@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import numpy as np
+
+from recallbench.scoring.quantiles import quantile, quantile_interval
+
+
+def test_the_smallest_value_that_enough_do_not_exceed() -> None:
+    assert quantile([3.0, 1, 2], 0.95) == 3.0
+    assert quantile(list(map(float, range(1, 101))), 0.95) == 95.0
+    assert quantile(list(map(float, range(1, 101))), 0.5) == 50.0
+    assert quantile([], 0.5) is None
+    assert quantile([7.0], 0.01) == 7.0
+
+
+def test_bounds_are_order_statistics_and_missing_where_too_few() -> None:
+    found = quantile_interval(list(map(float, range(1, 101))), 0.5)
+    assert (found.low, found.high) == (40.0, 61.0)  # the table's ranks for a median of 100
+    assert quantile_interval([1.0, 2, 3], 0.95).high is None
+    assert quantile_interval([1.0], 0.5).method == "n/a (1 values are too few)"
+
+
+def test_the_interval_covers() -> None:
+    draw = np.random.default_rng(7)
+    truth = -np.log(0.05)
+    inside = 0
+    for _ in range(500):
+        found = quantile_interval(draw.exponential(size=200).tolist(), 0.95)
+        assert found.low is not None
+        inside += found.low <= truth <= (found.high or np.inf)
+    assert inside / 500 > 0.93
