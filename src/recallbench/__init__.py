@@ -1,3 +1,65 @@
-"""RecallBench measures how well a long-term memory finds the right memory, and proves its number."""
+"""RecallBench measures how well a long-term memory finds the right memory, and proves its number.
+
+    import recallbench
+    from recallbench import Case
+
+    report = recallbench.evaluate([Case("where does acme ship from?", ["d7"])], retrieve, k=10)
+
+`evaluate`, `Case` and `Report` measure a retriever on cases of one's own; `precision`, `recall`, `ndcg` and `mrr` score
+one ranking. Everything else is behind the program `recallbench`, and may change without notice.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recallbench.errors import RecallBenchError
+    from recallbench.evaluation.case import Case
+    from recallbench.evaluation.evaluation import evaluate, evaluate_async
+    from recallbench.evaluation.functions import mrr, ndcg, precision, recall
+    from recallbench.evaluation.report import Report
+    from recallbench.evaluation.thresholds import BelowThreshold
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BelowThreshold",
+    "Case",
+    "RecallBenchError",
+    "Report",
+    "__version__",
+    "evaluate",
+    "evaluate_async",
+    "mrr",
+    "ndcg",
+    "precision",
+    "recall",
+]
+
+_HOMES = {
+    "BelowThreshold": "evaluation.thresholds",
+    "Case": "evaluation.case",
+    "RecallBenchError": "errors",
+    "Report": "evaluation.report",
+    "evaluate": "evaluation.evaluation",
+    "evaluate_async": "evaluation.evaluation",
+    "mrr": "evaluation.functions",
+    "ndcg": "evaluation.functions",
+    "precision": "evaluation.functions",
+    "recall": "evaluation.functions",
+}
+"""Where each public name lives; it is looked up at first use, so that importing the package costs nothing."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,120 @@
+"""What a retriever answered to one case, held to its promises before anything is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.evaluation.case import SHOWN, Case
+
+REMEDY = "return at most k distinct ids, or (id, score) pairs, best first"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The ids that came back, best first, and their scores where there are any."""
+
+    ids: tuple[Any, ...]
+    scores: tuple[float, ...] | None = None
+    failure: InputError | None = None
+    """Why the case failed; it then counts as an empty ranking."""
+
+
+def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = False) -> Answer:
+    """The answer, if it keeps its promises; raises InputError, naming the case, if it does not.
+
+    At most k hits, ids or (id, score) pairs, each id once (`repeats` lets texts come again), finite scores, the highest
+    first. Another order than that of the scores is refused, not repaired: it may be a distance, which gets smaller as
+    it gets better.
+    """
+    if given is None or isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        found = "None" if given is None else f"a {type(given).__name__}"
+        raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
+    hits = list(given)
+    if k is not None and len(hits) > k:
+        raise case.wrong("the retriever returned too many", f"at most k = {k} hits", f"{len(hits)}", REMEDY)
+    scores: tuple[float, ...] | None = None
+    if hits and _is_pair(hits[0]):
+        ids, scores = _split(case, hits)
+    else:
+        ids = tuple(hits)
+    _check_ids(case, ids, scores is not None, repeats)
+    return Answer(ids, scores)
+
+
+def failed(case: Case, error: BaseException) -> InputError:
+    """The error of a retriever that raised, naming the case."""
+    if isinstance(error, InputError):
+        return error
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    made = case.wrong("the retriever raised", "a ranking", said, "mend the retriever, or go on with keep_going")
+    made.__cause__ = error
+    return made
+
+
+def _is_pair(hit: Any) -> bool:
+    if type(hit) is str:
+        return False
+    return isinstance(hit, (tuple, list)) and len(hit) == 2 and _is_number(hit[1])
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is float:
+        return True
+    # NumPy's and torch's scalars are floats in all but type.
+    return not isinstance(value, (str, bytes, bool)) and hasattr(value, "__float__")
+
+
+def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    try:
+        ids, given = zip(*hits, strict=True)
+        if not all(map(_is_number, given)):
+            raise TypeError
+        scores = tuple(map(float, given))
+    except (TypeError, ValueError):
+        odd = next((hit for hit in hits if not _is_pair(hit)), hits[0])
+        raise case.wrong(
+            "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
+        ) from None
+    if not math.isfinite(sum(scores)):
+        place = next((n for n, score in enumerate(scores) if not math.isfinite(score)), None)
+        if place is not None:
+            found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
+            raise case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
+    if list(scores) != sorted(scores, reverse=True):
+        place, (one, other) = next((n, pair) for n, pair in enumerate(pairwise(scores), 2) if pair[1] > pair[0])
+        raise case.wrong(
+            "the scores are not in order",
+            "the highest score first",
+            f"{other:g} at place {place}, behind {one:g}",
+            "sort by score, best first; a distance is to be turned round",
+        )
+    return ids, scores
+
+
+def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool, repeats: bool) -> None:
+    try:
+        distinct = set(ids)
+    except TypeError:
+        odd = next(id for id in ids if not _hashable(id))
+        expected = "(id, score) pairs whose id can be hashed" if scored else "ids that can be hashed, or (id, score)"
+        raise case.wrong("a hit that is no id", expected, repr(odd)[:SHOWN], REMEDY) from None
+    if None in distinct:
+        raise case.wrong("a hit that is no id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
+    if len(distinct) < len(ids) and not repeats:
+        again, place = next((id, n) for n, id in enumerate(ids, 1) if id in ids[: n - 1])
+        raise case.wrong("an id came back twice", "each id once", f"{again!r} again at place {place}", REMEDY)
+    if not scored and any(type(id) is tuple and _is_pair(id) for id in distinct):
+        raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
+
+
+def _hashable(id: Any) -> bool:
+    try:
+        hash(id)
+    except TypeError:
+        return False
+    return True

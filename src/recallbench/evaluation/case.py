@@ -1,0 +1,112 @@
+"""One query and what should be found for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallbench.errors import InputError
+
+Id = Hashable
+"""A string or number as a rule; anything that can be hashed, but no pair ending in a number (that is a scored hit)."""
+
+ABSTENTION = "abstention"
+"""The kind of a case that should find nothing."""
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """One query, and the ids that are relevant to it (or, for matching by text, what a relevant text says).
+
+    `relevant` is a set, list or tuple of ids, or a mapping of ids to grades, of which those above 0 are relevant.
+    `grades` feed nDCG alone; without them each relevant id has grade 1. A case with nothing to find says so:
+    kind="abstention". Raises InputError, naming the query, for anything else.
+    """
+
+    query: str
+    relevant: Collection[Any] | Mapping[Any, float] = ()
+    grades: Mapping[Any, float] | None = None
+    expected: str | None = None
+    """The text that a relevant hit says, for match="tokens" and match="exact"."""
+    kind: str | None = None
+    """The slice that the case belongs to."""
+    id: str | None = None
+    """How the case is named in tables and errors; without one by its query."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """More slices, such as {"tenant": "acme"}: `report.by("tenant")`."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.query, str) or not self.query.strip():
+            raise self.wrong("a query is a text", "a string that is not blank", repr(self.query)[:SHOWN])
+        if self.expected is not None and not (isinstance(self.expected, str) and self.expected.strip()):
+            raise self.wrong("`expected` is a text", "a string that is not blank", repr(self.expected)[:SHOWN])
+        if self.relevant is None or isinstance(self.relevant, (str, bytes)):
+            wanted = (
+                f"ids in brackets, as [{self.relevant!r}]" if self.relevant else "a list of ids, which may be empty"
+            )
+            raise self.wrong("`relevant` is a collection of ids", wanted, repr(self.relevant)[:SHOWN])
+        given = self.relevant
+        if isinstance(given, Mapping):
+            if self.grades is not None:
+                raise self.wrong("grades are given twice", "in `relevant` or in `grades`", "in both")
+            object.__setattr__(self, "grades", {id: self._grade(id, value) for id, value in given.items()})
+            object.__setattr__(self, "relevant", tuple([id for id, value in given.items() if value > 0]))
+        else:
+            object.__setattr__(self, "relevant", self._ids(given))
+            if self.grades is not None:
+                graded = {id: self._grade(id, value) for id, value in self.grades.items()}
+                if missing := [id for id in self.relevant if id not in graded]:
+                    raise self.wrong("a relevant id has no grade", f"a grade for {missing[0]!r}", "none")
+                object.__setattr__(self, "grades", graded)
+        if not self.relevant and self.expected is None and self.kind != ABSTENTION:
+            raise self.wrong(
+                "nothing is relevant", f'relevant ids, an expected text, or kind="{ABSTENTION}"', "none of these"
+            )
+        if self.kind == ABSTENTION and (self.relevant or self.expected is not None):
+            found = f"{len(self.relevant)} relevant" if self.relevant else "an expected text"
+            raise self.wrong(f'a case of kind "{ABSTENTION}" should find nothing', "nothing relevant", found)
+
+    @property
+    def name(self) -> str:
+        """The id, else the query."""
+        return self.id if self.id is not None else self.query
+
+    def label(self, field: str) -> str:
+        """The slice of this case by `kind` or by one of its labels; empty where it has none."""
+        return (self.kind or "") if field == "kind" else str(self.labels.get(field, ""))
+
+    def wrong(self, problem: str, expected: str, found: str, remedy: str = "") -> InputError:
+        """The error of this case."""
+        return InputError(f"case {shown(self)}: {problem}", expected=expected, found=found, remedy=remedy)
+
+    def _ids(self, given: Collection[Any]) -> tuple[Any, ...]:
+        ids = tuple(given)
+        try:
+            distinct = len(set(ids))
+        except TypeError:
+            raise self.wrong("ids can be hashed", "strings or numbers", repr(ids)[:SHOWN]) from None
+        if distinct < len(ids):
+            again = next(id for n, id in enumerate(ids) if id in ids[:n])
+            raise self.wrong("a relevant id is named twice", "each id once", f"{again!r} again")
+        for id in ids:
+            if id is None or (isinstance(id, tuple) and len(id) == 2 and isinstance(id[1], (int, float))):
+                raise self.wrong("no id", "strings or numbers; a pair with a number is a scored hit", repr(id)[:SHOWN])
+        return ids
+
+    def _grade(self, id: Any, value: Any) -> float:
+        try:
+            grade = math.nan if isinstance(value, (str, bytes)) else float(value)
+        except (TypeError, ValueError):
+            grade = math.nan
+        if not 0 <= grade < math.inf:
+            raise self.wrong("a grade that is none", "a finite number, 0 or more", f"{value!r} for {id!r}")
+        return grade
+
+
+def shown(case: Case) -> str:
+    """How an error calls a case."""
+    text = " ".join(str(case.name).split())
+    return f"`{text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}`"

@@ -1,0 +1,154 @@
+"""Cases put to a retriever, and the report of what came back."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from recallbench.errors import InputError, UsageError
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.asking import Asking
+from recallbench.evaluation.case import Case
+from recallbench.evaluation.judging import Texts, depth_of, judged_by_id, judged_by_text, likenesses
+from recallbench.evaluation.report import Report
+from recallbench.evaluation.text_findings import text_findings
+from recallbench.scoring.text_matching import DEFAULT, Matching, Method
+
+Hits = Iterable[Any]
+"""Ids, or (id, score) pairs, best first."""
+Retriever = Callable[[str, int], Hits | Awaitable[Hits]]
+TIMEOUT = 60.0
+
+
+def evaluate(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int = 10,
+    *,
+    timeout: float | None = TIMEOUT,
+    concurrency: int = 1,
+    keep_going: bool = False,
+    match: Method | Matching = "id",
+    match_threshold: float = DEFAULT,
+    match_chunk: int | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+) -> Report:
+    """Ask `retrieve(query, k)` each case and score what comes back.
+
+    `retrieve` returns at most k ids, or (id, score) pairs with the highest score first, each id once; it may be async,
+    and `evaluate` may be called while an event loop runs (`await evaluate_async(...)` stays in that loop).
+
+    A case fails when `retrieve` raises, breaks its promise or takes longer than `timeout` seconds: InputError names the
+    case, what was expected and found. With `keep_going` it counts as an empty ranking instead, and stands in
+    `report.failures`. `concurrency` asks so many cases at a time, in threads (or tasks of one loop, if it is async);
+    without it calls come from this thread, where a limit can be kept in the main one.
+
+    `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
+    ids whose text is in `texts`. `candidates` says how many items could come back, for the level of chance.
+    """
+    asked, asking, matching = _asked(
+        cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
+    )
+    return scored(asked, asking.answers(asked), k, matching=matching, texts=texts, candidates=candidates)
+
+
+async def evaluate_async(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int = 10,
+    *,
+    timeout: float | None = TIMEOUT,
+    concurrency: int = 1,
+    keep_going: bool = False,
+    match: Method | Matching = "id",
+    match_threshold: float = DEFAULT,
+    match_chunk: int | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+) -> Report:
+    """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
+    asked, asking, matching = _asked(
+        cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
+    )
+    answers = await asking.awaited(asked)
+    return await asyncio.to_thread(scored, asked, answers, k, matching=matching, texts=texts, candidates=candidates)
+
+
+def scored(
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    k: int,
+    *,
+    matching: Matching | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+    depth: int | None = None,
+    notes: Sequence[str] = (),
+) -> Report:
+    """The report of answers that are there already, `depth` deep where that is more than k."""
+    matching = matching or Matching()
+    depth = max(k, depth or 0)
+    if candidates is not None and (isinstance(candidates, bool) or candidates < 1):
+        raise UsageError("candidates are how many items could come back", expected="1 or more", found=str(candidates))
+    if not matching.by_text:
+        for case in cases:
+            if case.expected is not None and not case.relevant:
+                raise case.wrong("nothing to match by id", "relevant ids", "an expected text", 'match="tokens"')
+        judged = judged_by_id(cases, answers, depth, candidates)
+        return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
+    if candidates is not None:
+        raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
+    found = likenesses(cases, answers, matching, texts)
+    judged = judged_by_text(cases, found, matching, depth)
+    findings = text_findings(cases, answers, found, matching, texts)
+    return Report(tuple(cases), tuple(answers), judged, k, matching, None, findings, tuple(notes))
+
+
+def _asked(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int,
+    timeout: float | None,
+    concurrency: int,
+    keep_going: bool,
+    match: Method | Matching,
+    threshold: float,
+    chunk: int | None,
+    texts: Texts | None,
+) -> tuple[list[Case], Asking, Matching]:
+    asked = checked_cases(cases)
+    if not callable(retrieve):
+        raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise UsageError("a timeout is in seconds", expected="above 0, or None for no limit", found=str(timeout))
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(
+            "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
+        )
+    matching = match if isinstance(match, Matching) else Matching(match, threshold, chunk)
+    repeats = matching.by_text and texts is None
+    return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats), matching
+
+
+def checked_cases(cases: Iterable[Case]) -> list[Case]:
+    """The cases; raises UsageError where there are none, InputError where one is something else or comes twice."""
+    asked = list(cases)
+    if not asked:
+        raise UsageError("nothing to evaluate", expected="one case or more", found="none")
+    wrong = next((n for n, case in enumerate(asked) if not isinstance(case, Case)), None)
+    if wrong is not None:
+        raise InputError(
+            f"entry {wrong} of the cases is none",
+            expected="Case(query, relevant)",
+            found=f"a {type(asked[wrong]).__name__}",
+        )
+    named: set[str] = set()
+    for case in asked:
+        if case.id is not None:
+            if case.id in named:
+                raise case.wrong("an id that two cases have", "each id once", f"{case.id} again")
+            named.add(case.id)
+    return asked

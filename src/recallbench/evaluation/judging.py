@@ -1,0 +1,112 @@
+"""Cases and their answers as the arrays that every measure reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from recallbench.errors import InputError, UsageError
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.case import SHOWN, Case
+from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.text_matching import Likeness, Matching, Read, first_match, likeness
+
+Texts = Mapping[Any, str] | Callable[[Any], str]
+
+
+def judged_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, candidates: int | None) -> Judged:
+    """Each answer against the relevant ids of its case; `candidates` is how many items could come back, if known."""
+    rankings, gold, grades, sizes = [], [], [], []
+    graded = any(case.grades is not None for case in cases)
+    for case, answer in zip(cases, answers, strict=True):
+        number = {id: n for n, id in enumerate(case.relevant)}
+        count = len(number)
+        rankings.append([number.setdefault(id, len(number)) for id in answer.ids])
+        gold.append(frozenset(range(count)))
+        if graded:
+            given = case.grades or {}
+            grades.append({number.setdefault(id, len(number)): grade for id, grade in given.items()})
+        if candidates is not None and len(number) > candidates:
+            raise case.wrong("more items than there are candidates", f"at most {candidates}", f"{len(number)}")
+        sizes.append(len(number) if candidates is None else candidates)
+    found = judge(rankings, gold, sizes, depth, grades if graded else None)
+    if not found.relevant.any():
+        _refuse_unlike_ids(cases, answers)
+    return found
+
+
+def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None:
+    """Strings on one side and numbers on the other never match, which looks like a recall of 0."""
+    wanted = [id for case in cases for id in case.relevant]
+    returned = [id for answer in answers for id in answer.ids]
+    if not wanted or not returned:
+        return
+    strings = [{isinstance(id, str) for id in ids} for ids in (wanted, returned)]
+    if strings[0].isdisjoint(strings[1]):
+        one, other = wanted[0], returned[0]
+        raise InputError(
+            "no id that came back can ever be a relevant one",
+            expected=f"ids such as {one!r}, a {type(one).__name__}"[: 2 * SHOWN],
+            found=f"ids such as {other!r}, a {type(other).__name__}"[: 2 * SHOWN],
+            remedy="give both as strings, or both as numbers",
+        )
+
+
+def likenesses(
+    cases: Sequence[Case], answers: Sequence[Answer], matching: Matching, texts: Texts | None
+) -> list[list[Likeness]]:
+    """How near each retrieved text comes to the expected one; raises InputError where one of the two is missing."""
+    read: dict[str, Read] = {}
+    found: list[list[Likeness]] = []
+    for case, answer in zip(cases, answers, strict=True):
+        if case.expected is None:
+            if case.relevant:
+                raise case.wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
+            found.append([])
+            continue
+        wanted = Read(case.expected)
+        if not wanted.words:
+            raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
+        said = [text_of(case, id, texts) for id in answer.ids]
+        for text in said:
+            if text not in read:
+                read[text] = Read(text, matching.chunk)
+        found.append([likeness(wanted, read[text]) for text in said])
+    return found
+
+
+def text_of(case: Case, id: Any, texts: Texts | None) -> str:
+    """What the hit says; raises InputError where that is not known."""
+    if texts is None:
+        text = id
+    elif isinstance(texts, Mapping):
+        text = texts.get(id)
+    else:
+        text = texts(id)
+    if not isinstance(text, str):
+        found = f"nothing for {id!r}" if text is None else repr(text)[:SHOWN]
+        raise case.wrong("a hit has no text", "the text of every hit", found, "give texts, by id")
+    return text
+
+
+def judged_by_text(
+    cases: Sequence[Case], found: Sequence[Sequence[Likeness]], matching: Matching, depth: int, at: float | None = None
+) -> Judged:
+    """One thing is to be found for each case, and it is found at the first text that matches.
+
+    A second text that matches says the same again: it is no further find. So recall is 1 or 0 for a case, and
+    precision@k at most 1/k.
+    """
+    rankings = []
+    for likes in found:
+        first = first_match(likes, matching, at)
+        rankings.append([0 if place == first else place + 1 for place in range(len(likes))])
+    gold = [frozenset(() if case.expected is None else (0,)) for case in cases]
+    return judge(rankings, gold, [len(likes) + 1 for likes in found], depth)
+
+
+def depth_of(k: object) -> int:
+    """The k, if it is one; raises UsageError for what is none."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise UsageError("k is how many hits are asked for", expected="a whole number, 1 or more", found=repr(k))
+    return k

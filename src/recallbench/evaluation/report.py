@@ -1,0 +1,289 @@
+"""What an evaluation found: the means under their short and their exact names, every case, and every slice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.case import ABSTENTION, Case
+from recallbench.evaluation.text_findings import TextFindings
+from recallbench.scoring.abstention import Abstention, abstention
+from recallbench.scoring.estimate import Estimate, estimates
+from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.f1 import F1
+from recallbench.scoring.measures.f1_of_means import F1OfMeans
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.ndcg import Ndcg
+from recallbench.scoring.measures.precision import Precision
+from recallbench.scoring.measures.recall_frac import RecallFrac
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.text_matching import Matching
+
+if TYPE_CHECKING:
+    import pandas
+
+    from recallbench.evaluation.change import Change
+    from recallbench.evaluation.tradeoff import Tradeoff
+
+Format = Literal["text", "markdown", "csv", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One case of a report."""
+
+    case: Case
+    ranked: tuple[Any, ...]
+    """The ids that came back, best first."""
+    values: Mapping[str, float]
+    """By exact name of the measure; empty for a case with nothing to find, which is in no mean."""
+    failure: str | None
+    """Why the case failed, and so counts as an empty ranking."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The result of an evaluation.
+
+    `recall` is the short name of `recall_frac@k`, the share of a case's relevant ids found in the top k; `precision`,
+    `f1`, `f1_of_means` and `ndcg` are at the same k; `mrr` looks as deep as the rankings go. What is printed carries
+    the exact name. Cases with nothing to find are in no mean; cases that failed count as empty rankings.
+    """
+
+    cases: tuple[Case, ...]
+    answers: tuple[Answer, ...]
+    judged: Judged
+    k: int
+    matching: Matching
+    candidates: int | None = None
+    """How many items could come back; without it there is no level of chance."""
+    texts: TextFindings | None = None
+    """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    @property
+    def recall(self) -> float:
+        """`recall_frac@k`: the share of a case's relevant ids that is in the top k, averaged."""
+        return self.value(RecallFrac(self.k))
+
+    @property
+    def precision(self) -> float:
+        """`precision@k`: relevant ids in the top k, divided by k (a short ranking is not forgiven), averaged."""
+        return self.value(Precision(self.k))
+
+    @property
+    def f1(self) -> float:
+        """`f1@k`: each case's harmonic mean of precision and recall, averaged."""
+        return self.value(F1(self.k))
+
+    @property
+    def f1_of_means(self) -> float:
+        """`f1_of_means@k`: the harmonic mean of the mean precision and the mean recall."""
+        return self.value(F1OfMeans(self.k))
+
+    @property
+    def ndcg(self) -> float:
+        """`ndcg@k`, graded where grades are given, averaged."""
+        return self.value(Ndcg(self.k))
+
+    @property
+    def mrr(self) -> float:
+        """`mrr@d`: 1 / rank of the first relevant id, averaged; d is k, or the deepest ranking of a file."""
+        return self.value(Mrr(self.judged.depth))
+
+    @property
+    def n(self) -> int:
+        """Cases in the means: those with something to find."""
+        return int(self._counted.sum())
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures with short names, the four of the table first."""
+        k = self.k
+        return (*self.columns, F1(k), F1OfMeans(k))
+
+    @property
+    def columns(self) -> tuple[Measure, ...]:
+        """The four classic ones."""
+        return (RecallFrac(self.k), Precision(self.k), Mrr(self.judged.depth), Ndcg(self.k))
+
+    def value(self, measure: Measure | str) -> float:
+        """The mean of any measure, as "recall_any@5"; nan where no case counts."""
+        values = self._values(parse(measure) if isinstance(measure, str) else measure)[self._counted]
+        return float(values.mean()) if len(values) else math.nan
+
+    def ceiling(self, measure: Measure | str) -> float:
+        """What an oracle reaches on these cases: no ranking gets more."""
+        chosen = parse(measure) if isinstance(measure, str) else measure
+        most = chosen.ceiling(self.judged)[self._counted]
+        return float(most.mean()) if len(most) else math.nan
+
+    def estimate(self, measure: Measure | str) -> Estimate:
+        """The mean with n, 95% interval and ceiling; chance is None unless `candidates` was given."""
+        return self._estimated((parse(measure) if isinstance(measure, str) else measure,))[0]
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All six, in the order of `measures`."""
+        return self._estimated(self.measures)
+
+    @cached_property
+    def rows(self) -> tuple[CaseRow, ...]:
+        """Every case, in the order given."""
+        # A set's harmonic mean of means belongs to no single case.
+        shown = [one for one in self.measures if one.separable]
+        table = [self._values(one).tolist() for one in shown]
+        names = [str(one) for one in shown]
+        counted = self._counted.tolist()
+        return tuple(
+            CaseRow(
+                case,
+                answer.ids,
+                {name: column[i] for name, column in zip(names, table, strict=True)} if counted[i] else {},
+                None if answer.failure is None else str(answer.failure),
+            )
+            for i, (case, answer) in enumerate(zip(self.cases, self.answers, strict=True))
+        )
+
+    @property
+    def failures(self) -> tuple[CaseRow, ...]:
+        """The cases that failed, which keep_going lets through and counts as empty rankings."""
+        return tuple(row for row in self.rows if row.failure is not None)
+
+    @cached_property
+    def abstention(self) -> Abstention | None:
+        """How far the top score tells cases with nothing to find; None without such cases or without scores."""
+        abstain = [case.kind == ABSTENTION for case in self.cases]
+        if not any(abstain) or any(answer.ids and answer.scores is None for answer in self.answers):
+            return None
+        return abstention([one.scores[0] if one.scores else -math.inf for one in self.answers], abstain)
+
+    def by(self, field: str | Callable[[Case], Hashable] = "kind") -> dict[str, Report]:
+        """A report for each slice: by kind, by a label of the cases, or by what a function says of them."""
+        if isinstance(field, str):
+            if field != "kind" and not any(field in case.labels for case in self.cases):
+                known = sorted({"kind", *(name for case in self.cases for name in case.labels)})
+                raise UsageError(f"no case has a {field}", expected=" or ".join(known), found=field)
+            names = [case.label(field) for case in self.cases]
+        else:
+            names = [str(field(case)) for case in self.cases]
+        return {name: self._select([one == name for one in names]) for name in dict.fromkeys(names)}
+
+    def check(self, thresholds: Mapping[str, float] | None = None, /, **short: float) -> None:
+        """Raise one error that lists every threshold missed, each beside what an oracle could reach.
+
+        Thresholds are at least: `check(recall=0.7, ndcg=0.85)`, or by exact name `check({"recall_any@5": 0.9})`. A
+        threshold that even an oracle misses is said to be out of reach.
+        """
+        from recallbench.evaluation.thresholds import check
+
+        check(self, {**(thresholds or {}), **short})
+
+    def compare(self, before: Report) -> Change:
+        """This report minus another of the same cases: whether what was changed helped, case by case.
+
+        Raises UsageError where the two are no match: other cases, another k, another way of matching.
+        """
+        from recallbench.evaluation.change import change
+
+        return change(before, self)
+
+    def tradeoff(self, ks: Sequence[int] = (1, 3, 5, 10, 20)) -> Tradeoff:
+        """Precision, recall and F1 against k, and the k with the best F1; no k may be beyond the rankings' depth."""
+        from recallbench.evaluation.tradeoff import tradeoff
+
+        return tradeoff(self, ks)
+
+    def table(self, format: Format = "text", by: str | None = None) -> str:
+        """The whole report as text, Markdown, CSV or JSON, as the command line prints it; `by` adds slices."""
+        from recallbench.evaluation.table import render
+
+        return render(self, format, by)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each case: what was asked, its slice, the ranking and the measures under their exact names."""
+        try:
+            import pandas
+        except ImportError:
+            raise Blocked(
+                "a DataFrame needs pandas",
+                expected="pandas",
+                found="not installed",
+                remedy="pip install 'recallbench[pandas]'",
+            ) from None
+        return pandas.DataFrame(
+            [
+                {
+                    "case": row.case.name,
+                    "query": row.case.query,
+                    "kind": row.case.kind,
+                    **row.case.labels,
+                    "relevant": list(row.case.relevant),
+                    "ranked": list(row.ranked),
+                    **{str(one): row.values.get(str(one), math.nan) for one in self.measures if one.separable},
+                    "failure": row.failure,
+                    "matching": str(self.matching),
+                }
+                for row in self.rows
+            ]
+        )
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
+        failed = sum(answer.failure is not None for answer in self.answers)
+        return (
+            f"{said} over {self.n} case{'' if self.n == 1 else 's'}"
+            f"{f' ({failed} failed)' if failed else ''}; matching: {self.matching}"
+        )
+
+    def __repr__(self) -> str:
+        from recallbench.evaluation.table import preview
+
+        return preview(self)
+
+    def _repr_html_(self) -> str:
+        from recallbench.evaluation.table import html
+
+        return html(self)
+
+    @cached_property
+    def _counted(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return self.judged.gold > 0
+
+    @cached_property
+    def _known(self) -> dict[Measure, Floats]:
+        return {}
+
+    def _values(self, measure: Measure) -> Floats:
+        if measure not in self._known:
+            self._known[measure] = measure.values(self.judged)
+        return self._known[measure]
+
+    def _estimated(self, measures: Sequence[Measure]) -> tuple[Estimate, ...]:
+        found = estimates(measures, self.judged, None, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
+        if self.candidates is not None:
+            return found
+        # Without knowing what else could have come back, neither says anything.
+        return tuple(replace(one, chance=None, saturated=None) for one in found)
+
+    def _select(self, mask: Sequence[bool]) -> Report:
+        chosen = [i for i, keep in enumerate(mask) if keep]
+        return replace(
+            self,
+            cases=tuple(self.cases[i] for i in chosen),
+            answers=tuple(self.answers[i] for i in chosen),
+            judged=self.judged.select(mask),
+            texts=None if self.texts is None else self.texts.select(chosen),
+            notes=(),
+        )

@@ -1,0 +1,277 @@
+"""A report as a table: by case, with a MEAN line, as text, Markdown, CSV, JSON and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from recallbench import __version__
+from recallbench.errors import UsageError
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.report import CaseRow, Format, Report
+from recallbench.results.report import figure, share, table
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.mrr import Mrr
+
+MEAN = "MEAN"
+WIDTH = 60
+"""Characters of a query in a table for people."""
+PREVIEW = 10
+"""Cases that a report shows of itself at a prompt; `table()` shows all."""
+
+
+def render(report: Report, format: Format, by: str | None = None) -> str:
+    """The whole report in that format, ending in a newline."""
+    if format == "csv":
+        return _csv(report, by)
+    if format == "json":
+        return json.dumps(document(report, by), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if format not in ("text", "markdown"):
+        raise UsageError("no such format", expected="text, markdown, csv or json", found=repr(format))
+    return "\n".join(lines(report, by, len(report), markdown=format == "markdown")) + "\n"
+
+
+def preview(report: Report) -> str:
+    """The first cases, the means and what stands beside them."""
+    return "\n".join(lines(report, None, PREVIEW, markdown=False))
+
+
+def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[str]:
+    """The report told to a person."""
+    kinds = any(case.kind for case in report.cases)
+    header = ("query", *(("kind",) if kinds else ()), *map(name, report.columns))
+    shown = report.rows[:most]
+    rows = [_row(report, row, kinds) for row in shown]
+    if len(shown) < len(report):
+        rows.append((f"… {len(report) - len(shown)} more", *("",) * (len(header) - 1)))
+    rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
+    told = [f"{len(report)} cases, k = {report.k}, matching: {report.matching}", ""]
+    told += grid(header, rows, markdown=markdown)
+    if by is not None:
+        told += ["", *grid((by, "n", *map(name, report.columns)), _slices(report, by), markdown=markdown)]
+    told += [
+        "",
+        *grid(("measure", "value", "95% interval", "n", "oracle", "chance"), _means(report), markdown=markdown),
+    ]
+    if report.texts is not None:
+        told += ["", *_by_text(report, markdown=markdown)]
+    said = remarks(report)
+    return [*told, "", *((f"- {one}" for one in said) if markdown else said)]
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:
+    """Rows below their header, aligned for a terminal or as a Markdown table."""
+    if markdown:
+        return table([_cell(one) for one in header], [[_cell(one) for one in row] for row in rows])
+    every = [header, *rows]
+    widths = [max(len(row[i]) for row in every) for i in range(len(header))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 or header[i] == "kind" else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in every
+    ]
+
+
+def name(measure: Measure) -> str:
+    """The head of a column: the exact name; `mrr` goes as deep as the rankings, and a remark says how deep."""
+    return "mrr" if isinstance(measure, Mrr) else str(measure)
+
+
+def remarks(report: Report) -> list[str]:
+    """How the table is to be read, and what is wrong with it."""
+    depth = report.judged.depth
+    told = [
+        f"mrr is mrr@{depth}; f1@{report.k} is the mean of each query's F1, f1_of_means@{report.k} the harmonic mean "
+        "of the mean precision and the mean recall"
+    ]
+    if report.candidates is None:
+        told.append("chance is not known: nothing says how many items could have come back")
+    out = len(report) - report.n
+    if out:
+        told.append(f"{out} with nothing to find, in no mean")
+    if (asked := report.abstention) is not None and asked.auroc is not None:
+        told.append(
+            f"abstention: false retrieval {figure(asked.false_retrieval)} at the score threshold {asked.threshold:g}, "
+            f"AUROC {figure(asked.auroc)} over {asked.n} and {asked.answerable} cases"
+        )
+    told += report.notes
+    return [*told, *(f"failed, counted as an empty ranking: {_brief(one)}" for one in report.answers if one.failure)]
+
+
+def _brief(answer: Answer) -> str:
+    """A failure in one line."""
+    error = answer.failure
+    return "" if error is None else f"{error.problem}; expected {error.expected}, found {error.found}"
+
+
+def document(report: Report, by: str | None = None) -> dict[str, Any]:
+    """The report for machines; every figure under its exact name."""
+    found: dict[str, Any] = {
+        "recallbench_version": __version__,
+        "k": report.k,
+        "depth": report.judged.depth,
+        "matching": str(report.matching),
+        "cases": len(report),
+        "n": report.n,
+        "mean": {str(one): _number(report.value(one)) for one in report.measures},
+        "estimates": [
+            {
+                "measure": str(one.measure),
+                "value": one.value,
+                "n": one.n,
+                "low": one.low,
+                "high": one.high,
+                "method": one.method,
+                "ceiling": one.ceiling,
+                "chance": one.chance,
+            }
+            for one in report.estimates
+        ],
+        "rows": [
+            {
+                "query_id": row.case.name,
+                "query": row.case.query,
+                "kind": row.case.kind,
+                "relevant": len(row.case.relevant),
+                "ranked": len(row.ranked),
+                **row.values,
+                "failure": row.failure,
+            }
+            for row in report.rows
+        ],
+        "notes": remarks(report),
+    }
+    if by is not None:
+        found["by"] = {
+            by: {
+                slice: {"n": one.n, **{str(m): _number(one.value(m)) for m in one.measures}}
+                for slice, one in report.by(by).items()
+            }
+        }
+    if report.texts is not None:
+        exact, fuzzy, none = report.texts.found(report.k)
+        found["text_matches"] = {
+            "exact": exact,
+            "fuzzy": fuzzy,
+            "none": none,
+            "random_pairs": report.texts.random.pairs,
+            "sensitivity": [
+                {
+                    "threshold": "exact" if one.threshold is None else one.threshold,
+                    f"recall_frac@{report.k}": _number(one.recall),
+                    f"mrr@{report.judged.depth}": _number(one.mrr),
+                    "random_match_rate": one.random,
+                }
+                for one in report.texts.sensitivity(report.k, report.judged.depth)
+            ],
+        }
+    return found
+
+
+def html(report: Report) -> str:
+    """The same for a notebook: escaped, and without scripts."""
+    kinds = any(case.kind for case in report.cases)
+    header = ("query", *(("kind",) if kinds else ()), *map(name, report.columns))
+    rows = [_row(report, row, kinds) for row in report.rows[:PREVIEW]]
+    if len(report) > PREVIEW:
+        rows.append((f"… {len(report) - PREVIEW} more", *("",) * (len(header) - 1)))
+    rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
+    means = ("measure", "value", "95% interval", "n", "oracle", "chance")
+    said = "".join(f"<li>{escape(one)}</li>" for one in remarks(report))
+    return (
+        f"<p>{len(report)} cases, k = {report.k}, matching: {escape(str(report.matching))}</p>"
+        f"{_html_table(header, rows)}{_html_table(means, _means(report))}<ul>{said}</ul>"
+    )
+
+
+def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _csv(report: Report, by: str | None) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns, matching = report.columns, str(report.matching)
+    writer.writerow(("query", "kind", *map(name, columns), "failure", "matching"))
+    for row in report.rows:
+        values = [row.values.get(str(one), "") for one in columns]
+        failure = " ".join(row.failure.split()) if row.failure else ""
+        writer.writerow((row.case.name, row.case.kind or "", *values, failure, matching))
+    for slice, one in report.by(by).items() if by is not None else ():
+        writer.writerow((f"{MEAN} {by}={slice}", "", *(_number(one.value(m)) for m in columns), "", matching))
+    writer.writerow((MEAN, "", *(_number(report.value(one)) for one in columns), "", matching))
+    return text.getvalue()
+
+
+def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
+    text = " ".join(row.case.name.split())
+    text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    mark = " (failed)" if row.failure else ""
+    values = (_two(row.values.get(str(one), math.nan)) for one in report.columns)
+    return (text + mark, *((row.case.kind or "",) if kinds else ()), *values)
+
+
+def _slices(report: Report, by: str) -> list[tuple[str, ...]]:
+    return [
+        (slice or "–", str(one.n), *(figure(_number(one.value(m))) for m in one.columns))
+        for slice, one in report.by(by).items()
+    ]
+
+
+def _means(report: Report) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(one.measure),
+            figure(one.value),
+            "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}",
+            str(one.n),
+            figure(one.ceiling),
+            figure(one.chance),
+        )
+        for one in report.estimates
+    ]
+
+
+def _by_text(report: Report, *, markdown: bool) -> list[str]:
+    assert report.texts is not None
+    exact, fuzzy, none = report.texts.found(report.k)
+    depth = report.judged.depth
+    header = ("matching", f"recall_frac@{report.k}", f"mrr@{depth}", "random texts that match")
+    rows = [
+        (
+            "exact" if one.threshold is None else f"tokens f1>={one.threshold:g}",
+            figure(_number(one.recall)),
+            figure(_number(one.mrr)),
+            share(one.random),
+        )
+        for one in report.texts.sensitivity(report.k, depth)
+    ]
+    pairs = report.texts.random.pairs
+    return [
+        f"top {report.k}: {exact} found by an exact match, {fuzzy} by a fuzzy one, {none} not found",
+        "",
+        *grid(header, rows, markdown=markdown),
+        "",
+        f"random texts: {pairs} pairs of an expected text and one that came back for another case, seed 42",
+    ]
+
+
+def _two(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|")

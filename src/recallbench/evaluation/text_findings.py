@@ -1,0 +1,104 @@
+"""What matching by text found: exact and fuzzy matches apart, and what another threshold would have made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.case import Case
+from recallbench.evaluation.judging import Texts, judged_by_text, text_of
+from recallbench.scoring.judgement import Judged
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.recall_frac import RecallFrac
+from recallbench.scoring.text_matching import (
+    SENSITIVITY,
+    Likeness,
+    Matching,
+    RandomMatches,
+    Read,
+    first_match,
+    random_matches,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AtThreshold:
+    """The same rankings at one threshold of token F1; None stands for exact matches alone."""
+
+    threshold: float | None
+    recall: float
+    """`recall_frac@k`."""
+    mrr: float
+    random: float | None
+    """The share of random texts that match and should not; None where there were none to draw."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextFindings:
+    """By case how near each retrieved text came."""
+
+    cases: tuple[Case, ...]
+    likenesses: tuple[tuple[Likeness, ...], ...]
+    matching: Matching
+    random: RandomMatches
+
+    def found(self, k: int) -> tuple[int, int, int]:
+        """Cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
+        exact = fuzzy = 0
+        asked = [likes for case, likes in zip(self.cases, self.likenesses, strict=True) if case.expected is not None]
+        for likes in asked:
+            place = first_match(likes[:k], self.matching)
+            exact += place is not None and likes[place].exact
+            fuzzy += place is not None and not likes[place].exact
+        return exact, fuzzy, len(asked) - exact - fuzzy
+
+    def sensitivity(self, k: int, depth: int) -> list[AtThreshold]:
+        """Exact matches alone, then each threshold from 0.1 to 0.6 and the method's own."""
+        thresholds: list[float | None] = [None, *sorted(self.random.rates or SENSITIVITY)]
+        return [self._at(threshold, k, depth) for threshold in thresholds]
+
+    def select(self, chosen: Sequence[int]) -> TextFindings:
+        """Those cases alone; the random match rate stays that of all."""
+        return replace(
+            self,
+            cases=tuple(self.cases[i] for i in chosen),
+            likenesses=tuple(self.likenesses[i] for i in chosen),
+        )
+
+    def _at(self, threshold: float | None, k: int, depth: int) -> AtThreshold:
+        way = Matching("exact", chunk=self.matching.chunk) if threshold is None else Matching("tokens", threshold)
+        judged = judged_by_text(self.cases, self.likenesses, way, depth)
+        random = self.random.exact if threshold is None else self.random.rates.get(threshold)
+        return AtThreshold(threshold, _mean(RecallFrac(k), judged), _mean(Mrr(depth), judged), random)
+
+
+def text_findings(
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    found: Sequence[Sequence[Likeness]],
+    matching: Matching,
+    texts: Texts | None,
+) -> TextFindings:
+    """With the match rate of texts that came back for other cases, and not for this one."""
+    pool: dict[str, int] = {}
+    own: list[set[int]] = []
+    for case, answer in zip(cases, answers, strict=True):
+        said = [text_of(case, id, texts) for id in answer.ids] if case.expected is not None else []
+        own.append({pool.setdefault(text, len(pool)) for text in said})
+    asked = [i for i, case in enumerate(cases) if case.expected is not None]
+    thresholds = sorted({*SENSITIVITY, matching.threshold}) if matching.method == "tokens" else list(SENSITIVITY)
+    random = random_matches(
+        [Read(cases[i].expected or "") for i in asked],
+        [Read(text, matching.chunk) for text in pool],
+        [own[i] for i in asked],
+        thresholds,
+    )
+    return TextFindings(tuple(cases), tuple(map(tuple, found)), matching, random)
+
+
+def _mean(measure: RecallFrac | Mrr, judged: Judged) -> float:
+    values = measure.values(judged)[judged.gold > 0]
+    return float(values.mean()) if len(values) else float(np.nan)

@@ -1,0 +1,99 @@
+"""What a larger k buys in recall and costs in precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recallbench.errors import UsageError
+from recallbench.scoring.measures.f1 import F1
+from recallbench.scoring.measures.f1_of_means import F1OfMeans
+from recallbench.scoring.measures.precision import Precision
+from recallbench.scoring.measures.recall_frac import RecallFrac
+
+if TYPE_CHECKING:
+    from recallbench.evaluation.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The means at one k."""
+
+    k: int
+    recall_frac: float
+    precision: float
+    f1: float
+    f1_of_means: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """A report over several k."""
+
+    points: tuple[Point, ...]
+    matching: str
+    n: int
+
+    @property
+    def best(self) -> Point:
+        """The k with the highest f1@k; of equal ones the smallest."""
+        return max(self.points, key=lambda point: (round(point.f1, 12), -point.k))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A header and a row for each k; * marks the best f1."""
+        return [
+            ("k", "recall_frac@k", "precision@k", "f1@k", "f1_of_means@k", ""),
+            *(
+                (
+                    str(point.k),
+                    *(f"{x:.4f}" for x in (point.recall_frac, point.precision, point.f1, point.f1_of_means)),
+                    "*" if point is self.best else "",
+                )
+                for point in self.points
+            ),
+        ]
+
+    def said(self) -> str:
+        """Which k is best, in a sentence."""
+        best = self.best
+        return f"k = {best.k} has the highest f1@k (mean of per-query F1), {best.f1:.4f}, over {self.n} cases"
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "matching": self.matching,
+            "points": [
+                {
+                    "k": point.k,
+                    f"recall_frac@{point.k}": point.recall_frac,
+                    f"precision@{point.k}": point.precision,
+                    f"f1@{point.k}": point.f1,
+                    f"f1_of_means@{point.k}": point.f1_of_means,
+                }
+                for point in self.points
+            ],
+            "best_k_by_f1": self.best.k,
+        }
+
+
+def tradeoff(report: Report, ks: Sequence[int]) -> Tradeoff:
+    """The report's rankings at each k; raises UsageError for none, for no depth, and for one beyond the rankings."""
+    if not ks or any(isinstance(k, bool) or not isinstance(k, int) or k < 1 for k in ks):
+        raise UsageError("no depths to look at", expected="whole numbers, 1 or more, as 1,3,5,10,20", found=repr(ks))
+    if report.n == 0:
+        raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
+    return Tradeoff(
+        tuple(
+            Point(
+                k,
+                report.value(RecallFrac(k)),
+                report.value(Precision(k)),
+                report.value(F1(k)),
+                report.value(F1OfMeans(k)),
+            )
+            for k in sorted(set(ks))
+        ),
+        str(report.matching),
+        report.n,
+    )
