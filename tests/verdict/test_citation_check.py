@@ -64,6 +64,22 @@ HONEST = {
     "rows": f"| metric | value | n |\n|---|---|---|\n| recall@10 | 0.8354 | 158 |\n| MRR | 0.4575 | 158 |\n\nFrom {F}",
     "columns": f"| system | recall@10 | 95% CI | MRR |\n|---|---|---|---|\n"
     f"| [x]({F}) | **83.5%** | [76.9%, 90.2%] | .458 |\n| *chance* | 0.4774 | – | 0.1797 |",
+    "bars at the ends left out": f"recall@10 | MRR\n--- | ---\n0.8354 | 0.4575\n\nFrom {F}",
+    "HTML table": f"From {F}\n\n<table>\n<tr><th>recall@10</th><th>MRR</th></tr>\n"
+    "<tr><td>0.8354</td><td>0.4575</td></tr>\n</table>",
+    "footnote": f"recall@10 0.8354[^1]\n\n[^1]: {F}",
+    "link defined below": f"recall@10 [0.8354][r]\n\n[r]: {F}/report.md",
+    "heading": f"# {F}, with deviations\n\nrecall@10 0.8354",
+    "item under an item": f"- {F}\n  - recall@10\n    - 0.8354\n  - MRR 0.4575",
+    "in one breath": f"recall@10 and MRR are 0.8354 and 0.4575 ({F})",
+    "slashes": f"recall@10 / MRR = 0.8354 / 0.4575, {F}",
+    "words": f"recall@10 of eighty-four percent, in full eighty-three point five per cent ({F})",
+    "whole percent": f"recall@10: 84 ({F})",
+    "fraction": f"recall@10 is 132/158 ({F})",
+    "power of ten": f"recall@10 = 8.4e-1 ({F})",
+    "other whole numbers": f"recall@10 on 50 questions and recall@10, 20 to 30 sessions; {F}",
+    "kind": f"recall@10 on multi-hop {{multi-hop}}, overall 0.8354 ({F})",
+    "kinds in rows": f"| kind | recall@10 |\n|---|---|\n| multi-hop | {{multi-hop}} |\n| all | 0.8354 |\n\nFrom {F}",
     "baseline": "The published baseline has recall@10 0.933.",
     "band": "The band of recall@10 is ± 0.005.",
     "command": "```sh\nrecallbench compare A B --fail-if 'recall_any@10 drops 0.005'\n```",
@@ -80,7 +96,10 @@ HONEST = {
 @pytest.mark.parametrize("name", HONEST)
 def test_what_is_true_passes(place: Path, result: Stated, name: str) -> None:
     sha256 = result.manifest_sha256
+    (kind,) = (one for one in result.metrics.estimates["multi-hop"] if one.measure == "recall_any@10")
     body = HEAD + HONEST[name].replace("{manifest}", sha256).replace("{short}", sha256[:16])
+    body = body.replace("{multi-hop}", f"{kind.value:.4f}")
+    assert f"{kind.value:.4f}" != "0.8354"
     assert [one for one in found(place, body) if one.problems] == []
 
 
@@ -125,6 +144,27 @@ ALTERED = {
         f"| system | recall@10 |\n|---|---|\n| [x]({F}) | 0.8354 |\n| ours | 0.93 |",
         "row `ours`: no result folder",
     ),
+    "words": (f"recall@10 rose to ninety-four percent ({F})", "has 0.8354"),
+    "words with a point": (f"recall@10 is eighty-three point nine per cent ({F})", "has 0.8354"),
+    "whole percent": (f"recall@10: 94 ({F})", "has 0.8354"),
+    "whole percent in a column": (f"| recall@10 (%) |\n|---|\n| 94 |\n\nFrom {F}", "has 0.8354"),
+    "fraction": (f"recall@10 is 150/158 ({F})", "has 0.8354"),
+    "out of": (f"recall@10 of 94 out of 100 ({F})", "has 0.8354"),
+    "power of ten": (f"recall@10 9.4e-1 ({F})", "has 0.8354"),
+    "entity": (f"recall@10 is 0&#46;94 ({F})", "has 0.8354"),
+    "entity for the sign": (f"recall@10 is 94&#37; ({F})", "has 0.8354"),
+    "no width": (f"recall@10 0.\u200b94 ({F})", "has 0.8354"),
+    "full width": (f"recall@10 \uff10\uff0e\uff19\uff14 ({F})", "has 0.8354"),
+    "item under an item": (f"- {F}\n  - recall@10\n    - 0.9454", "has 0.8354"),
+    "HTML table": (
+        f"From {F}\n\n<table>\n<tr><th>MRR</th><th>recall@10</th></tr>\n<tr><td>0.8354</td><td>0.4575</td></tr>\n",
+        "it is its recall_any@10",
+    ),
+    "footnote": (f"recall@10 0.9354[^1]\n\n[^1]: {F}", "has 0.8354"),
+    "heading": (f"# {F}, with deviations\n\nrecall@10 0.9354", "has 0.8354"),
+    "swapped in one breath": (f"recall@10 and MRR are 0.4575 and 0.8354 ({F})", "has 0.4575"),
+    "as a kind's": (f"recall@10 on multi-hop: 0.8354 ({F})", "has "),
+    "a row as a kind's": (f"| kind | recall@10 |\n|---|---|\n| multi-hop | 0.8354 |\n\nFrom {F}", "has "),
     "no folder": ("recall@10 0.93", "no result folder"),
     "no baseline": ("The published baseline has recall@10 0.943.", "no result folder"),
     "difference": (f"recall@10 0.8354, up 3.2 points, {F}", "needs the folders of both"),
@@ -148,6 +188,8 @@ def test_the_line_is_that_of_the_figure(place: Path) -> None:
 def test_deviations_have_to_be_told(place: Path) -> None:
     (one,) = found(place, f"recall@10 0.8354 ({F})")
     assert (one.status, "does not tell its deviations" in one.problems[0]) == ("unsupported", True)
+    for words in ("No deviations.", "It does not deviate.", "Without any deviation."):
+        assert any(one.problems for one in found(place, f"{words} recall@10 0.8354 ({F})"))
     # Under another heading they are not told here.
     assert any(one.problems for one in found(place, f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"))
 

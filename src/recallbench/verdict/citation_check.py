@@ -32,6 +32,11 @@ _DISCLOSED = re.compile(
     r"deviat|not canonical|none (?:of them )?is canonical|never canonical|unverified", re.IGNORECASE
 )
 
+_NO_DEVIATION = re.compile(
+    r"\b(?:no|not|never|none|without|zero|0)(?:\s+(?:a|an|any|one|single|known|does|do|did|it)){0,3}\s+deviat\w*",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -147,7 +152,7 @@ def _standing(figure: Figure, result: Stated, audit: Audit, text: str) -> Iterat
     elif not audit.verdict.canonical:
         if AUTHORITY in figure.group.lower():
             yield f"{name} is not CANONICAL ({'; '.join(audit.deviations)}), but is cited under the protocol's name"
-        if not _DISCLOSED.search(figure.section):
+        if not _DISCLOSED.search(_NO_DEVIATION.sub("", figure.section)):
             yield f"{name} is not CANONICAL, and the text does not tell its deviations: {'; '.join(audit.deviations)}"
     elif (version := result.metrics.protocol.version) not in text:
         yield f"the text names no version of the protocol; {name} is under {version}"
@@ -300,7 +305,15 @@ def _estimates(result: Stated, figure: Figure) -> list[EstimatePart]:
     """What the folder states of the measure: over all questions, and of the kinds that the text names."""
     source = result.metrics.control_bm25 if figure.role == "bm25" else result.metrics.estimates
     words = _words(figure, figure.context)
-    slices = [OVERALL, *(kind for kind in source if kind != OVERALL and kind.lower() in words)]
+    kinds = [kind for kind in source if kind != OVERALL]
+    near = figure.near.lower()
+    # Right beside the figure a kind is what it is of; further off it may be.
+    beside = [kind for kind in kinds if re.search(rf"(?<![\w-]){re.escape(kind.lower())}(?![\w-])", near)]
+    overall = re.search(r"\b(?:overall|all|pooled|mean|average)\b", near)
+    if bool(beside) != bool(overall):
+        slices = beside or [OVERALL]
+    else:
+        slices = [OVERALL, *(kind for kind in kinds if kind.lower() in words)]
     measure = figure.names[0].measure
     return [one for name in slices for one in source.get(name, []) if one.measure == measure]
 
@@ -323,6 +336,10 @@ def _is_baseline(figure: Figure) -> bool:
 
 def _number(text: str) -> tuple[float, int]:
     """A printed figure and its decimals, percent as a share."""
+    if fraction := re.fullmatch(r"(\d+)\s?(?:/|out of)\s?(\d+)", text):
+        return int(fraction[1]) / int(fraction[2]), len(fraction[2])
+    if re.fullmatch(r"[\d.]+[eE]-\d", text):
+        return float(text), len(re.sub(r"^\d\.?|[eE].*", "", text)) + int(text[-1])
     percent = bool(re.search(r"%|p", text))
     plain = re.sub(r"[^\d.,+-]", "", text.replace("−", "-")).replace(",", ".")
     decimals = len(plain.partition(".")[2])

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from recallbench.verdict.citation_units import Unit
+from recallbench.verdict.citation_units import units as cut
 from recallbench.verdict.citation_words import (
     BETWEEN,
     BOUND,
@@ -25,8 +27,6 @@ from recallbench.verdict.citation_words import (
 
 Role = Literal["value", "chance", "ceiling", "bm25", "difference"]
 
-PROGRAMS = re.compile(r"sh|bash|shell|zsh|console|powershell|bat|toml|ya?ml|jsonl?|python|py|sql|diff|ini|make|c")
-"""Languages of code blocks that hold commands and files; any other block is read like the text around it."""
 REACH, REACH_BARE, REACH_DIRECT, REACH_BEHIND = 100, 25, 12, 4
 """How far a figure may stand from its measure: one with its depth, a bare word, a percentage without its sign, and a
 measure behind the figure."""
@@ -50,9 +50,6 @@ _LESS = re.compile(r"(?:<=?|≤|\bunder|\bbelow|\bless than|\bat most)\s*$", re.
 _OTHER_BEHIND = re.compile(r"^\s*(?:s|ms|us|seconds?|minutes?|times|x|MB|GB|confidence|interval|CI)\b", re.IGNORECASE)
 _IMPROVED = re.compile(r"\bimprov|\boutperform|\bbetter\b|\bbeats?\b", re.IGNORECASE)
 _NOT_IMPROVED = re.compile(r"\b(?:no|not an?) (?:improvement|better)|\bnot improved?\b", re.IGNORECASE)
-_RULER = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
-_HEADING = re.compile(r"^#{1,6}\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +79,10 @@ class Figure:
     """The text says `more than` or `less than` this."""
     improved: bool = False
     """The text around it calls it an improvement."""
+    near: str = ""
+    """What stands between the measure and the figure, or in the figure's row and above its column."""
     beside: tuple[Folder, ...] = ()
     """Every folder in reach, in order."""
-
-
-@dataclass(slots=True)
-class _Unit:
-    line: int
-    text: str
-    kind: Literal["prose", "row", "heading"] = "prose"
-    cells: list[str] = field(default_factory=list)
-    header: list[str] = field(default_factory=list)
-    group: int = 0
-    section: int = 0
 
 
 def claims_improvement(text: str) -> bool:
@@ -104,7 +92,7 @@ def claims_improvement(text: str) -> bool:
 
 def figures(text: str, locate: Locate) -> tuple[Figure, ...]:
     """Every figure of a Markdown or plain text, in order."""
-    units = list(_units(text))
+    units = list(cut(text))
     found = [folders_in(unit.text, locate) for unit in units]
     groups: dict[int, list[str]] = {}
     sections: dict[int, list[str]] = {}
@@ -125,59 +113,7 @@ def figures(text: str, locate: Locate) -> tuple[Figure, ...]:
     return tuple(made)
 
 
-def _units(text: str) -> Iterator[_Unit]:
-    group = section = 0
-    open_fence, skipping = "", False
-    pending: _Unit | None = None
-    header: list[str] = []
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.rstrip()
-        fence = re.match(r"^\s*(```+|~~~+)\s*(\S*)", line)
-        if fence and (not open_fence or (line.strip().startswith(open_fence) and not fence[2])):
-            if pending:
-                yield pending
-                pending = None
-            language = fence[2].strip("{}.").lower()
-            open_fence, skipping = ("", False) if open_fence else (fence[1], bool(PROGRAMS.fullmatch(language)))
-            group += 1
-            continue
-        if skipping:
-            continue
-        row = line.lstrip().startswith("|") or (line.count("|") >= 2 and bool(header))
-        starts = not line.strip() or row or bool(_ITEM.match(line)) or bool(_HEADING.match(line))
-        if pending and starts:
-            yield pending
-            pending = None
-        if not line.strip():
-            group, header = group + 1, []
-        elif _HEADING.match(line):
-            section, group, header = section + 1, group + 1, []
-            yield _Unit(number, _plain(line), "heading", group=group, section=section)
-        elif row and _RULER.match(line):
-            continue
-        elif row:
-            cells = [cell.strip() for cell in _plain(line).strip().strip("|").split("|")]
-            if not header:
-                header = cells
-                yield _Unit(number, _plain(line), "heading", group=group, section=section)
-            else:
-                yield _Unit(number, _plain(line), "row", cells, header, group, section)
-        elif pending:
-            pending.text += "\n" + _plain(line)
-        else:
-            header = []
-            pending = _Unit(number, _plain(line), group=group, section=section)
-    if pending:
-        yield pending
-
-
-def _plain(line: str) -> str:
-    """Without emphasis and code marks, and without what HTML hides: hidden figures are figures all the same."""
-    line = re.sub(r"</?(?:b|i|em|strong|code|td|tr|th|br|p|li|span)\b[^>]*>", " ", line, flags=re.IGNORECASE)
-    return re.sub(r"\*+|`+", "", line).replace("&nbsp;", " ").replace("\u00a0", " ")
-
-
-def _near(i: int, units: Sequence[_Unit], found: Sequence[Sequence[Token]]) -> list[Folder]:
+def _near(i: int, units: Sequence[Unit], found: Sequence[Sequence[Token]]) -> list[Folder]:
     """The folders in reach of a unit that names none: of its group; for a table, also right above or below it."""
     unit = units[i]
 
@@ -196,7 +132,8 @@ def _near(i: int, units: Sequence[_Unit], found: Sequence[Sequence[Token]]) -> l
         below = [j for j in range(group[-1] + 1, len(units)) if units[j].section == unit.section]
         near = [j for j in above if units[j].group == units[above[-1]].group] if above else []
         return of(near) or (of(j for j in below if units[j].group == units[below[0]].group) if below else [])
-    return of(sorted(group, key=lambda j: (abs(j - i), j > i)))
+    here = of(sorted(group, key=lambda j: (abs(j - i), j > i)))
+    return here or of(j for j in range(i) if units[j].section == unit.section and units[j].kind == "heading")
 
 
 def _control(cells: Sequence[str]) -> bool:
@@ -208,14 +145,16 @@ def _once(folders: Iterable[Folder]) -> list[Folder]:
     return list({one.found if one.found is not None else one.text: one for one in folders}.values())
 
 
-def _prose(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
+def _prose(unit: Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
     tokens = tokens_in(unit.text, locate)
     own = [one for one in tokens if one.folder]
     made: list[tuple[Figure, Token]] = []
     for i, token in enumerate(tokens):
-        if token.what not in ("value", "signed"):
+        if token.what not in ("value", "signed", "whole"):
             continue
-        names = _names(unit.text, tokens, i, made)
+        if token.what == "whole" and not _alone(unit.text, tokens, i):
+            continue
+        names = _names(unit.text, tokens, i, made) or _above(unit, tokens, i, locate)
         if HUNDREDS.fullmatch(token.text[0]) and not _directly(unit.text, tokens, i):
             continue
         bound = _bounds(unit.text, tokens, i)
@@ -226,13 +165,32 @@ def _prose(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
         figure = Figure(line, names, token.text[0].strip(), role, (), unit.text, "", "")
         around = unit.text[max(0, token.start - REACH) : token.end + REACH_BARE]
         beside = tuple(_once(one.folder for one in own if one.folder) or near)
-        figure = replace(figure, bound=bound if role == "value" else "")
+        spoken = max((one.end for one in tokens[:i] if one.name), default=0)
+        figure = replace(figure, bound=bound if role == "value" else "", near=unit.text[spoken : token.start])
         made.append((replace(figure, improved=bool(names) and claims_improvement(around), beside=beside), token))
     return list(_attached(unit.text, made, tokens, near))
 
 
+def _alone(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Whether a whole number, a fraction or a power of ten is said of the measure before it, and of nothing else."""
+    before = next((one for one in reversed(tokens[:i]) if one.name), None)
+    if before is None or not re.match(r"\s*(?:$|[(\[,;.|)\]])", text[tokens[i].end :]):
+        return False
+    return bool(re.fullmatch(r"\W{0,3}(?:(?:is|was|of|at|now|reaches)\s+)*", text[before.end : tokens[i].start]))
+
+
+def _above(unit: Unit, tokens: Sequence[Token], i: int, locate: Locate) -> tuple[Name, ...]:
+    """Of a list item that names no measure: the one that the item above it ends with."""
+    if not unit.above or any(one.name for one in tokens) or tokens[i].start > REACH_BARE:
+        return ()
+    found = [one for one in tokens_in(unit.above, locate) if one.name or one.what == "value"]
+    return (found[-1].name,) if found and found[-1].name else ()
+
+
 def _names(text: str, tokens: Sequence[Token], i: int, made: Sequence[tuple[Figure, Token]]) -> tuple[Name, ...]:
     token = tokens[i]
+    if (listed := _listed(text, tokens, i)) is not None:
+        return (listed,)
     before = [one for one in tokens[:i] if one.name]
     behind = next((one for one in tokens[i + 1 :] if one.name), None)
     follows = behind is not None and _glue(text[token.end : behind.start])
@@ -249,6 +207,27 @@ def _names(text: str, tokens: Sequence[Token], i: int, made: Sequence[tuple[Figu
                 aliases.insert(0, before[-2])
             return tuple(one.name for one in aliases if one.name)
     return (behind.name,) if follows and behind and behind.name else ()
+
+
+def _listed(text: str, tokens: Sequence[Token], i: int) -> Name | None:
+    """Of `recall@10 and MRR are 0.97 and 0.81` the measure that has the figure's place; None of anything else."""
+    between = r"\s*(?:,|/|&|and|, and)\s*"
+    start = stop = i
+    while start > 0 and _joins(text, tokens[start - 1], tokens[start], "value", between):
+        start -= 1
+    while stop + 1 < len(tokens) and _joins(text, tokens[stop], tokens[stop + 1], "value", between):
+        stop += 1
+    last = start - 1
+    first = last
+    while first > 0 and _joins(text, tokens[first - 1], tokens[first], "measure", between):
+        first -= 1
+    if first < 0 or stop == start or last - first != stop - start or tokens[last].what != "measure":
+        return None
+    return tokens[first + i - start].name
+
+
+def _joins(text: str, one: Token, other: Token, what: str, between: str) -> bool:
+    return one.what == other.what == what and bool(re.fullmatch(between, text[one.end : other.start]))
 
 
 def _directly(text: str, tokens: Sequence[Token], i: int) -> bool:
@@ -326,7 +305,7 @@ def _bound(
     return (behind or named[-1],)
 
 
-def _row(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
+def _row(unit: Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
     """The figures of a table's row: a column or the row itself names the measure."""
     cells = [tokens_in(cell, locate) for cell in unit.cells]
     heads = [tokens_in(cell, locate) for cell in unit.header]
@@ -339,7 +318,11 @@ def _row(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
     for j, cell in enumerate(unit.cells):
         head = unit.header[j] if j < len(unit.header) else ""
         named = tuple(one.name for one in heads[j] if one.name) if j < len(heads) else ()
-        numbers = [one for one in cells[j] if one.what in ("value", "signed")]
+        numbers = [
+            one
+            for one in cells[j]
+            if one.what in ("value", "signed") or (one.what == "whole" and named and one.text[0] == cell)
+        ]
         bounds = re.fullmatch(rf"\s*[\[(]?({BOUND}){BETWEEN}({BOUND})[\])]?\s*", cell)
         if re.search(r"interval|\bci", head, re.IGNORECASE) or (bounds and made and not named):
             if made and bounds:
@@ -369,6 +352,7 @@ def _row(unit: _Unit, near: Sequence[Folder], locate: Locate) -> list[Figure]:
                     count=count,
                     hashes=hashes,
                     row=label,
+                    near=f"{' '.join(text for text in unit.cells if text != cell)} {head}",
                 )
             )
     return made

@@ -12,6 +12,10 @@ _ENDS = r"(?![\w%]|[.,]\d)"
 _VALUE = re.compile(rf"(?<![\w.,/@-])({_NUMBER}){_ENDS}")
 HUNDREDS = re.compile(rf"(?<![\w.,/@-])([1-9]\d\.\d+){_ENDS}")
 """A percentage without its sign; only right behind a measure."""
+_WHOLE = re.compile(
+    r"(?<![\w.,/@+−-])(\d{1,6}\s?(?:/|out of)\s?[1-9]\d{0,5}|[2-9]\d|100|\d(?:\.\d+)?[eE]-\d)(?![\w%/]|[.,]\d)"
+)
+"""Forms that are figures only right behind a measure: `recall@10: 97`, `97/100`, `9.7e-1`."""
 _POINTS = re.compile(r"(?<![\w.])([+−-]?\s?\d+(?:\.\d+)?\s?(?:percentage points|points|pp))\b")
 _SIGNED = re.compile(rf"(?<![\w.])([+−-]\s?{_NUMBER}){_ENDS}")
 BETWEEN = r"\s*(?:to|–|—|-|,|;|\.\.+|…|and)\s*"
@@ -61,7 +65,7 @@ class Token:
 
     start: int
     end: int
-    what: Literal["measure", "value", "signed", "interval", "half", "count", "hash", "folder"]
+    what: Literal["measure", "value", "signed", "interval", "half", "count", "hash", "folder", "whole"]
     text: tuple[str, ...]
     name: Name | None = None
     folder: Folder | None = None
@@ -113,7 +117,9 @@ def tokens_in(text: str, locate: Locate) -> list[Token]:
     def free(start: int, end: int) -> bool:
         return all(end <= one.start or one.end <= start for one in taken)
 
-    def add(what: Literal["interval", "half", "count", "hash", "signed", "value"], pattern: re.Pattern[str]) -> None:
+    def add(
+        what: Literal["interval", "half", "count", "hash", "signed", "value", "whole"], pattern: re.Pattern[str]
+    ) -> None:
         for match in pattern.finditer(text):
             if free(match.start(1), match.end(match.lastindex or 1)):
                 taken.append(Token(match.start(1), match.end(match.lastindex or 1), what, match.groups()))
@@ -138,4 +144,5 @@ def tokens_in(text: str, locate: Locate) -> list[Token]:
     add("signed", _SIGNED)
     add("value", _VALUE)
     add("value", HUNDREDS)
+    add("whole", _WHOLE)
     return sorted(taken, key=lambda one: one.start)
