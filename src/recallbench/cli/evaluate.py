@@ -13,7 +13,7 @@ from recallbench.cli.settings import option
 
 EXAMPLES = (
     "Examples: recallbench evaluate --run run.trec --gold qrels.trec --k 3; recallbench evaluate --gold gold.jsonl "
-    "--by kind --format markdown; recallbench evaluate --run new.jsonl --gold gold.jsonl --compare old.jsonl."
+    "--by kind --format markdown; recallbench evaluate --run old.jsonl --gold gold.jsonl --compare new.jsonl."
 )
 
 
@@ -54,7 +54,7 @@ def evaluate(
     ] = None,
     plot: Annotated[Path | None, option("plot", "Draw --ks into this SVG file.")] = None,
     compare: Annotated[
-        Path | None, option("compare", "A run to hold against, on the same gold: did the change to --run help?")
+        Path | None, option("compare", "A second run on the same gold: did the change from --run to it help?")
     ] = None,
     keep_going: Annotated[
         bool, option("keep-going", "Score a case that fails as an empty ranking, name it, and exit 1.")

@@ -49,7 +49,10 @@ class Change:
 
     def said(self) -> list[str]:
         """What it comes to: a sentence a measure, and how they are to be read."""
-        tests = " or ".join(sorted({one.test for one in self.parts}))
+        tests = (
+            " or ".join(sorted({one.test for one in self.parts if one.wins or one.losses}))
+            or "cases that do not differ"
+        )
         return [
             *(f"{one.measure}: {word(one)}, {_numbers(one)}" for one in self.parts),
             f"paired over {self.parts[0].n} cases, matching: {self.matching}; p is two-sided, from {tests}; "

@@ -52,7 +52,8 @@ def evaluate(
     asked, asking, matching = _asked(
         cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
     )
-    return scored(asked, asking.answers(asked), k, matching=matching, texts=texts, candidates=candidates)
+    answers = asking.answers(asked)
+    return scored(asked, answers, k, matching=matching, texts=texts, candidates=candidates, keep_going=keep_going)
 
 
 async def evaluate_async(
@@ -74,7 +75,9 @@ async def evaluate_async(
         cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
     )
     answers = await asking.awaited(asked)
-    return await asyncio.to_thread(scored, asked, answers, k, matching=matching, texts=texts, candidates=candidates)
+    return await asyncio.to_thread(
+        scored, asked, answers, k, matching=matching, texts=texts, candidates=candidates, keep_going=keep_going
+    )
 
 
 def scored(
@@ -87,6 +90,7 @@ def scored(
     candidates: int | None = None,
     depth: int | None = None,
     notes: Sequence[str] = (),
+    keep_going: bool = False,
 ) -> Report:
     """The report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
@@ -101,7 +105,7 @@ def scored(
         return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
-    found = likenesses(cases, answers, matching, texts)
+    answers, found = likenesses(cases, answers, matching, texts, keep_going=keep_going)
     judged = judged_by_text(cases, found, matching, depth)
     findings = text_findings(cases, answers, found, matching, texts)
     return Report(tuple(cases), tuple(answers), judged, k, matching, None, findings, tuple(notes))

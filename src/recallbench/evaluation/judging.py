@@ -53,26 +53,45 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
 
 
 def likenesses(
-    cases: Sequence[Case], answers: Sequence[Answer], matching: Matching, texts: Texts | None
-) -> list[list[Likeness]]:
-    """How near each retrieved text comes to the expected one; raises InputError where one of the two is missing."""
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    matching: Matching,
+    texts: Texts | None,
+    *,
+    keep_going: bool = False,
+) -> tuple[list[Answer], list[list[Likeness]]]:
+    """How near each retrieved text comes to the expected one.
+
+    Raises InputError, naming the case, where one of the two is missing; `keep_going` makes that case a failed answer.
+    """
     read: dict[str, Read] = {}
-    found: list[list[Likeness]] = []
-    for case, answer in zip(cases, answers, strict=True):
-        if case.expected is None:
-            if case.relevant:
-                raise case.wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
+    kept, found = list(answers), []
+    for number, (case, answer) in enumerate(zip(cases, answers, strict=True)):
+        try:
+            found.append(_likenesses(case, answer, matching, texts, read))
+        except InputError as error:
+            if not keep_going:
+                raise
+            kept[number] = Answer((), None, error)
             found.append([])
-            continue
-        wanted = Read(case.expected)
-        if not wanted.words:
-            raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
-        said = [text_of(case, id, texts) for id in answer.ids]
-        for text in said:
-            if text not in read:
-                read[text] = Read(text, matching.chunk)
-        found.append([likeness(wanted, read[text]) for text in said])
-    return found
+    return kept, found
+
+
+def _likenesses(
+    case: Case, answer: Answer, matching: Matching, texts: Texts | None, read: dict[str, Read]
+) -> list[Likeness]:
+    if case.expected is None:
+        if case.relevant:
+            raise case.wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
+        return []
+    wanted = Read(case.expected)
+    if not wanted.words:
+        raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
+    said = [text_of(case, id, texts) for id in answer.ids]
+    for text in said:
+        if text not in read:
+            read[text] = Read(text, matching.chunk)
+    return [likeness(wanted, read[text]) for text in said]
 
 
 def text_of(case: Case, id: Any, texts: Texts | None) -> str:

@@ -1,0 +1,130 @@
+"""Cases from a file: TREC or BEIR judgements, JSON Lines, or {query: {id: grade}}."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.evaluation.case import Case
+from recallbench.evaluation.records import KNOWN, Record, form_of, id_text, records
+from recallbench.reading import lines
+from recallbench.results.trec import read_qrels
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The cases, and what is wrong with those that are none."""
+
+    cases: tuple[Case, ...]
+    refused: tuple[InputError, ...] = ()
+
+
+def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
+    """Every query of the file; raises InputError, naming the query, for one that is no case, unless `keep_going`."""
+    given: Iterable[Record]
+    if form_of(path) == "trec":
+        judged = _beir(path) if _columns(path) == 3 else read_qrels(path)
+        given = [Record(query, None, {"relevant": grades}, path.name) for query, grades in judged.items()]
+    else:
+        given = records(path, "relevant")
+    cases: dict[str, Case] = {}
+    refused: list[InputError] = []
+    for record in given:
+        try:
+            if record.name in cases:
+                raise record.wrong("judged twice", "each query once", f"{record.name} again")
+            cases[record.name] = _case(record)
+        except InputError as error:
+            if not keep_going:
+                raise
+            refused.append(error)
+    if not cases:
+        raise refused[0] if refused else InputError(f"{path}: no queries", expected="one or more", found="none")
+    return Gold(tuple(cases.values()), tuple(refused))
+
+
+def _case(record: Record) -> Case:
+    given, fields = record.fields.get("relevant", []), record.fields
+    relevant: dict[str, float] | list[str]
+    if isinstance(given, Mapping):
+        # A grade below 0 is TREC's "judged, and worse than nothing": not relevant.
+        relevant = {_id(record, id): max(0.0, _grade(record, id, grade)) for id, grade in given.items()}
+    elif isinstance(given, list):
+        relevant = [_id(record, id) for id in given]
+    else:
+        raise record.wrong("`relevant` is none", "a list of ids, or {id: grade}", repr(given)[:60])
+    grades = fields.get("grades")
+    if grades is not None:
+        if not isinstance(grades, Mapping):
+            raise record.wrong("`grades` are none", "{id: grade}", repr(grades)[:60])
+        grades = {_id(record, id): _grade(record, id, grade) for id, grade in grades.items()}
+    for name in ("expected", "kind"):
+        if fields.get(name) is not None and not isinstance(fields[name], str):
+            raise record.wrong(f"`{name}` is no text", "a string", repr(fields[name])[:60])
+    labels = {
+        name: str(value)
+        for name, value in fields.items()
+        if name not in KNOWN and isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    }
+    try:
+        return Case(
+            record.query or record.name,
+            relevant,
+            grades,
+            fields.get("expected"),
+            fields.get("kind"),
+            record.name,
+            labels,
+        )
+    except InputError as error:
+        found = InputError(
+            f"{record.place}: {error.problem}", expected=error.expected, found=error.found, remedy="mend the file"
+        )
+        raise found from None
+
+
+def _id(record: Record, value: Any) -> str:
+    id = id_text(value)
+    if id is None:
+        raise record.wrong("no id", "a string or a whole number", repr(value)[:60])
+    return id
+
+
+def _grade(record: Record, id: Any, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise record.wrong("a grade that is none", f"a number for {id}", repr(value)[:60])
+    return float(value)
+
+
+def _columns(path: Path) -> int:
+    return next((len(line.split()) for _, line in lines(path) if line.strip()), 0)
+
+
+def _beir(path: Path) -> dict[str, dict[str, float]]:
+    """BEIR's three columns, with or without their header."""
+    found: dict[str, dict[str, float]] = {}
+    for number, line in lines(path):
+        fields = line.split()
+        if not fields or (number == 1 and fields[-1].lower() == "score"):
+            continue
+        try:
+            query, document, text = fields
+            grade = float(text)
+        except ValueError:
+            grade = math.nan
+        if not math.isfinite(grade):
+            raise InputError(
+                f"{path.name}, line {number}: no judgement", expected="query-id, corpus-id, score", found=line[:60]
+            )
+        if document in found.setdefault(query, {}):
+            raise InputError(
+                f"{path.name}, line {number}: judged twice",
+                expected=f"each id once for {query}",
+                found=f"{document} again",
+            )
+        found[query][document] = grade
+    return found

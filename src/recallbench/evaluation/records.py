@@ -1,0 +1,101 @@
+"""Files of queries, whatever tool wrote them: which form it is, and one record a query.
+
+Three forms are known by how they begin: TREC's columns (and BEIR's, for judgements), JSON Lines with a query each, and
+one JSON object {query: {id: score}}, the dictionaries of ranx and ir_measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from recallbench.errors import InputError
+from recallbench.reading import document, lines, parsed
+
+Form = Literal["trec", "jsonl", "json"]
+NAMES = ("query_id", "_id", "id", "qid")
+"""The fields that may hold the id of a query; without any, its text names it."""
+KNOWN = frozenset({*NAMES, "query", "text", "relevant", "grades", "expected", "kind", "ranked"})
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One query of a file."""
+
+    id: str | None
+    query: str | None
+    fields: Mapping[str, Any]
+    place: str
+    """The file and line, for errors."""
+
+    @property
+    def name(self) -> str:
+        return self.id if self.id is not None else str(self.query)
+
+    def wrong(self, problem: str, expected: str, found: str) -> InputError:
+        """The error of this record."""
+        return InputError(
+            f"{self.place}, query `{self.name[:60]}`: {problem}", expected=expected, found=found, remedy="mend the file"
+        )
+
+
+def form_of(path: Path) -> Form:
+    """By its first line that is not blank; raises InputError for an empty file."""
+    for number, line in lines(path):
+        text = line.strip().removeprefix("\ufeff")
+        if not text:
+            continue
+        if text[0] not in "{[":
+            return "trec"
+        try:
+            first = parsed(text, path, number)
+        except InputError:
+            return "json"  # an object over several lines, or no JSON at all, which reading it will tell
+        scalar = any(isinstance(first.get(name), (str, int)) for name in (*NAMES, "query"))
+        return "jsonl" if scalar else "json"
+    raise InputError(
+        f"{path}: nothing in it", expected="a TREC file, JSON Lines, or a JSON object", found="an empty file"
+    )
+
+
+def records(path: Path, field: str) -> Iterator[Record]:
+    """Each query of a JSON file; in an object of objects what stands under a query is its `field`."""
+    if form_of(path) == "jsonl":
+        for number, line in lines(path):
+            if line.strip():
+                yield _record(parsed(line.removeprefix("\ufeff"), path, number), f"{path.name}, line {number}")
+        return
+    for query, given in parsed(document(path), path).items():
+        if not isinstance(given, (dict, list)):
+            raise InputError(
+                f"{path}: not one of the forms that are read",
+                expected="{query: {id: score}}, or a JSON object a line with `query` or `query_id`",
+                found=f"{query!r}: a {type(given).__name__}",
+                remedy="recallbench evaluate --help names the forms",
+            )
+        yield Record(query, None, {field: given}, path.name)
+
+
+def _record(given: Mapping[str, Any], place: str) -> Record:
+    id = next((given[name] for name in NAMES if given.get(name) is not None), None)
+    query = given.get("query")
+    wrong = [
+        one for one in (id, query) if one is not None and (isinstance(one, bool) or not isinstance(one, (str, int)))
+    ]
+    if wrong or (id is None and not query):
+        raise InputError(
+            f"{place}: no query",
+            expected="`query`, `query_id`, or both, as text",
+            found=repr(wrong[0])[:60] if wrong else ", ".join(given) or "an empty object",
+            remedy="mend the line",
+        )
+    return Record(None if id is None else str(id), None if query is None else str(query), given, place)
+
+
+def id_text(value: Any) -> str | None:
+    """An id as TREC's forms have it, a string whatever JSON makes of it; None for what is none."""
+    if isinstance(value, str) and value:
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,142 @@
+"""Rankings from a file, put to the cases of a gold file: a TREC run, JSON Lines, or {query: {id: score}}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.evaluation.answer import Answer, checked
+from recallbench.evaluation.case import Case
+from recallbench.evaluation.records import Record, form_of, id_text, records
+from recallbench.reading import objects
+from recallbench.results.trec import read_run
+
+NAMED = 5
+"""So many queries are named in a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The answers of a file to the cases, in their order."""
+
+    answers: tuple[Answer, ...]
+    texts: Mapping[str, str]
+    """What hits say, by id, where the file has it."""
+    notes: tuple[str, ...]
+
+    @property
+    def depth(self) -> int:
+        """The length of the longest ranking."""
+        return max((len(one.ids) for one in self.answers), default=0)
+
+
+def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False, by_text: bool = False) -> Run:
+    """The answer to each case; a query that the file does not have counts as an empty ranking, and is named in a note.
+
+    Raises InputError, naming the query, for a ranking that is none (`keep_going` keeps it as a failure), and where the
+    file answers none of the cases. With `by_text` a hit without an id is its own text.
+    """
+    names = {case.name: n for n, case in enumerate(cases)}
+    texts_of_queries = {case.query: n for n, case in enumerate(cases)}
+    answers: dict[int, Answer] = {}
+    texts: dict[str, str] = {}
+    strange: list[str] = []
+    for record in _records(path):
+        number = names.get(record.name)
+        if number is None and record.query is not None:
+            number = texts_of_queries.get(record.query)
+        if number is None:
+            strange.append(record.name)
+            continue
+        case = cases[number]
+        try:
+            if number in answers:
+                raise record.wrong("answered twice", "each query once", f"{record.name} again")
+            answers[number] = checked(case, _hits(record, texts, by_text), repeats=by_text)
+        except InputError as error:
+            told = InputError(f"{record.place}: {error.problem}", expected=error.expected, found=error.found,
+                              remedy="mend the file, or go on with --keep-going")  # fmt: skip
+            if not keep_going:
+                raise told from None
+            answers[number] = Answer((), None, told)
+    if not answers:
+        raise InputError(
+            f"{path.name} answers no query of the gold",
+            expected=f"queries such as {cases[0].name!r}",
+            found=f"queries such as {strange[0]!r}" if strange else "no query at all",
+            remedy="name the gold that belongs to the run",
+        )
+    missing = [case.name for number, case in enumerate(cases) if number not in answers]
+    notes = []
+    if missing:
+        notes.append(f"{path.name}: {_named(missing)} not answered, which counts as an empty ranking")
+    if strange:
+        notes.append(f"{path.name}: {_named(strange)} not in the gold, left out")
+    return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes))
+
+
+def read_texts(path: Path) -> dict[str, str]:
+    """What each id says: JSON Lines with `_id` (or `id`) and `text`, as BEIR's corpus; a title stands first."""
+    found: dict[str, str] = {}
+    for number, given in objects(path):
+        id = id_text(given.get("_id", given.get("id")))
+        text = given.get("text")
+        if id is None or not isinstance(text, str) or id in found:
+            raise InputError(
+                f"{path.name}, line {number}: no text of an id",
+                expected="`_id` (or `id`), once, and `text`",
+                found=f"{id} again" if id in found else ", ".join(given) or "an empty object",
+            )
+        title = given.get("title")
+        found[id] = f"{title}\n{text}" if isinstance(title, str) and title.strip() else text
+    return found
+
+
+def _records(path: Path) -> Iterable[Record]:
+    if form_of(path) == "trec":
+        return [Record(query, None, {"ranked": hits}, path.name) for query, hits in read_run(path).items()]
+    return records(path, "ranked")
+
+
+def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
+    """Ids, or ids with scores; the scores of a dictionary decide its order, those of a list must be in order."""
+    given = record.fields.get("ranked")
+    if isinstance(given, dict):
+        for id, score in given.items():
+            if isinstance(score, bool) or not isinstance(score, (int, float)):
+                raise record.wrong("a score that is none", f"a number for {id}", repr(score)[:60])
+        return sorted(given.items(), key=lambda hit: -hit[1])
+    if given is None:
+        raise record.wrong("no ranking", "`ranked`, here or in a file of its own (--run FILE)", "no such field")
+    if not isinstance(given, list):
+        raise record.wrong("`ranked` is no ranking", "a list of ids, or [id, score] pairs", repr(given)[:60])
+    return [_hit(record, one, texts, by_text) for one in given]
+
+
+def _hit(record: Record, given: Any, texts: dict[str, str], by_text: bool) -> Any:
+    if isinstance(given, dict):
+        text, score = given.get("text"), given.get("score")
+        id = id_text(given.get("id", given.get("_id", text if by_text else None)))
+        if id is not None and isinstance(text, str):
+            texts[id] = text
+        if id is not None:
+            return id if score is None else (id, score)
+    elif isinstance(given, (list, tuple)) and len(given) == 2:
+        id = id_text(given[0])
+        if id is not None:
+            if by_text:
+                texts[id] = id
+            return id, given[1]
+    elif (id := id_text(given)) is not None:
+        if by_text:
+            texts[id] = id
+        return id
+    raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(given)[:60])
+
+
+def _named(queries: Sequence[str]) -> str:
+    more = f" and {len(queries) - NAMED} more" if len(queries) > NAMED else ""
+    return f"{len(queries)} quer{'ies' if len(queries) > 1 else 'y'} ({', '.join(queries[:NAMED])}{more})"
