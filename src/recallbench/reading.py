@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,20 +41,35 @@ def state(path: Path) -> State:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each line with its number, without its end; raises InputError, naming the line, for what is no text."""
+def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Iterator[tuple[int, str]]:
+    """Each line with its number, without its end; raises InputError, naming the line, for what is no text.
+
+    With `passed` such a line is told to it instead, and the next one is read.
+    """
     number, before = 0, None
     try:
         with regular(path).open("rb") as file:
             before = state(path)
             while raw := file.readline(LONGEST_LINE + 1):
                 number += 1
-                if len(raw) > LONGEST_LINE:
-                    raise _refusal(path, f"lines of at most {LONGEST_LINE:,} bytes", "a longer one", number)
-                yield number, raw.decode("utf-8").rstrip("\r\n")
+                try:
+                    if len(raw) > LONGEST_LINE:
+                        raise _refusal(path, f"lines of at most {LONGEST_LINE:,} bytes", "a longer one", number)
+                    text = raw.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    found = f"byte {error.object[error.start]:#04x} at {error.start}"
+                    refusal = _refusal(path, "UTF-8", found, number)
+                except InputError as error:
+                    refusal = error
+                    while passed is not None and raw and not raw.endswith(b"\n"):
+                        raw = file.readline(LONGEST_LINE)
+                else:
+                    yield number, text.rstrip("\r\n")
+                    continue
+                if passed is None:
+                    raise refusal
+                passed(refusal)
             _refuse_change(path, before, os.fstat(file.fileno()))
-    except UnicodeDecodeError as error:
-        raise _refusal(path, "UTF-8", f"byte {error.object[error.start]:#04x} at {error.start}", number) from None
     except OSError as error:
         raise _refusal(path, "a readable file", error.strerror or str(error), number) from None
 
@@ -82,7 +97,15 @@ def document(path: Path) -> bytes:
 def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str, Any]:
     """One JSON object; raises InputError that says what it is instead, and where."""
     try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")  # json would guess at other encodings
         found = json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()  # half a character can't be written anywhere again
+    except UnicodeDecodeError as error:
+        raise _refusal(path, "UTF-8", f"byte {error.object[error.start]:#04x} at {error.start}", number) from None
+    except UnicodeEncodeError as error:
+        raise _refusal(path, "whole characters", f"half a character, {error.object[error.start]!a}", number) from None
     except (ValueError, RecursionError) as error:
         raise _refusal(path, "a JSON object" + ("" if number is None else " a line"), _said(error), number) from None
     if not isinstance(found, dict):

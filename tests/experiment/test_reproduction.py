@@ -10,10 +10,11 @@ import pytest
 
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.errors import UsageError
-from recallbench.experiment.reproduction import Rereading, obstacles
-from recallbench.experiment.reproductions import find_reproduction, reproductions
+from recallbench.experiment.reproduction import Rereading
 from recallbench.protocol.frozen import load
+from recallbench.protocol.reproductions import find_reproduction, reproductions
 from recallbench.results.metrics import Metrics
+from recallbench.verdict.reproduced import obstacles
 
 ROOT = Path(__file__).parents[2]
 LOCOMO, LONGMEMEVAL = (find_reproduction("baseline-v0.2.1", corpus) for corpus in ("locomo", "longmemeval"))

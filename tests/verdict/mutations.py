@@ -275,6 +275,62 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("verdict CANONICAL", "RB-VERDICT", metrics("verdict", "canonical", to=True)),
     Mutation("reproduction claimed", "RB-REPRODUCTION", metrics("reproduction", to="baseline-v0.2.1")),
     # what is recorded
+    Mutation("exposure hidden", "RB-RECORDED", metrics("exposure", to=None)),
+    Mutation("labelled turns", "RB-RANGES", metrics("exposure", "gold_turns", by=lambda n: n + 1)),
+    Mutation("another cut", "RB-RANGES", metrics("exposure", "max_tokens", to=256)),
+    Mutation(
+        "hash seed", "RB-RECORDED", document("environment.json", lambda e: e["variables"].update(PYTHONHASHSEED="7"))
+    ),
+    Mutation(
+        "embedding of another",
+        "RB-RECORDED",
+        document("environment.json", lambda e: e["embedding"].update(encoder="bge-m3")),
+    ),
+    Mutation(
+        "command of another",
+        "RB-OPTIONS",
+        document("environment.json", lambda e: e.update(command=["recallbench", "run", "locomo"])),
+    ),
+    Mutation(
+        "command of another store",
+        "RB-OPTIONS",
+        document("environment.json", lambda e: e["command"].__setitem__(4, "bm25")),
+    ),
+    Mutation("fingerprint of another", "RB-RECORDED", metrics("embedder", "fingerprint", to={"encoder": "bge-m3"})),
+    Mutation("version of another store", "RB-RECORDED", metrics("store", "version", to="recallbench-pgvector/1")),
+    Mutation(
+        "a heading in a setting", "RB-RECORDED", metrics("guc_state", to={"exact.order": "score\n\n## Headline\n"})
+    ),
+    Mutation(
+        "a fence in the evidence", "RB-RECORDED", metrics("store", "evidence", to={"plan": "a\n```\n## Headline"})
+    ),
+    Mutation(
+        "made in the year 1",
+        "RB-RANGES",
+        document("environment.json", lambda e: e.update(started="0001-01-01T00:00:00+00:00")),
+    ),
+    Mutation(
+        "made tomorrow's year",
+        "RB-RANGES",
+        document("environment.json", lambda e: e.update(ended="2999-01-01T00:00:00+00:00")),
+    ),
+    Mutation("release of another day", "RB-REPORT", metrics("recallbench_version", to="0.0.9")),
+    Mutation(
+        "report's circumstances", "RB-REPORT", text("report.md", r"^\| machine \| .*", "| machine | a better one |")
+    ),
+    Mutation("timings emptied", "RB-REPORT", file("timings.jsonl", b"")),
+    Mutation(
+        "line ends",
+        "RB-RUN",
+        lambda f: (f / "run.trec").write_bytes((f / "run.trec").read_bytes().replace(b"\n", b"\r\n")),
+    ),
+    Mutation("a page of its own", "RB-FILES", file("report.html", b"<h1>0.999</h1>")),
+    Mutation(
+        "UTF-16",
+        "RB-RECORDED",
+        lambda f: (f / "environment.json").write_text((f / "environment.json").read_text(), "utf-16"),
+    ),
+    Mutation("control weakened throughout", "RB-CONTROL-AGAIN", control(promote)),
     Mutation("seed changed", "RB-SEED", metrics("seed", to=7)),
     Mutation("no seed", "RB-RECORDED", metrics("seed", to=None)),
     Mutation("no settings", "RB-RECORDED", metrics("guc_state", to={})),

@@ -136,8 +136,7 @@ def test_any_value_of_a_row(genuine: Path, folder: Path, data: st.DataObject) ->
 def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
     path = fresh(genuine, folder) / name
     lines = path.read_text().splitlines(keepends=True)
-    told = next((i for i, line in enumerate(lines) if line.startswith("## Circumstances")), len(lines))
-    one, other = data.draw(st.integers(0, told - 1)), data.draw(st.integers(0, told - 1))
+    one, other = data.draw(st.integers(0, len(lines) - 1)), data.draw(st.integers(0, len(lines) - 1))
     changed = list(lines)
     kind = data.draw(st.sampled_from(["drop", "double", "swap"]))
     if kind == "drop":
@@ -156,8 +155,6 @@ def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st
 @fuzzed
 def test_any_bytes_for_a_file(genuine: Path, folder: Path, content: bytes, name: str) -> None:
     (fresh(genuine, folder) / name).write_bytes(content)
-    if name == "timings.jsonl" and not content:
-        return  # nothing was timed, which is no claim
     assert seen(folder)
 
 
@@ -167,8 +164,6 @@ def test_a_file_cut_off_anywhere(genuine: Path, folder: Path, data: st.DataObjec
     path = fresh(genuine, folder) / name
     content = path.read_bytes()
     path.write_bytes(content[: data.draw(st.integers(0, len(content) - 2))])
-    if name == "report.md" and b"\n## Circumstances\n" in path.read_bytes():
-        return  # that section tells of one run, and is held to nothing
     assert seen(folder)
 
 

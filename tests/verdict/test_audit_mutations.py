@@ -11,7 +11,7 @@ from commandline import recallbench
 from labelled_sets import beir
 from recallbench.results.manifest import build
 from recallbench.verdict.audit import Audit, audit
-from recallbench.verdict.checks import CHECKS, LAST
+from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.verdict.gates import GATES
 
 NOT_MUTATED = {"RB-MANIFEST", "RB-COMMITTED", "RB-UNCHANGED", "RB-COVERAGE", "RB-GRANULARITY"}
@@ -77,7 +77,7 @@ def test_there_are_enough_of_them_and_each_check_has_one() -> None:
     mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED)
     assert len(mutations) >= 60
     assert len({one.name for one in mutations}) == len(mutations)
-    codes = {one.code for one in (*CHECKS, *LAST)} | {gate.code for gate in GATES}
+    codes = {one.code for one in (*CHECKS, *ON_DEMAND, *LAST)} | {gate.code for gate in GATES}
     assert {one.code for one in mutations} == codes - NOT_MUTATED
 
 

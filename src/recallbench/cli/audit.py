@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recallbench.cli import settings
+from recallbench.cli.screen import printable
 from recallbench.cli.settings import option
 
 if TYPE_CHECKING:
@@ -34,8 +35,12 @@ def audit(
         option("corpus-file", "The dataset; repeat it for several [default: found by variable or data folder]."),
     ] = None,
     rerun_control: Annotated[
-        bool, option("rerun-control", "Rank BM25 again from the dataset, too; LongMemEval takes half a minute.")
-    ] = False,
+        bool | None,
+        option(
+            "rerun-control/--no-rerun-control",
+            "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
+        ),
+    ] = None,
     as_json: Annotated[bool, option("json", "Print one JSON document instead of lines.")] = False,
     publish: Annotated[
         bool, option("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY).")
@@ -55,6 +60,11 @@ def audit(
     """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
     from recallbench.errors import RecallBenchError, UsageError
 
+    missing = [file for file in corpus_file or () if not file.exists()]
+    if missing:
+        raise UsageError(
+            f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
+        )
     if history is not None and not publish:
         raise UsageError("--history goes with --publish", expected="both", found="--history alone")
     done: list[dict[str, Any]] = []
@@ -68,21 +78,22 @@ def audit(
                 from recallbench.verdict.attestation import attested
 
                 found = found.also(attested(folder, require_attestation))
-        except RecallBenchError as error:
-            codes.append(error.exit_code)
-            done.append({"folder": str(folder), "verdict": None, "error": str(error)})
-            print(f"recallbench: {error}", file=sys.stderr)
+        except (RecallBenchError, OSError) as error:
+            codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
+            told = "\n".join(printable(line) for line in str(error).split("\n"))
+            done.append({"folder": str(folder), "verdict": None, "error": told})
+            print(f"recallbench: {told}", file=sys.stderr)
             continue
         codes.append(0 if found.verdict.label == "VERIFIED" else 1)
-        done.append(_document(found))
+        done.append(_document(found, failures))
         if not as_json:
-            print("\n".join(_lines(found, failures)), flush=True)
+            print("\n".join(printable(line) for line in _lines(found, failures)), flush=True)
     if as_json:
         print(json.dumps({"audits": done}, indent=1))
     return max(codes)
 
 
-def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool) -> Audit:
+def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None) -> Audit:
     """The audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.results.layouts.registry import recognised
     from recallbench.verdict.audit import audit
@@ -107,7 +118,8 @@ def _lines(found: Audit, failures: bool) -> list[str]:
     for check in found.checks:
         if check.status == "pass" and failures:
             continue
-        lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}")
+        aside = "" if check.needed else " (a result may do without)"
+        lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}")
         # Of many claims that fall short of the same requirement, the first says what it is.
         if check.status != "pass" and check.code + check.required != told:
             told = check.code + check.required
@@ -119,7 +131,7 @@ def _lines(found: Audit, failures: bool) -> list[str]:
     return lines
 
 
-def _document(found: Audit) -> dict[str, Any]:
+def _document(found: Audit, failures: bool) -> dict[str, Any]:
     return {
         "folder": str(found.folder),
         "verdict": found.verdict.label,
@@ -137,5 +149,6 @@ def _document(found: Audit) -> dict[str, Any]:
                 "observed": check.observed,
             }
             for check in found.checks
+            if not failures or check.status != "pass"
         ],
     }

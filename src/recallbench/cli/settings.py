@@ -73,7 +73,8 @@ Dsn = Annotated[
     str | None, option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 ]
 Store = Annotated[
-    str | None, option(
+    str | None,
+    option(
         "store",
         "The memory under test, also python:module:factory or http://host:port/ "
         "[default: pgmnemo where the server has it, else pgvector].",
@@ -103,7 +104,7 @@ GraphRanker = Annotated[
     Literal["neighbours", "importance"] | None,
     option("graph-ranker", "What the store graph ranks by [default: neighbours]; importance alone is labelled."),
 ]
-Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10)]
+Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10, max=10_000)]
 Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
 AllowDeviation = Annotated[
     list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")

@@ -31,25 +31,9 @@ class Identity:
 
     def fingerprint(self, backend: str) -> dict[str, str]:
         """Everything that decides a vector, in words."""
-        spec = self._spec
-        facts = {
-            "encoder": spec.title,
-            "passage": f"{spec.passage.repo}@{spec.passage.revision}",
-            "query": f"{spec.query.repo}@{spec.query.revision}",
-            "tokenizer": f"{spec.tokenizer.repo}@{spec.tokenizer.revision}",
-            **{f"sha256 {place}": digest for place, digest in sorted(self._hashes.items())},
-            "pooling": spec.pooling,
-            "normalisation": "L2" if spec.normalise else "none",
-            "max_tokens": str(spec.max_tokens),
-            "batch_size": str(spec.batch_size),
-            "dtype": spec.dtype,
-            "passage_prefix": spec.passage_prefix,
-            "query_prefix": spec.query_prefix,
-            "native_dims": str(spec.native_dims),
-            "stored_dims": str(spec.stored_dims),
-            "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
-            "backend": backend,
-        }
+        sources, treatment = sources_of(self._spec), treatment_of(self._spec)
+        hashes = {f"sha256 {place}": digest for place, digest in sorted(self._hashes.items())}
+        facts = {**sources, **hashes, **treatment, "backend": backend}
         if self._recorded:
             facts["recorded at first use, not pinned"] = ", ".join(sorted(self._recorded))
         return facts
@@ -63,6 +47,43 @@ class Identity:
             "pooling": self._spec.pooling,
             "normalise": str(self._spec.normalise),
         }
+
+
+def sources_of(spec: EncoderSpec) -> dict[str, str]:
+    """Which weights an encoder takes."""
+    return {
+        "encoder": spec.title,
+        "passage": f"{spec.passage.repo}@{spec.passage.revision}",
+        "query": f"{spec.query.repo}@{spec.query.revision}",
+        "tokenizer": f"{spec.tokenizer.repo}@{spec.tokenizer.revision}",
+    }
+
+
+def treatment_of(spec: EncoderSpec) -> dict[str, str]:
+    """What it does with a text."""
+    return {
+        "pooling": spec.pooling,
+        "normalisation": "L2" if spec.normalise else "none",
+        "max_tokens": str(spec.max_tokens),
+        "batch_size": str(spec.batch_size),
+        "dtype": spec.dtype,
+        "passage_prefix": spec.passage_prefix,
+        "query_prefix": spec.query_prefix,
+        "native_dims": str(spec.native_dims),
+        "stored_dims": str(spec.stored_dims),
+        "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
+    }
+
+
+def pinned_of(spec: EncoderSpec) -> dict[str, str]:
+    """The pinned hash of each of its files."""
+    parts = {"passage": spec.passage, "query": spec.query, "tokenizer": spec.tokenizer}
+    return {
+        f"sha256 {part}/{file}": digest
+        for part, weights in parts.items()
+        for file, digest in weights.files.items()
+        if digest
+    }
 
 
 def digest_of(fingerprint: Mapping[str, str]) -> str:

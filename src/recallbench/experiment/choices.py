@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
-from recallbench.experiment.reproductions import Reproduction, find_reproduction
+from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension

@@ -10,7 +10,7 @@ from pathlib import Path
 from recallbench.experiment.miniature import write_locomo, write_longmemeval
 from recallbench.experiment.options import Options
 from recallbench.experiment.readiness import readiness
-from recallbench.experiment.reproductions import find_reproduction
+from recallbench.protocol.reproductions import find_reproduction
 from recallbench.experiment.run import run
 from recallbench.progress import Silent
 from recallbench.results.manifest import differences

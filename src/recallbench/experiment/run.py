@@ -19,7 +19,7 @@ from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreSta
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import leave_blocked, measured_folder, result_folder
-from recallbench.experiment.reproduction import Rereading, record
+from recallbench.experiment.reproduction import Rereading, answered
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
@@ -33,6 +33,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import judged
+from recallbench.verdict.reproduced import record
 
 CONTROL = "bm25"
 
@@ -129,7 +130,8 @@ def _run(
             with timings.phase("reproduce"):
                 reading = Rereading(choice.reproduction, corpus, options.limit)
                 again = _again(reading, choice, options, embedder, survey, progress)
-            reproduced = record(choice.reproduction, reading.judged(again), again, metrics, registered.sha256)
+            found = answered(choice.reproduction, reading.judged(again), again)
+            reproduced = record(choice.reproduction, found, again.segments, again.version, metrics, registered.sha256)
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, choice.store, state.version, today)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recallbench.corpora.stream import sha256_of as file_sha256
 from recallbench.errors import InputError
+from recallbench.reading import document, parsed
 
 NAME = "manifest.json"
 VARYING = frozenset({"environment.json", "timings.jsonl", "report.md", "report.html"})
@@ -26,22 +27,27 @@ def build(folder: Path) -> str:
     return json.dumps({"files": files, "content_sha256": content_sha256(files)}, indent=1) + "\n"
 
 
+def read(path: Path) -> tuple[dict[str, str], str]:
+    """The hash of each file, and the one over those that do not vary; raises InputError for what is no manifest."""
+    stated = parsed(document(path), path)
+    files, content = stated.get("files"), stated.get("content_sha256")
+    whole = isinstance(files, dict) and all(isinstance(one, str) for one in files.values()) and isinstance(content, str)
+    if not whole or stated.keys() != {"files", "content_sha256"}:
+        raise InputError(
+            f"{path} is not a manifest",
+            expected='a JSON object with "files" and "content_sha256" alone',
+            found=f"{', '.join(stated) or 'an empty object'}",
+            remedy="make the result again with `recallbench run`",
+        )
+    return dict(files or {}), str(content)
+
+
 def differences(folder: Path) -> list[str]:
     """What of a folder is not as its manifest says; empty when all is."""
     path = folder / NAME
-    try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
-        files = {str(name): str(sha256) for name, sha256 in stated["files"].items()}
-        content = str(stated["content_sha256"])
-    except FileNotFoundError:
+    if not path.exists() and not path.is_symlink():
         return [f"{NAME} is missing"]
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"{path} is not a manifest",
-            expected='a JSON object with "files" and "content_sha256"',
-            found=f"{type(error).__name__}: {error}",
-            remedy="make the result again with `recallbench run`",
-        ) from error
+    files, content = read(path)
     present = {entry.name for entry in folder.iterdir() if entry.name != NAME}
     found = [f"{name} is missing" for name in sorted(files.keys() - present)]
     found += [f"{name} is not in the manifest" for name in sorted(present - files.keys())]

@@ -9,6 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = "1"
+DEEPEST = 10_000
+"""Rankings may be this deep: every measure holds depth x questions in memory."""
 OVERALL = "overall"
 """The slice of all questions; the other slices are kinds."""
 COMPARED = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
@@ -83,9 +85,9 @@ class AgreementPart(_Part):
 
 class RetrievalPart(_Part):
     calls: list[int] = Field(description="the k of each call made per question")
-    depth: int
+    depth: int = Field(ge=1, le=DEEPEST)
     scope: Literal["own", "pooled"] = Field(description="what a question may be answered from")
-    limit: int | None
+    limit: int | None = Field(ge=1)
     asked: int
     left_out: int = Field(description="questions of the file without gold, which are not asked and no mean counts")
     segments: int = Field(description="segments the store was given")

@@ -11,7 +11,8 @@ import numpy as np
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
 from recallbench.retrieval.timing import Timings
 
-HEADLINE, DEVIATIONS, GATES = "## Headline", "## Deviations from the protocol", "## Gates"
+BAR = r"\|"
+"""A bar that is no border of a table's cell."""
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section that tells of one run."""
 
@@ -27,11 +28,6 @@ class Run:
 def render(metrics: Metrics, run: Run) -> str:
     """The whole report."""
     return _joined([*_sections(metrics), _circumstances(run)])
-
-
-def reproducible(metrics: Metrics) -> str:
-    """The report without its last section, which alone tells of one run: what the figures say must be read here."""
-    return _joined(_sections(metrics))
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
@@ -61,7 +57,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A Markdown table."""
     lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---' for _ in header)}|"]
-    return lines + [f"| {' | '.join(row)} |" for row in rows]
+    return lines + [f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |" for row in rows]
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -122,7 +118,7 @@ def _headline(metrics: Metrics) -> list[str]:
         for one in metrics.headline
     ]
     method = [f"Intervals: {'; '.join(notes)}.", ""] if notes else []
-    return [HEADLINE, "", *table(head, rows), "", *method, *bands]
+    return ["## Headline", "", *table(head, rows), "", *method, *bands]
 
 
 def _bm25(metrics: Metrics, measure: str) -> str:
@@ -135,12 +131,12 @@ def _deviations(metrics: Metrics) -> list[str]:
     if failing:
         told += ["", "The corpus file does not hold what is registered of it:", ""]
         told += table(("what", "registered", "found"), [(one.name, one.expected, one.found) for one in failing])
-    return [DEVIATIONS, "", *told]
+    return ["## Deviations from the protocol", "", *told]
 
 
 def _gates(metrics: Metrics) -> list[str]:
     rows = ((one.name, one.status, one.required, one.observed) for one in metrics.gates)
-    return [GATES, "", *table(("gate", "status", "required", "observed"), rows)]
+    return ["## Gates", "", *table(("gate", "status", "required", "observed"), rows)]
 
 
 def _measures(metrics: Metrics) -> list[str]:

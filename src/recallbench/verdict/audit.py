@@ -17,11 +17,14 @@ from recallbench.results.metrics import Metrics
 from recallbench.results.reading import document, parsed
 from recallbench.verdict.case import Case
 from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
-from recallbench.verdict.checks.recorded import NOT_DERIVED
+from recallbench.verdict.checks.ranges import NOT_DERIVED
 from recallbench.verdict.decision import Verdict, decide
 from recallbench.verdict.examination import CannotTell, Examination
 from recallbench.verdict.gate import Check, Evidence, Finding, Gate
 from recallbench.verdict.gates import GATES, blocked
+
+QUICK = 5000
+"""Segments up to which the lexical control is ranked again without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +51,16 @@ def audit(
     *,
     corpus_files: Sequence[Path] = (),
     environ: Mapping[str, str] | None = None,
-    rerun_control: bool = False,
+    rerun_control: bool | None = None,
 ) -> Audit:
     """Check a folder; raises InputError when it is no result folder at all.
 
     The dataset is one of `corpus_files`, or lies where corpora lie; where it is not at hand the gold can't be derived,
-    and the result is not VERIFIED.
+    and the result is not VERIFIED. `rerun_control` ranks BM25 again; by default where that takes no time worth mention.
     """
     rules = load()
     if not folder.is_dir():
-        raise _no_result(folder, "no such folder")
+        raise _no_result(folder, "a file" if folder.exists() else "no such folder")
     required = dict(rules.gates)
     if (folder / BLOCKED).exists():
         gate = blocked.GATE
@@ -72,10 +75,12 @@ def audit(
     gates = tuple(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
-    checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if rerun_control else ()), *gates, *LAST))
+    again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
+    checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST))
+    recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, case.deviations), *stated]))
-    return Audit(folder, checks, decide(checks, deviations), deviations, NOT_DERIVED, corpus.name)
+    return Audit(folder, checks, decide(checks, deviations), deviations, recorded, corpus.name)
 
 
 def _decided(gate: Gate) -> Callable[[Case], Finding]:

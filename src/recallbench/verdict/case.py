@@ -201,7 +201,9 @@ class Case:
         )
         without = stated.model_copy(
             update={
-                "corpus": found.corpus if self.has_dataset else stated.corpus,
+                "corpus": found.corpus.model_copy(update={"file": stated.corpus.file})
+                if self.has_dataset
+                else stated.corpus,
                 "retrieval": retrieval,
                 "deviations": [DeviationPart(kind=one.kind, detail=one.detail) for one in self.deviations],
                 "headline": found.headline,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recallbench.corpora.pooled import pooled
+from recallbench.corpora.pooled import SCOPE, pooled
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
@@ -28,6 +28,8 @@ class Dataset:
     candidates: tuple[int, ...]
     segments: int
     """How many the store was given."""
+    gold_turns: int
+    """Of these, turns labelled as evidence."""
     digests: Mapping[str, bytes]
     """Of each segment's text, by id; empty unless asked for."""
 
@@ -48,10 +50,13 @@ def read_dataset(
         corpus = _opened(metrics, rules, files, environ)
         haystacks: list[Haystack] = []
         digests: dict[str, bytes] = {}
+        own = metrics.retrieval.scope == "own"
 
         def keep(haystack: Haystack) -> None:
             if texts:
-                digests.update((segment.id, digest(segment.text)) for segment in haystack.segments)
+                for segment in haystack.segments:
+                    id = segment.id if own else f"{SCOPE}/{len(digests)}"
+                    digests[id] = digest(segment.text)
             # Of 277 MB only the outline is kept.
             haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
 
@@ -67,6 +72,7 @@ def read_dataset(
         tuple(question for haystack in asked for question in haystack.questions),
         tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
         sum(len(haystack.segments) for haystack in asked),
+        sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
         digests,
     )
 

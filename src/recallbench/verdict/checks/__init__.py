@@ -7,6 +7,8 @@ from recallbench.verdict.checks import (
     figures,
     folder,
     frozen,
+    options,
+    ranges,
     rankings,
     recorded,
     report,
@@ -50,8 +52,8 @@ CHECKS: tuple[Examination, ...] = (
     claims.VERDICT,
     claims.REPRODUCTION,
     recorded.RECORDED,
-    recorded.OPTIONS,
-    recorded.RANGES,
+    options.OPTIONS,
+    ranges.RANGES,
 )
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
 """Looked at where it is asked for: it takes longer than all the others."""

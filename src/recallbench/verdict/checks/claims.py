@@ -1,11 +1,13 @@
 """What a result says of its own standing: deviations, gates, verdict, and a reproduction beside it."""
 
-from recallbench.results.reading import document, parsed
+from recallbench.protocol.reproductions import find_reproduction
+from recallbench.reading import document, parsed
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, page
 from recallbench.verdict.case import Case
 from recallbench.verdict.difference import differing
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
+from recallbench.verdict.reproduced import record
 
 
 def deviations(case: Case) -> Finding:
@@ -35,24 +37,23 @@ def reproduction(case: Case) -> Finding:
         return Finding("fail", f"metrics.json states the reproduction {name}, which {raise_for} contradicts")
     if name is None:
         return Finding("pass", "none is stated, and none is there")
-    record = ReproductionRecord.model_validate(parsed(document(path), path))
-    found = [] if (record.name, record.corpus) == (name, case.corpus.name) else [f"{JSON_NAME} is of {record.name}"]
-    headline = {one.protocol_name: one.estimate for one in case.derived.headline}
-    for one in record.figures:
-        canonical = headline.get(one.figure)
-        if canonical is None or (one.canonical_measure, one.canonical) != (canonical.measure, canonical.value):
-            found.append(f"{one.figure}: the canonical figure beside it is not this result's")
-    means = {
-        "recall@10": [question.recall for question in record.questions],
-        "MRR": [1 / question.first if question.first else 0.0 for question in record.questions],
-    }
-    for one in record.figures:
-        parts = means.get(one.figure, [])
-        mean = sum(parts) / len(parts) if parts else None
-        found += list(differing(one.reproduced, mean, f"{JSON_NAME} {one.figure}"))
-    if document(case.folder / PAGE_NAME).decode("utf-8", "replace") != page(record):
+    stated = ReproductionRecord.model_validate(parsed(document(path), path), strict=True)
+    wanted = find_reproduction(name, case.corpus.name)
+    version = stated.reproduced_by.version
+    derived = record(wanted, stated.questions, stated.segments, version, case.derived, case.corpus.sha256)
+    found = list(differing(stated, derived, JSON_NAME))
+    if version != case.metrics.store.version:
+        found.append(f"it is of version {version}, the result of {case.metrics.store.version}")
+    if case.has_dataset and stated.segments != case.dataset.segments:
+        found.append(f"{stated.segments} segments, the dataset has {case.dataset.segments}")
+    known = {question.id for question in case.questions}
+    found += [f"{one.id} is no question that was asked" for one in stated.questions if one.id not in known]
+    for one in stated.questions:
+        if not 0 <= one.recall <= 1 or (one.first is not None and not 1 <= one.first <= wanted.depth):
+            found.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")
+    if document(case.folder / PAGE_NAME).decode("utf-8", "replace") != page(stated):
         found.append(f"{PAGE_NAME} does not tell what {JSON_NAME} holds")
-    return listed(found, f"{name}: its figures follow from its questions, and it is labelled")
+    return listed(found, f"{name}: its figures follow from its questions, and the rest is as frozen")
 
 
 DEVIATIONS = Examination(

@@ -15,7 +15,7 @@ def corpus(case: Case) -> Finding:
     if not case.has_dataset:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
     stated, derived = case.metrics.corpus, case.derived.corpus
-    found = [one for one in differing(stated, derived) if not one.startswith("file:")]
+    found = list(differing(stated, derived))
     found += [f"{one.name}: registered {one.expected}, found {one.found}" for one in stated.checks if not one.holds]
     counts = f"{derived.scopes} haystacks, {derived.segments} segments, {derived.questions} questions"
     return listed(found, counts)

@@ -42,6 +42,13 @@ def control(case: Case) -> Finding:
             found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.depth, size)}")
     unknown = sorted(kept.keys() - {question.id for question in made.questions})
     found += [f"{id} is no question that was asked" for id in unknown]
+    if case.metrics.store.name == BM25Store.name:
+        pairs = zip(made.rankings, made.control, strict=True)
+        found += [
+            f"{one.question_id}: the store is BM25, and ranks otherwise"
+            for one, other in pairs
+            if one.positions != other.positions
+        ]
     if found:
         return listed(found, "")
     lines = trec_run(made.questions, made.control, made.depth, CONTROL_TAG)

@@ -21,7 +21,7 @@ ALWAYS = (
     "run.trec",
     "timings.jsonl",
 )
-SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, "report.html")
+SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED)
 
 
 def files(case: Case) -> Finding:

@@ -1,89 +1,66 @@
-"""report.md tells what the re-scored figures tell."""
+"""report.md tells what the re-scored figures tell, and its last section what was recorded."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from recallbench import __version__
-from recallbench.results.reading import lines
-from recallbench.results.report import CIRCUMSTANCES, DEVIATIONS, GATES, HEADLINE, reproducible
+from recallbench.reading import lines, objects
+from recallbench.results.report import CIRCUMSTANCES, Run, render
+from recallbench.retrieval.timing import QueryTime, Timings
 from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
-_Table = tuple[list[str], list[list[str]]]
+_NUMBER = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def report(case: Case) -> Finding:
     stated = [line for _, line in lines(case.folder / "report.md")]
-    end = next((i for i, line in enumerate(stated) if line == CIRCUMSTANCES), len(stated))
-    told, derived = stated[:end], reproducible(case.derived).splitlines()
-    same_program = case.metrics.recallbench_version == __version__
-    found = list(_lines(told, derived) if same_program else _essentials(told, derived))
-    if end == len(stated):
-        found.append(f"no section {CIRCUMSTANCES}")
-    # Nothing may hide behind the one section that is not held to anything.
-    found += [
-        f"line {end + 1 + offset}: a heading behind {CIRCUMSTANCES}"
-        for offset, line in enumerate(stated[end:])
-        if offset and line.startswith("#")
-    ]
-    cells = sum(len(row) for _, rows in _found(derived) for row in rows)
-    return listed(found, f"{cells} cells of its tables as re-scored, at the printed precision")
+    derived = render(case.derived, Run(case.environment, _timings(case))).removesuffix("\n").split("\n")
+    found = list(_parted(stated, derived))
+    if found and case.metrics.recallbench_version != __version__:
+        found.append(
+            f"it was written by release {case.metrics.recallbench_version}, this is {__version__}: audit with that"
+        )
+    cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
+    return listed(
+        found, f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
+    )
 
 
-def _lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    """Every line, where the same program wrote both."""
-    derived = [*derived, ""]  # what parts it from the next section
-    for number, (one, other) in enumerate(zip(stated, derived, strict=False), start=1):
-        if one != other:
-            yield f"line {number}: {_parting(one, other)}"
+def _timings(case: Case) -> Timings:
+    """As kept: in the file they have a few digits less than the report was made from."""
+    timings = Timings(cold=str(case.environment.get("cold_queries", "timed")).removeprefix("timed"))
+    for _, row in objects(case.folder / "timings.jsonl"):
+        if "phase" in row:
+            timings.phases[str(row["phase"])] = float(row["seconds"])
+        else:
+            timings.sample.append(QueryTime(str(row["question_id"]), str(row["state"]), float(row["ms"])))
+    return timings
+
+
+def _parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
+    circumstances = derived.index(CIRCUMSTANCES)
+    for number, (one, other) in enumerate(zip(stated, derived, strict=False)):
+        alike = _rounded(one, other) if number > circumstances else one == other
+        if not alike:
+            yield f"line {number + 1}: {_parting(one, other)}"
     if len(stated) != len(derived):
-        yield f"{len(stated)} lines before {CIRCUMSTANCES}, {len(derived)} follow from the figures"
+        yield f"{len(stated)} lines, {len(derived)} follow"
 
 
-def _essentials(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    """Title, deviations and every table, where another release may have worded the rest otherwise."""
-    lines = set(stated)
-    first = derived.index(HEADLINE)
-    last = derived.index(GATES)
-    for line in (*derived[:first], *derived[derived.index(DEVIATIONS) : last]):
-        if line not in lines:
-            yield f"“{line[:80]}” is missing"
-    yield from _tables(stated, derived)
-
-
-def _tables(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    """Every cell that both have, by row and column, where another release may have worded things otherwise."""
-    known = {tuple(header): rows for header, rows in _found(derived)}
-    compared = 0
-    for header, rows in _found(stated):
-        if tuple(header) not in known:
-            yield f"a table with the columns {', '.join(header)}, which this release does not work out"
-            continue
-        compared += 1
-        should = {row[0]: row for row in known[tuple(header)]}
-        for row in rows:
-            derived_row = should.get(row[0], ["nothing"])
-            if row != derived_row:
-                yield f"table row {row[0]}: {' | '.join(row)} stated, {' | '.join(derived_row)} follows"
-    if compared < len(known):
-        yield f"{len(known) - compared} tables are missing"
-
-
-def _found(text: Sequence[str]) -> Iterator[_Table]:
-    """Header and rows of each Markdown table that has a header."""
-    header: list[str] | None = None
-    rows: list[list[str]] = []
-    for line in [*text, ""]:
-        if line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if header is None:
-                header, rows = cells, []
-            elif set(line) - set("|- :"):
-                rows.append(cells)
-        elif header is not None:
-            if any(header):
-                yield header, rows
-            header = None
+def _rounded(one: str, other: str) -> bool:
+    """The same but for the last printed digit of a time."""
+    if one == other:
+        return True
+    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return all(
+        len(a) - a.index(".") == len(b) - b.index(".")
+        and abs(float(a) - float(b)) < 1.5 * 10.0 ** (1 + a.index(".") - len(a))
+        for a, b in pairs
+    )
 
 
 def _parting(one: str, other: str) -> str:

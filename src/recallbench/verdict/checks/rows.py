@@ -61,18 +61,21 @@ def labels(case: Case) -> Finding:
 
 def texts(case: Case) -> Finding:
     rows = case.readable_rows
-    if not any(row.question is not None or any(hit.text is not None for hit in row.hits) for row in rows):
+    if not any(_tells(row) for row in rows):
         return Finding("pass", "the rows carry no text")
     digests = case.dataset.digests
     found = []
     for row, question, _ in _pairs(case):
         if row.question != question.text:
             found.append(f"{row.question_id}: another question text than the dataset's")
-        for hit in row.hits:
-            scope, _, position = hit.id.rpartition("/")
-            if case.metrics.retrieval.scope == "own" and digests.get(f"{scope}/{position}") != digest(hit.text or ""):
-                found.append(f"{row.question_id}: {hit.id} with another text than the dataset's")
+        wrong = [hit.id for hit in row.hits if digests.get(hit.id) != digest(hit.text or "")]
+        wrong += [hit.id for hit in row.hits_of_k_call or () if hit.text is not None]
+        found += [f"{row.question_id}: {id} with another text than the dataset's" for id in wrong]
     return listed(found, "every text is the dataset's")
+
+
+def _tells(row: Row) -> bool:
+    return row.question is not None or any(hit.text is not None for hit in (*row.hits, *(row.hits_of_k_call or ())))
 
 
 def _asked(case: Case) -> tuple[Question, ...]:

@@ -1,6 +1,7 @@
 """The three artefacts are there, and git holds every file of the folder as it is."""
 
 import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -24,13 +25,18 @@ def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
         return Finding("fail", f"missing: {', '.join(missing)}")
     if shutil.which("git") is None:
         return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
+    words = ["ls-tree", "-z", "HEAD", "./"]
     # What is asked of git needs no configuration, index or filter of a repository that nobody vouches for.
     asked = subprocess.run(
-        ["git", "-C", str(folder), "-c", "core.fsmonitor=false", "ls-tree", "-z", "HEAD", "./"],
+        ["git", "--no-replace-objects", "-C", str(folder), "-c", "core.fsmonitor=false", *words],
         capture_output=True,
         check=False,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
     )
     if asked.returncode:
+        said = " ".join(asked.stderr.decode("utf-8", "replace").split())
+        if "dubious ownership" in said:
+            return Finding("cannot-tell", f"git refuses to look: {said[:200]}")
         return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
     held = dict(_entry(line) for line in asked.stdout.decode("utf-8", "replace").split("\0") if line)
     present = {path.name for path in folder.iterdir()}

@@ -1,0 +1,96 @@
+"""Recorded figures that nobody can work out again: they must be possible."""
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recallbench.protocol.frozen import load
+from recallbench.reading import objects
+from recallbench.verdict.case import Case
+from recallbench.verdict.difference import differing
+from recallbench.verdict.examination import Examination, listed
+from recallbench.verdict.gate import Finding
+
+NOT_DERIVED = (
+    "token counts and truncation",
+    "timings",
+    "environment",
+    "the store's version, settings and plan",
+    "the embedder's fingerprint and the hash of its vectors",
+    "that the rankings are what this store returned",
+)
+"""What an audit takes from the folder as it is: only running again tells more."""
+
+_FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
+
+
+def ranges(case: Case) -> Finding:
+    found = [*_exposure(case), *_timings(case), *_times(case.environment)]
+    return listed(found, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
+
+
+def _exposure(case: Case) -> Iterator[str]:
+    seen = case.metrics.exposure
+    if seen is None:
+        return
+    bounds = {
+        "segments": (seen.segments, case.derived.retrieval.segments, case.derived.retrieval.segments),
+        "max_tokens": (seen.max_tokens, 1, 1 << 20),
+        "truncated": (seen.truncated, 0, seen.segments),
+        "longest": (seen.longest, 1, seen.tokens),
+        "tokens": (seen.tokens, seen.segments, seen.longest * seen.segments),
+        "gold_turns": (seen.gold_turns, *_gold_turns(case)),
+        "gold_turns_cut": (seen.gold_turns_cut, 0, seen.gold_turns),
+    }
+    for name, (value, low, high) in bounds.items():
+        if not low <= value <= high:
+            yield f"exposure.{name} {value}, possible are {low} to {high}"
+    cut = case.metrics.embedder.fingerprint.get("max_tokens") if case.metrics.embedder else None
+    if cut != str(seen.max_tokens):
+        yield f"exposure.max_tokens {seen.max_tokens}, the embedder's is {cut}"
+    shares = {
+        "truncated_share": (seen.truncated_share, seen.truncated, seen.segments),
+        "gold_turns_cut_share": (seen.gold_turns_cut_share, seen.gold_turns_cut, seen.gold_turns),
+    }
+    for name, (share, part, whole) in shares.items():
+        yield from differing(share, part / whole if whole else None, f"exposure.{name}")
+    if (seen.truncated > 0) != (seen.longest > seen.max_tokens):
+        yield f"exposure: {seen.truncated} segments cut at {seen.max_tokens} tokens, the longest has {seen.longest}"
+
+
+def _gold_turns(case: Case) -> tuple[int, int]:
+    """Between which counts the labelled turns must lie: the dataset knows how many there are."""
+    return (case.dataset.gold_turns,) * 2 if case.has_dataset else (0, case.metrics.corpus.turns)
+
+
+def _timings(case: Case) -> Iterator[str]:
+    known = {question.id for question in case.questions}
+    for number, row in objects(case.folder / "timings.jsonl"):
+        names = set(row)
+        seconds = row.get("seconds") if names == {"phase", "seconds"} else row.get("ms")
+        shaped = names in ({"phase", "seconds"}, {"question_id", "state", "ms"})
+        if not shaped or isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            yield f"timings.jsonl, line {number}: neither a phase nor a query"
+        elif not (math.isfinite(seconds) and seconds >= 0):
+            yield f"timings.jsonl, line {number}: {seconds}"
+        elif "question_id" in row and (row["question_id"] not in known or row["state"] not in ("cold", "warm")):
+            yield f"timings.jsonl, line {number}: {row['question_id']}, {row['state']}"
+
+
+def _times(environment: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        started, ended = (datetime.fromisoformat(str(environment.get(name))) for name in ("started", "ended"))
+        soon = datetime.now(UTC) + timedelta(days=1)
+        if started.tzinfo is None or not _FROZEN <= started <= ended <= soon:
+            yield f"environment.json: from {started} to {ended}, while the protocol is of {_FROZEN:%Y-%m-%d}"
+    except (ValueError, TypeError) as error:
+        yield f"environment.json: {error}"
+    for name in ("git", "machine", "packages", "command"):
+        if not environment.get(name) and name != "git":
+            yield f"environment.json: no {name}"
+
+
+RANGES = Examination(
+    "RB-RANGES", "ranges", "token counts, truncation, timings and environment within what is possible", ranges
+)
