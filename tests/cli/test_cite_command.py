@@ -86,9 +86,17 @@ def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
     assert code == 1
     assert "RB-HISTORY" in said
     assert "does not name `store bm25 on canary-locomo`" in said
+    assert "what to do: put each deviation on record with `recallbench history add`" in said
     words = ("--kind", "methodology", "--title", "T", "--deviation", "store bm25 on canary-locomo")
     assert recallbench("history", "add", *words, "--file", "other.md", cwd=repository).returncode == 0
     assert cited(repository, "results/r", "--as-deviation", "--history", "other.md")[0] == 0
+
+
+def test_where_nothing_is_on_record_the_words_are_given(repository: Path) -> None:
+    (repository / "HISTORY.md").unlink()
+    code, _, said = cited(repository, "results/r", "--as-deviation")
+    assert code == 1
+    assert "no HISTORY.md lies in r or above it to name `corpus canary-locomo on canary-locomo`, `store bm25" in said
 
 
 def test_what_is_not_verified_is_not_cited_at_all(repository: Path) -> None:
@@ -151,6 +159,10 @@ def test_bad_input(repository: Path) -> None:
 
     assert "one thing at a time" in refused()
     assert "one thing at a time" in refused("results/r", "--check", "HISTORY.md")
+    for more in (("--previous", "results/r"), ("--as-deviation",), ("--markdown",), ("--history", "HISTORY.md")):
+        assert f"{more[0]} is for a result folder" in refused("--check", "HISTORY.md", *more)
+    assert "--history goes with --as-deviation" in refused("results/r", "--history", "HISTORY.md")
+    assert "two forms of one output" in refused("results/r", "--as-deviation", "--json", "--markdown")
     assert "nowhere" in refused("nowhere")
     assert "results" in refused("results")
     assert "no.md" in refused("--check", "no.md")

@@ -191,3 +191,12 @@ def test_an_altered_difference_is_found(place: Path) -> None:
     level = text(cite(audited(place, "again"), audited(place, "new")))
     assert problems(place, level.replace("no difference shown", "improvement"))
     assert problems(place, body.replace("v1.0.0", "v2.0.0").replace("1.0.0", "2.0.0"))
+
+
+def test_a_version_adds_no_line(place: Path) -> None:
+    one = audited(place, "new")
+    store = one.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
+    metrics = one.result.metrics.model_copy(update={"store": store})
+    told = text(cite(Audited(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
+    assert len(told.splitlines()) == len(text(cite(one)).splitlines())
+    assert "\x1b" not in told

@@ -68,6 +68,18 @@ def cite(
             found="neither" if folder is None else "both",
             remedy="recallbench cite DIR, or recallbench cite --check FILE",
         )
+    of_folders = {"--previous": previous, "--as-deviation": as_deviation, "--history": history, "--markdown": markdown}
+    given = [name for name, value in of_folders.items() if value]
+    if check is not None and given:
+        raise UsageError(
+            f"{given[0]} is for a result folder, not for --check",
+            expected="--check FILE, with --corpus-file and --json at most",
+            found=f"--check with {', '.join(given)}",
+        )
+    if history is not None and not as_deviation:
+        raise UsageError("--history goes with --as-deviation", expected="both", found="--history alone")
+    if markdown and as_json:
+        raise UsageError("--markdown and --json are two forms of one output", expected="one of them", found="both")
     if check is not None:
         return _check(check, examine, as_json)
     assert folder is not None

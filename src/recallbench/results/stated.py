@@ -38,8 +38,8 @@ class Stated:
 
     @property
     def version(self) -> str:
-        """Of the system under test, without what it runs on."""
-        return self.metrics.store.version.split(" (")[0]
+        """Of the system under test, without what it runs on; on one line, whatever it holds."""
+        return "".join(one if one.isprintable() else " " for one in self.metrics.store.version.split(" (")[0])
 
 
 def stated(folder: Path) -> Stated:

@@ -12,6 +12,7 @@ from recallbench.results.metrics import EstimatePart, HeadlinePart
 from recallbench.results.stated import Stated, told_place
 from recallbench.verdict.audit import Audit
 from recallbench.verdict.movement import Movement, movements
+from recallbench.verdict.publication import CODE as RECORD
 from recallbench.verdict.publication import published
 
 
@@ -60,7 +61,7 @@ def cite(
         reasons += [f"previous result: {one}" for one in _hindrances(previous, as_deviation, history)]
         reasons += [f"previous result: {one}" for one in _unlike(previous.result, cited.result)]
     if reasons:
-        raise NotCitable(cited.result.folder, reasons, _remedy(cited, as_deviation))
+        raise NotCitable(cited.result.folder, reasons, _remedy(cited, as_deviation, reasons))
     moved = () if previous is None else movements(previous.result, cited.result)
     unpaired = sorted({one.reason for one in moved if one.reason})
     if unpaired:
@@ -120,7 +121,9 @@ def _unlike(previous: Stated, now: Stated) -> list[str]:
     return found
 
 
-def _remedy(cited: Audited, as_deviation: bool) -> str:
+def _remedy(cited: Audited, as_deviation: bool, reasons: Sequence[str]) -> str:
+    if as_deviation and all(RECORD in one for one in reasons):
+        return "put each deviation on record with `recallbench history add`, then cite again"
     if not as_deviation and cited.audit.deviations and cited.audit.verdict.label == "VERIFIED":
         return "cite it with --as-deviation, once HISTORY.md names each deviation (`recallbench history add`)"
     return f"recallbench audit {cited.result.folder} tells each check; only what passes is cited"

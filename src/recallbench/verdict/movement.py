@@ -80,4 +80,6 @@ def _other_questions(first: Rankings, second: Rankings) -> str:
         return f"{len(first.questions)} questions before, {len(second.questions)} after: not the same ones"
     if first.gold != second.gold:
         return "the gold of some questions differs"
+    if first.clusters != second.clusters:
+        return "some questions belong to other clusters"
     return "" if bool((first.calls[0].gold > 0).any()) else "no question has gold"

@@ -31,18 +31,17 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
     if not found:
         return check(True, "no deviation")
     file = history or nearest(folder)
-    if file is None:
-        return check(False, f"no {NAME} lies in {folder.name} or above it; unrecorded: {'; '.join(found)}")
     try:
-        missing = unrecorded([deviation(one) for one in found], read(file), corpus)
+        missing = unrecorded([deviation(one) for one in found], "" if file is None else read(file), corpus)
     except InputError as error:
         return check(False, f"{error.problem} ({error.found})" if error.found else error.problem)
     except ValueError as error:
         return check(False, str(error))
     if missing:
         names = ", ".join(f"`{one.name} on {corpus}`" for one in missing)
-        return check(False, f"{file.name} does not name {names}; put it on record with `recallbench history add`")
-    return check(True, f"{file.name} names all {len(found)}")
+        where = f"no {NAME} lies in {folder.name} or above it to" if file is None else f"{file.name} does not"
+        return check(False, f"{where} name {names}; put it on record with `recallbench history add`")
+    return check(True, f"{NAME if file is None else file.name} names all {len(found)}")
 
 
 def read(file: Path) -> str:
