@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,22 @@ VECTORS = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
 QUESTION = Query(1, "owl", np.array([1, 0], np.float32))
 
 MODULE = """
+import time
+CLOSED = []
 __version__ = "7.2"
 
 def by_dot(items, vectors):
     def search(query, k):
         scores = vectors @ query.vector
-        return [(item.id, float(score)) for item, score in zip(items, scores)][:k]
+        pairs = [(item.id, float(score)) for item, score in zip(items, scores)]
+        return sorted(pairs, key=lambda pair: (-pair[1], -pair[0]))[:k]
     return search
+by_dot.settings = {"similarity": "dot product"}
 
 def by_words(items, vectors):
     assert vectors is None
-    return lambda query, k: [(item.id, item.text.count(query.text)) for item in items][:k]
+    counted = sorted(items, key=lambda item: (-item.text.count("owl"), -item.id))
+    return lambda query, k: [(item.id, item.text.count(query.text)) for item in counted][:k]
 by_words.needs_vectors = False
 
 def answering(answer):
@@ -40,6 +46,28 @@ not_pairs = answering([3, 4])
 no_number = answering([("three", 1.0)])
 half = answering([(3.5, 1.0)])
 no_list = answering(None)
+unordered = answering([(3, 0.2), (4, 0.9)])
+strings = answering([("3", 1.0)])
+
+def endless_answer(items, vectors):
+    return lambda query, k: ((3, 1.0) for _ in iter(int, 1))
+
+def hanging(items, vectors):
+    def search(query, k):
+        while True:
+            try:
+                time.sleep(60)
+            except Exception:
+                pass
+    return search
+
+def closing(items, vectors):
+    class Memory:
+        def __call__(self, query, k):
+            return []
+        def close(self):
+            CLOSED.append(items[0].scope)
+    return Memory()
 
 def raising(items, vectors):
     def search(query, k):
@@ -69,8 +97,8 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
 
-    def open_it(name: str) -> CallableStore:
-        store = CallableStore(f"my_memory:{name}")
+    def open_it(name: str, **more: float) -> CallableStore:
+        store = CallableStore(f"my_memory:{name}", **more)
         store.prepare(2)
         store.ingest(ITEMS, VECTORS if store.needs_vectors else None)
         return store
@@ -79,7 +107,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     __import__("sys").modules.pop("my_memory", None)
 
 
-def test_hits_are_ranked_by_score_then_id(opened) -> None:
+def test_equal_scores_go_by_id_whatever_their_order(opened) -> None:
     assert opened("by_dot").search(QUESTION, 5) == [Hit(3, 1.0), Hit(5, 1.0), Hit(4, 0.0)]
 
 
@@ -101,7 +129,8 @@ def test_fewer_hits_and_forgotten_scopes_are_fine(opened) -> None:
 def test_it_is_named_in_the_artefacts(opened) -> None:
     store = opened("by_dot")
     assert store.version() == "my_memory:by_dot (7.2)"
-    assert store.settings() == {"callable.function": "my_memory:by_dot"}
+    assert store.settings() == {"callable.function": "my_memory:by_dot", "callable.similarity": "dot product"}
+    assert store.name == "callable"
     assert len(store.evidence()["module_sha256"]) == 64
 
 
@@ -119,12 +148,31 @@ def test_it_is_named_in_the_artefacts(opened) -> None:
         ("raising", "KeyError"),
         ("no_list", "TypeError"),
         ("leaving", "SystemExit"),
+        ("unordered", "the id 4 with 0.9 behind the id 3 with 0.2"),
+        ("strings", "('3', 1.0)"),
+        ("endless_answer", "3 hits"),
     ],
 )
 def test_a_wrong_answer_is_told(opened, name: str, found: str) -> None:
     with pytest.raises(InputError, match=f"my_memory:{name}") as caught:
         opened(name).search(QUESTION, 2)
     assert found in caught.value.found
+    assert "`owl` (scope 1)" in caught.value.problem
+
+
+def test_a_function_that_hangs_is_told(opened) -> None:
+    store = opened("hanging", patience=0.2)
+    with pytest.raises(InputError, match=r"`my_memory:hanging` did not come back while searching for `owl`") as caught:
+        store.search(QUESTION, 2)
+    assert "RECALLBENCH_STORE_TIMEOUT" in caught.value.remedy
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_searcher_is_closed_with_its_scope(opened) -> None:
+    store = opened("closing")
+    store.forget(1)
+    store.close()
+    assert store._module.CLOSED == [1]
 
 
 @pytest.mark.parametrize(("name", "found"), [("not_opening", "no memory today"), ("no_searcher", "a int")])

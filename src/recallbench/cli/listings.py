@@ -35,9 +35,10 @@ def corpora() -> None:
 
 def stores() -> None:
     """List the stores."""
-    from recallbench.stores.registry import STORES
+    from recallbench.stores.registry import SCHEMES, STORES
 
-    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in STORES.items()])
+    known = {**STORES, **{f"{scheme}:": entry for scheme, entry in SCHEMES.items()}}
+    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in known.items()])
 
 
 def embedders() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
-from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.deviations import Configuration
+from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.postgres import has_extension
-from recallbench.stores.registry import STORES, open_store, server_of
+from recallbench.stores.rankers import DEFAULT_RANKER
+from recallbench.stores.registry import asks_vectors, entry_of, recorded_name, server_of
 from recallbench.stores.signature import CANONICAL
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
@@ -27,6 +28,8 @@ class Choice:
     embedder: str | None
     announcements: tuple[str, ...]
     reproduction: Reproduction | None = None
+    address: str = field(default="", repr=False)
+    """How the store was named, to open it: unlike its recorded name it may hold a password."""
 
 
 def dsn_of(options: Options) -> str | None:
@@ -43,29 +46,19 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             said.append(f"store: {store}, since {reason}; recorded as a deviation")
-    if store not in STORES:
-        raise UsageError(
-            f"there is no store {store!r}", expected=", ".join(STORES), found=store, remedy="recallbench stores"
-        )
-    if not _needs_vectors(store, options):
+    entry_of(store)
+    recorded = recorded_name(store)
+    if not asks_vectors(store, environ=options.environ, call=options.call):
         if options.embedder is not None:
             raise UsageError(
-                f"the store {store} needs no vectors, so it has no use for --embedder",
+                f"the store {recorded} needs no vectors, so it has no use for --embedder",
                 expected="--embedder with a store that searches vectors",
                 found=f"--embedder {options.embedder}",
                 remedy="leave out --embedder, or choose another --store",
             )
-        return Choice(store, None, tuple(said), again)
+        return Choice(recorded, None, tuple(said), again, store)
     embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
-    return Choice(store, embedder, tuple(said), again)
-
-
-def _needs_vectors(store: str, options: Options) -> bool:
-    if "call" in STORES[store].takes:
-        # Only the user's function knows.
-        opened = open_store(store, call=options.call, environ=options.environ)
-        return opened.needs_vectors
-    return STORES[store].needs_vectors
+    return Choice(recorded, embedder, tuple(said), again, store)
 
 
 def _default_store(options: Options) -> tuple[str, str]:
@@ -98,4 +91,6 @@ def _variant(options: Options) -> str:
         parts.append(f"function {options.function}")
     if options.dates not in (None, "constant"):
         parts.append(f"created_at from the {options.dates}")
+    if options.ranker not in (None, DEFAULT_RANKER):
+        parts.append(f"ranker {options.ranker}")
     return " and ".join(parts)

@@ -10,9 +10,9 @@ from pathlib import Path
 from recallbench.experiment.miniature import write_locomo, write_longmemeval
 from recallbench.experiment.options import Options
 from recallbench.experiment.readiness import readiness
-from recallbench.protocol.reproductions import find_reproduction
 from recallbench.experiment.run import run
 from recallbench.progress import Silent
+from recallbench.protocol.reproductions import find_reproduction
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
 
@@ -38,6 +38,7 @@ def dry_run(options: Options) -> bool:
             call=None,
             function=None,
             dates=None,
+            ranker=None,
             out=None,
             folder=place / "result",
             limit=None,

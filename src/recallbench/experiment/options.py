@@ -28,6 +28,8 @@ class Options:
     """Of the extension pgmnemo; None is the canonical one."""
     dates: str | None = None
     """`constant` or `dataset`, for pgmnemo; None is constant."""
+    ranker: str | None = None
+    """Of the store graph; None is its default."""
     corpus_file: Path | None = None
     download: bool = True
     out: Path | None = None

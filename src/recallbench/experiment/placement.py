@@ -18,6 +18,7 @@ from recallbench.results.folder import (
     free_folder,
     write_blocked,
 )
+from recallbench.stores.registry import recorded_name
 
 
 def parent(options: Options) -> Path:
@@ -43,7 +44,9 @@ def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Pro
     if options.folder is not None:
         folder = free_folder(options.folder.parent, f"{options.folder.name}_BLOCKED")
     else:
-        folder = free_folder(parent(options), _name(options, options.store or REFERENCE_STORE, today, labels))
+        folder = free_folder(
+            parent(options), _name(options, recorded_name(options.store or REFERENCE_STORE), today, labels)
+        )
     try:
         write_blocked(folder, options.corpus, blocked.problem, blocked.found, blocked.remedy)
     except RecallBenchError as error:

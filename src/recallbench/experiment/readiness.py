@@ -60,11 +60,16 @@ def readiness(options: Options) -> tuple[Row, ...]:
         rows.append(Row("server", "NOT READY", told, error.remedy))
         choice = choose(replace(options, store=REFERENCE_STORE), corpus, rules)
     check_options(
-        choice.store, weights=options.weights, call=options.call, function=options.function, dates=options.dates
+        choice.address,
+        weights=options.weights,
+        call=options.call,
+        function=options.function,
+        dates=options.dates,
+        ranker=options.ranker,
     )
     rows += [Row("choice", "note", line) for line in choice.announcements]
     rows.append(_weights(choice, options))
-    rows.append(_checked("store", lambda: store_status(choice.store, dsn_of(options), options.environ)))
+    rows.append(_checked("store", lambda: store_status(choice.address, dsn_of(options), options.environ)))
     rows.append(_extension(options, rules))
     rows.append(_version(options, choice, rules))
     rows.append(_disk(options, choice))

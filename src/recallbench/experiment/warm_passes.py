@@ -87,12 +87,13 @@ def warm_passes(
 def opened(options: Options, choice: Choice, progress: Progress | None = None) -> Store:
     """The store that the options ask for, not yet filled."""
     return open_store(
-        choice.store,
+        choice.address,
         dsn=dsn_of(options),
         weights=options.weights,
         call=options.call,
         function=options.function,
         dates=options.dates,
+        ranker=options.ranker,
         environ=options.environ,
         progress=progress,
     )

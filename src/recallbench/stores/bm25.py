@@ -24,7 +24,7 @@ WORD = re.compile(r"\w\w+")
 class BM25Store(Store):
     """BM25 by bm25s with the statistics of one scope; a word asked twice counts twice, ties go by id."""
 
-    name: ClassVar[str] = "bm25"
+    name = "bm25"
     needs_vectors = False
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True

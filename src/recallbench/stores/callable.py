@@ -1,44 +1,50 @@
-"""A retriever of the user's own, named as `module:function`.
+"""A retriever of the user's own: `--store python:module:factory`, or `--store callable --call module:factory`.
 
-The function is called once per scope with the scope's items and their vectors, and returns a searcher:
+The factory is called once per scope with the scope's items and their vectors, and returns a searcher:
 
     def open_memory(items: Sequence[Item], vectors: Matrix | None):
-        def search(query: Query, k: int) -> list[tuple[int, float]]:   # (item id, score), at most k, each id once
+        def search(query: Query, k: int) -> list[tuple[int, float]]:   # (item id, score), best first, at most k
             ...
         return search
 
 `open_memory.needs_vectors = False` says that it works on text alone: then nothing is embedded and `vectors` is None.
-Hits are ranked by score, highest first, ties by id, in whatever order they are returned.
+`open_memory.settings`, a mapping, is written into results; so is the module's `__version__`. A searcher that has a
+method `close` is closed when its scope is no longer asked.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.stores.answer import Contract, asked
+from recallbench.stores.patience import PATIENCE, Impatience, limited
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
 
 Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
-EXAMPLE = "recallbench run … --store callable --call my_module:open_memory"
+EXAMPLE = "recallbench run … --store python:my_module:open_memory"
 
 
 class CallableStore(Store):
     """Searches with the user's function, and accepts no answer that would make a number wrong."""
 
-    name: ClassVar[str] = "callable"
     one_scope_at_a_time: ClassVar[bool] = True
 
-    def __init__(self, call: str) -> None:
+    def __init__(self, call: str, name: str = "callable", patience: float = PATIENCE) -> None:
+        """`name` is how results call it; `patience` the seconds that one call of the function may take."""
+        self.name = name
         self._call = call
+        self._patience = patience
         self._module, self._open = _loaded(call)
+        self._contract = Contract(f"`{call}`", "mend the function")
         self.needs_vectors = bool(getattr(self._open, "needs_vectors", True))
         self._dims = 0
         self._scopes: dict[int, tuple[Searcher, frozenset[int]]] = {}
@@ -52,11 +58,17 @@ class CallableStore(Store):
             chosen = [row for row, item in enumerate(items) if item.scope == scope]
             own = [items[row] for row in chosen]
             try:
-                searcher = self._open(own, None if rows is None else rows[chosen])
-            except (Exception, SystemExit) as error:
+                with limited(self._patience):
+                    searcher = self._open(own, None if rows is None else rows[chosen])
+            except (Exception, SystemExit, Impatience) as error:
                 raise self._failed(f"taking the {len(own)} segments of scope {scope}", error) from error
             if not callable(searcher):
-                raise self._wrong("must return a function (query, k)", f"a {type(searcher).__name__}")
+                raise InputError(
+                    f"`{self._call}` broke its contract",
+                    expected="a function (query, k)",
+                    found=f"a {type(searcher).__name__}",
+                    remedy="mend the function",
+                )
             self._scopes[scope] = (searcher, frozenset(item.id for item in own))
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -64,63 +76,56 @@ class CallableStore(Store):
             return []
         searcher, known = self._scopes[query.scope]
         try:
-            answer = list(searcher(query, k))
-        except (Exception, SystemExit) as error:
-            raise self._failed(f"searching for `{query.text[:60]}`", error) from error
-        if len(answer) > k:
-            raise self._wrong(f"must return at most k = {k} hits", f"{len(answer)} hits")
-        hits: dict[int, Hit] = {}
-        for pair in answer:
-            hit = self._hit(pair)
-            if hit.id not in known:
-                raise self._wrong("must return ids of the items it was given", f"the id {hit.id}")
-            if hit.id in hits:
-                raise self._wrong("must return each id once", f"the id {hit.id} twice")
-            hits[hit.id] = hit
-        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
+            with limited(self._patience):
+                answer = searcher(query, k)
+                # One more than may come tells that there are too many, of an endless answer too.
+                answer = answer if isinstance(answer, Sized) else list(islice(answer, k + 1))
+        except (Exception, SystemExit, Impatience) as error:
+            raise self._failed(f"searching for {asked(query)}", error) from error
+        return self._contract.hits(answer, query, k, known)
 
     def forget(self, scope: int) -> None:
-        self._scopes.pop(scope, None)
+        searcher, _ = self._scopes.pop(scope, (None, frozenset()))
+        close = getattr(searcher, "close", None)
+        if callable(close):
+            try:
+                with limited(self._patience):
+                    close()
+            except (Exception, SystemExit, Impatience) as error:
+                raise self._failed(f"closing scope {scope}", error) from error
 
     def version(self) -> str:
         return f"{self._call} ({getattr(self._module, '__version__', 'no __version__')})"
 
     def settings(self) -> Mapping[str, str]:
-        return {"callable.function": self._call}
+        own = getattr(self._open, "settings", None)
+        stated = own.items() if isinstance(own, Mapping) else ()
+        return {"callable.function": self._call} | {f"callable.{name}": str(value) for name, value in stated}
 
     def evidence(self) -> Mapping[str, str]:
         file = getattr(self._module, "__file__", None)
         source = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "built in"
-        return {"index": "the callable's own", "plan": "the callable's own", "module_sha256": source}
+        return {"index": "the function's own", "plan": "the function's own", "module_sha256": source}
 
     def close(self) -> None:
-        self._scopes.clear()
-
-    def _hit(self, pair: Any) -> Hit:
-        try:
-            identity, score = pair
-            hit = Hit(int(identity), float(score))
-            whole = hit.id == identity
-        except (TypeError, ValueError):
-            raise self._wrong("must return pairs of item id and score", repr(pair)[:80]) from None
-        if not whole:
-            raise self._wrong("must return whole numbers as ids", repr(identity)[:80])
-        if not math.isfinite(hit.score):
-            raise self._wrong("must give each hit a finite score", f"{score} for the id {hit.id}")
-        return hit
+        for scope in tuple(self._scopes):
+            self.forget(scope)
 
     def _failed(self, doing: str, error: BaseException) -> RecallBenchError:
         if isinstance(error, RecallBenchError):
             return error
+        if isinstance(error, Impatience):
+            return InputError(
+                f"`{self._call}` did not come back while {doing}",
+                expected=f"an answer within {self._patience:g} s",
+                found="none",
+                remedy="mend the function, or allow more seconds with RECALLBENCH_STORE_TIMEOUT",
+            )
         return InputError(
             f"`{self._call}` failed while {doing}",
             found=f"{type(error).__name__}: {error}",
             remedy="mend the function; nothing of this run was written",
         )
-
-    def _wrong(self, expected: str, found: str) -> InputError:
-        problem = f"`{self._call}` broke its contract"
-        return InputError(problem, expected=f"it {expected}", found=found, remedy="mend the function")
 
 
 def _loaded(call: str) -> tuple[Any, Callable[..., Any]]:

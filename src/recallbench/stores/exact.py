@@ -17,7 +17,7 @@ AT_ONCE = 256
 class ExactStore(Store):
     """Cosine in float64 over all items of a scope, ties by id."""
 
-    name: ClassVar[str] = "exact"
+    name = "exact"
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True
 

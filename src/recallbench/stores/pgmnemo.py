@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent
@@ -57,7 +57,7 @@ RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 class PgmnemoStore(Store):
     """The extension behind one of its retrieval functions."""
 
-    name: ClassVar[str] = "pgmnemo"
+    name = "pgmnemo"
 
     def __init__(
         self, dsn: str, function: str = CANONICAL, dates: Dates = "constant", progress: Progress | None = None

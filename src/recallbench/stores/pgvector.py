@@ -60,7 +60,7 @@ SESSION = {
 class PgvectorStore(Store):
     """Exact search within a scope, in a schema that lives as long as the store."""
 
-    name: ClassVar[str] = "pgvector"
+    name = "pgvector"
     prefix_stable: ClassVar[bool] = True
 
     def __init__(

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from recallbench.errors import RecallBenchError, UsageError
+from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.progress import Progress
+from recallbench.stores.address import EXAMPLES, PYTHON, WEB, recorded_name, scheme_of
 from recallbench.stores.lessons import DATES
+from recallbench.stores.patience import patience_of
 from recallbench.stores.postgres import has_extension
+from recallbench.stores.rankers import DEFAULT_RANKER, RANKERS
 from recallbench.stores.signature import CANONICAL, FUNCTIONS
 from recallbench.stores.store import Store
 from recallbench.stores.weights import parse_weights
+
+if TYPE_CHECKING:
+    from recallbench.stores.http import About
 
 __all__ = [
     "STORES",
     "Entry",
     "StoreStatus",
+    "asks_vectors",
     "check_options",
+    "entry_of",
+    "find_entry",
     "has_extension",
     "open_store",
+    "recorded_name",
     "server_of",
     "store_status",
 ]
@@ -28,14 +38,17 @@ DSN_VARIABLE = "PGMNEMO_DSN"
 
 
 class Wanted(NamedTuple):
-    """What the user asked of a store."""
+    """What the user asked of a store; `name` is how it was named, which may hold a password."""
 
+    name: str
+    environ: Mapping[str, str]
     dsn: str | None
-    weights: str | None
-    call: str | None
-    function: str | None
-    dates: str | None
-    progress: Progress | None
+    weights: str | None = None
+    call: str | None = None
+    function: str | None = None
+    dates: str | None = None
+    ranker: str | None = None
+    progress: Progress | None = None
 
 
 class StoreStatus(NamedTuple):
@@ -50,11 +63,30 @@ class Entry(NamedTuple):
     """One registered store."""
 
     open: Callable[[Wanted], Store]
-    status: Callable[[str | None, Mapping[str, str]], StoreStatus]
+    status: Callable[[Wanted], StoreStatus]
     summary: str
     takes: frozenset[str] = frozenset()
     """Which of the options for particular stores it understands."""
     needs_vectors: bool = True
+    outside: Callable[[Wanted], bool] | None = None
+    """Of a system of the user's own: asks it whether it needs vectors. It need not state settings either."""
+
+
+def find_entry(name: str) -> Entry | None:
+    """What is registered under a name, or under the scheme that it begins with; None where there is nothing."""
+    return STORES.get(name) or SCHEMES.get(scheme_of(name))
+
+
+def entry_of(name: str) -> Entry:
+    """The same; raises UsageError where there is nothing."""
+    entry = find_entry(name)
+    if entry is None:
+        known = f"{', '.join(STORES)}, or an address such as {EXAMPLES}"
+        # What follows the scheme of an address may hold a password.
+        scheme, separator, _ = name.partition("://")
+        shown = f"{scheme}{separator}…" if separator else name
+        raise UsageError(f"there is no store `{shown}`", expected=known, found=shown, remedy="recallbench stores")
+    return entry
 
 
 def server_of(dsn: str | None, environ: Mapping[str, str]) -> str | None:
@@ -71,30 +103,62 @@ def open_store(
     call: str | None = None,
     function: str | None = None,
     dates: str | None = None,
+    ranker: str | None = None,
     progress: Progress | None = None,
 ) -> Store:
     """The store of that name, not yet prepared; an embedded server begins to start in the background."""
-    check_options(name, weights=weights, call=call, function=function, dates=dates)
-    return _entry(name).open(Wanted(server_of(dsn, environ), weights, call, function, dates, progress))
+    check_options(name, weights=weights, call=call, function=function, dates=dates, ranker=ranker)
+    server = server_of(dsn, environ)
+    return entry_of(name).open(Wanted(name, environ, server, weights, call, function, dates, ranker, progress))
+
+
+def asks_vectors(name: str, *, environ: Mapping[str, str], call: str | None = None) -> bool:
+    """Whether the store is to be given vectors; one of the user's own is asked itself, if it is there."""
+    entry = entry_of(name)
+    if entry.outside is None:
+        return entry.needs_vectors
+    check_options(name, weights=None, call=call)
+    try:
+        return entry.outside(Wanted(name, environ, None, call=call))
+    except Blocked:
+        return entry.needs_vectors  # its status says why it can't be used
 
 
 def check_options(
-    name: str, *, weights: str | None, call: str | None, function: str | None = None, dates: str | None = None
+    name: str,
+    *,
+    weights: str | None,
+    call: str | None,
+    function: str | None = None,
+    dates: str | None = None,
+    ranker: str | None = None,
 ) -> None:
     """Raise UsageError where the store can't be opened with these; opens and starts nothing."""
-    entry = _entry(name)
+    entry = entry_of(name)
+    recorded = recorded_name(name)
     # A DSN is no mistake with a store in memory: it may come from the environment.
-    given = {"weights": weights, "call": call, "pgmnemo-function": function, "pgmnemo-dates": dates}
+    given = {
+        "weights": weights,
+        "call": call,
+        "pgmnemo-function": function,
+        "pgmnemo-dates": dates,
+        "graph-ranker": ranker,
+    }
     for option, value in given.items():
         if value is not None and option not in entry.takes:
             able = ", ".join(other for other, its in STORES.items() if option in its.takes)
             raise UsageError(
-                f"the store `{name}` has no use for --{option}",
+                f"the store `{recorded}` has no use for --{option}",
                 expected=f"--{option} with one of: {able}",
                 remedy=f"leave out --{option}, or choose another --store",
             )
     parse_weights(weights)
-    for option, value, known in (("pgmnemo-function", function, FUNCTIONS), ("pgmnemo-dates", dates, DATES)):
+    choices = (
+        ("pgmnemo-function", function, FUNCTIONS),
+        ("pgmnemo-dates", dates, DATES),
+        ("graph-ranker", ranker, RANKERS),
+    )
+    for option, value, known in choices:
         if value is not None and value not in known:
             raise UsageError(f"--{option} {value} is not known", expected=", ".join(known), found=value)
 
@@ -102,16 +166,10 @@ def check_options(
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
     """Whether the store could be used now; starts no server, changes nothing."""
     try:
-        return _entry(name).status(server_of(dsn, environ), environ)
+        return entry_of(name).status(Wanted(name, environ, server_of(dsn, environ)))
     except RecallBenchError as error:
         found = f"{error.problem}: {error.found}" if error.found else error.problem
         return StoreStatus(False, found, error.remedy)
-
-
-def _entry(name: str) -> Entry:
-    if name not in STORES:
-        raise UsageError(f"there is no store `{name}`", expected=", ".join(STORES), remedy="recallbench stores")
-    return STORES[name]
 
 
 def _pgvector(wanted: Wanted) -> Store:
@@ -150,15 +208,39 @@ def _callable(wanted: Wanted) -> Store:
 
     if wanted.call is None:
         raise UsageError("the store `callable` needs a function", expected="--call module:function", remedy=EXAMPLE)
-    return CallableStore(wanted.call)
+    return CallableStore(wanted.call, patience=patience_of(wanted.environ))
 
 
-def _postgres_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+def _python_needs(wanted: Wanted) -> bool:
+    return (_python if scheme_of(wanted.name) else _callable)(wanted).needs_vectors
+
+
+def _python(wanted: Wanted) -> Store:
+    from recallbench.stores.callable import CallableStore
+
+    name = recorded_name(wanted.name)
+    return CallableStore(name.removeprefix(f"{PYTHON}:"), name, patience_of(wanted.environ))
+
+
+def _http(wanted: Wanted) -> Store:
+    from recallbench.stores.http import HttpStore
+
+    return HttpStore(wanted.name, wanted.environ)
+
+
+def _graph(wanted: Wanted) -> Store:
+    from recallbench.stores.graph import GraphStore
+
+    return GraphStore(wanted.environ, wanted.ranker or DEFAULT_RANKER)
+
+
+def _postgres_status(wanted: Wanted) -> StoreStatus:
     from recallbench.stores.binaries import find_install
     from recallbench.stores.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet
 
+    dsn = wanted.dsn
     if not dsn:
-        install = find_install(environ)
+        install = find_install(wanted.environ)
         return StoreStatus(True, f"embedded Postgres with pgvector ({install.root.name}), started for each run")
     with connect(dsn) as connection:
         check_age(connection)
@@ -171,22 +253,54 @@ def _postgres_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus
     return StoreStatus(True, f"PostgreSQL {facts.postgres}, {vector}, {pgmnemo} ({redacted(dsn)})")
 
 
-def _pgmnemo_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+def _pgmnemo_status(wanted: Wanted) -> StoreStatus:
     from recallbench.stores.pgmnemo import REMEDY
 
-    if not dsn:
+    if not wanted.dsn:
         return StoreStatus(
             False,
             "no --dsn or PGMNEMO_DSN names a server",
             f"name a server with the version to measure by --dsn or PGMNEMO_DSN; there: {REMEDY}",
         )
-    status = _postgres_status(dsn, environ)
-    if status.ready and not has_extension(dsn, "pgmnemo"):
+    status = _postgres_status(wanted)
+    if status.ready and not has_extension(wanted.dsn, "pgmnemo"):
         return StoreStatus(False, f"{status.detail}: the database has no extension pgmnemo", REMEDY)
     return status
 
 
-def _always(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+def _http_status(wanted: Wanted) -> StoreStatus:
+    about = _http_about(wanted)
+    vectors = "is given vectors" if about.needs_vectors else "needs no vectors"
+    return StoreStatus(True, f"{recorded_name(wanted.name)}: version {about.version}, {vectors}")
+
+
+def _http_needs(wanted: Wanted) -> bool:
+    return _http_about(wanted).needs_vectors
+
+
+def _http_about(wanted: Wanted) -> About:
+    from recallbench.stores.http import HttpStore
+
+    store = HttpStore(wanted.name, wanted.environ)
+    try:
+        return store.about()
+    finally:
+        store.close()
+
+
+def _python_status(wanted: Wanted) -> StoreStatus:
+    _python(wanted)
+    return StoreStatus(True, "in this process")
+
+
+def _graph_status(wanted: Wanted) -> StoreStatus:
+    from recallbench.stores.bolt import Bolt
+
+    with Bolt(wanted.environ) as server:
+        return StoreStatus(True, f"{server.agent()} ({server.address})")
+
+
+def _always(wanted: Wanted) -> StoreStatus:
     return StoreStatus(True, "in this process")
 
 
@@ -200,5 +314,21 @@ STORES: Mapping[str, Entry] = {
     ),
     "exact": Entry(_exact, _always, "exhaustive cosine in memory"),
     "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors", needs_vectors=False),
-    "callable": Entry(_callable, _always, "a retriever of your own, as module:function", frozenset({"call"})),
+    "graph": Entry(
+        _graph,
+        _graph_status,
+        "sessions, entities and links in a graph database over Bolt; on when NEO4J_URI is set",
+        frozenset({"graph-ranker"}),
+        needs_vectors=False,
+    ),
+    "callable": Entry(
+        _callable, _always, "a retriever of your own, as module:function", frozenset({"call"}), outside=_python_needs
+    ),
 }
+SCHEMES: Mapping[str, Entry] = {
+    PYTHON: Entry(_python, _python_status, "a retriever of your own: python:module:factory", outside=_python_needs),
+    **dict.fromkeys(
+        WEB, Entry(_http, _http_status, "a memory behind a JSON contract: http://host:port/", outside=_http_needs)
+    ),
+}
+"""What a store's name may begin with instead; the rest says where it is."""

@@ -49,7 +49,8 @@ class Hit(NamedTuple):
 class Store(ABC):
     """A memory under test."""
 
-    name: ClassVar[str]
+    name: str
+    """How results call it; that of an outside system says where it is, and never a secret."""
     needs_vectors: bool = True
     prefix_stable: ClassVar[bool] = False
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""

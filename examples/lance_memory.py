@@ -1,0 +1,63 @@
+"""LanceDB as a memory under test: `recallbench run … --store python:examples.lance_memory:open_memory`.
+
+One table per haystack in a temporary folder. `open_memory` searches vectors alone, exactly, since a haystack is too
+small for an index. `open_hybrid` adds LanceDB's own full text search and fuses both lists by reciprocal rank.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+
+import lancedb
+import pyarrow as pa
+from lancedb.rerankers import RRFReranker
+
+__version__ = f"lancedb {lancedb.__version__}"
+
+
+class Memory:
+    """One haystack."""
+
+    def __init__(self, items, vectors, hybrid):
+        self._folder = tempfile.mkdtemp(prefix="recallbench-lance-")
+        self._hybrid = hybrid
+        vector = pa.list_(pa.float32(), vectors.shape[1])
+        rows = pa.table(
+            {
+                "id": pa.array([item.id for item in items], pa.int64()),
+                "text": pa.array([item.text for item in items], pa.string()),
+                "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), pa.float32()), type=vector),
+            }
+        )
+        self._table = lancedb.connect(self._folder).create_table("haystack", rows)
+        if hybrid:
+            self._table.create_fts_index("text")
+
+    def __call__(self, query, k):
+        if not self._hybrid:
+            asked = self._table.search(query.vector).distance_type("cosine")
+            found = asked.select(["id", "_distance"]).limit(k).to_list()
+            hits = [(row["id"], 1.0 - row["_distance"]) for row in found]
+        else:
+            asked = self._table.search(query_type="hybrid").vector(query.vector).text(query.text)
+            found = asked.distance_type("cosine").rerank(RRFReranker()).limit(k).to_list()
+            hits = [(row["id"], row["_relevance_score"]) for row in found]
+        return sorted(hits, key=lambda hit: -hit[1])
+
+    def close(self):
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def open_memory(items, vectors):
+    """Called once per haystack."""
+    return Memory(items, vectors, hybrid=False)
+
+
+def open_hybrid(items, vectors):
+    """The same with words beside vectors."""
+    return Memory(items, vectors, hybrid=True)
+
+
+open_memory.settings = {"search": "vector, exact, cosine"}
+open_hybrid.settings = {"search": "hybrid, reciprocal rank fusion"}

@@ -1,0 +1,71 @@
+"""What a memory outside this project may answer: held to its promises before anything is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.stores.store import Hit, Query
+
+
+class Contract:
+    """The promises of one memory; `whose` is how errors call it, `remedy` what its owner should do."""
+
+    def __init__(self, whose: str, remedy: str) -> None:
+        self.whose = whose
+        self.remedy = remedy
+
+    def hits(self, pairs: Iterable[Any], query: Query, k: int, known: Collection[int]) -> list[Hit]:
+        """The hits of one question: at most k, ids of its scope, each once, finite scores, best first.
+
+        Hits of equal score may come in any order and go by id. Another order than that of the scores is refused, not
+        repaired: it may be a distance, which gets smaller as it gets better, and sorting it would rank the worst first.
+        """
+        pairs = list(pairs)
+        if len(pairs) > k:
+            raise self.broken(query, f"at most k = {k} hits", f"{len(pairs)} hits")
+        hits: dict[int, Hit] = {}
+        before: Hit | None = None
+        for pair in pairs:
+            hit = self._hit(pair, query)
+            if hit.id not in known:
+                raise self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
+            if hit.id in hits:
+                raise self.broken(query, "each id once", f"the id {hit.id} twice")
+            if before is not None and hit.score > before.score:
+                found = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
+                raise self.broken(query, "hits with the highest score first (a distance is to be turned round)", found)
+            hits[hit.id] = before = hit
+        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
+
+    def broken(self, query: Query, expected: str, found: str) -> InputError:
+        """The error of an answer that breaks a promise."""
+        return InputError(
+            f"{self.whose} broke its contract on the question {asked(query)}",
+            expected=expected,
+            found=found,
+            remedy=self.remedy,
+        )
+
+    def _hit(self, pair: Any, query: Query) -> Hit:
+        try:
+            identity, score = pair
+            if isinstance(identity, (bool, str, bytes)) or isinstance(score, (bool, str, bytes)):
+                raise TypeError
+            hit = Hit(int(identity), float(score))
+            whole = hit.id == identity
+        except (TypeError, ValueError, OverflowError):
+            raise self.broken(query, "pairs of item id and score", repr(pair)[:80]) from None
+        if not whole:
+            raise self.broken(query, "whole numbers as ids", repr(identity)[:80])
+        if not math.isfinite(hit.score):
+            raise self.broken(query, "a finite score for each hit", f"{score} for the id {hit.id}")
+        return hit
+
+
+def asked(query: Query) -> str:
+    """The question as an error names it."""
+    text = " ".join(query.text.split())
+    return f"`{text if len(text) <= 60 else text[:57] + '…'}` (scope {query.scope})"

@@ -1,0 +1,93 @@
+"""What texts speak of, found without a model: names, and words that a few texts keep coming back to.
+
+An entity is one word in lower case. A word is a name where it stands with a capital within a sentence; at the
+beginning of one, or of a line, a capital says nothing. Any other word of four letters or more is an entity where a text
+has it twice and no more than a quarter of the scope's texts have it at all. A text keeps its 32 rarest.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’][^\W_]+)?")
+BEGINS = ("", ".", "!", "?", ":", "\n", "…")
+"""What stands before the first word of a sentence."""
+SHORTEST_WORD = 4
+SHORTEST_NAME = 2
+AT_LEAST = 2
+"""Times that a text has a word it keeps coming back to."""
+RARE = 0.25
+"""Share of the scope's texts that may have such a word."""
+MOST = 32
+LONGEST = 64
+"""Characters of a word; what is longer is no word but data."""
+UNIT = 1000
+"""Weights are whole: sums of them are the same in whatever order a server adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """What each text of a scope mentions, and how much a mention weighs."""
+
+    mentions: tuple[tuple[str, ...], ...]
+    weights: Mapping[str, int]
+
+
+def entities(texts: Sequence[str]) -> Entities:
+    """The entities of one scope; the same for the same texts, whatever else there is."""
+    counts = [Counter(map(plain, words(text))) for text in texts]
+    spread = Counter(word for count in counts for word in count)
+    named = {name for text in texts for name in names(text)}
+    mentions = []
+    for count in counts:
+        chosen = [word for word, times in count.items() if word in named or _kept(word, times, spread, len(texts))]
+        mentions.append(tuple(sorted(chosen, key=lambda word: (spread[word], word))[:MOST]))
+    used = {word for chosen in mentions for word in chosen}
+    return Entities(tuple(mentions), {word: _weight(spread[word], len(texts)) for word in sorted(used)})
+
+
+def asked_about(text: str) -> list[str]:
+    """Every word of a question, as entities are written; which of them are entities the graph knows."""
+    return sorted({plain(word) for word in words(text)})
+
+
+def words(text: str) -> list[str]:
+    """The words as they stand."""
+    return [found for found in WORD.findall(text) if len(found) <= LONGEST]
+
+
+def names(text: str) -> set[str]:
+    """The words with a capital that stand within a sentence."""
+    found = set()
+    for match in WORD.finditer(text):
+        word = match[0]
+        inside = _before(text, match.start()) not in BEGINS
+        if inside and word[0].isupper() and SHORTEST_NAME <= len(word) <= LONGEST:
+            found.add(plain(word))
+    return found
+
+
+def plain(word: str) -> str:
+    """A word as an entity is written."""
+    folded = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    return folded.removesuffix("'s")
+
+
+def _before(text: str, place: int) -> str:
+    while place and text[place - 1] in " \t\"'“‘(":
+        place -= 1
+    return text[place - 1 : place] if place else ""
+
+
+def _kept(word: str, times: int, spread: Mapping[str, int], texts: int) -> bool:
+    return len(word) >= SHORTEST_WORD and times >= AT_LEAST and spread[word] <= RARE * texts
+
+
+def _weight(texts_with: int, texts: int) -> int:
+    """How rare it is; a word that every text has weighs nothing."""
+    return round(UNIT * math.log(texts / texts_with))

@@ -1,0 +1,70 @@
+"""A real Bolt server of ArcadeDB in a process of its own: its JVM can't be started twice in one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+PASSWORD = "It's-a-p@ss/word"
+SERVE = """
+import sys, arcadedb_embedded
+folder, password, bolt, http = sys.argv[1:]
+server = arcadedb_embedded.create_server(root_path=folder, root_password=password, config={
+    "host": "127.0.0.1", "http_port": http, "bolt_port": int(bolt),
+    "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+})
+server.start()
+server.create_database("mem")
+print("serving", flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
+
+@contextmanager
+def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
+    """The variables that name it; skips the test, and says why, where it can't be had."""
+    for package in ("arcadedb_embedded", "neo4j"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"no Bolt server: the package {package} is not installed (scripts/setup dev)")
+    bolt, http = free_ports(2)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, folder / "data", PASSWORD, str(bolt), str(http)],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=(folder / "stderr.txt").open("w"),
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        # Its own messages come on the same channel, before and behind.
+        if not any("serving" in line for line in process.stdout):
+            pytest.fail(f"the Bolt server did not start: {(folder / 'stderr.txt').read_text()[-2000:]}")
+        yield {
+            "NEO4J_URI": f"bolt://127.0.0.1:{bolt}",
+            "NEO4J_USER": "root",
+            "NEO4J_PASSWORD": PASSWORD,
+            "NEO4J_DATABASE": "mem",
+        }
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback interface that nothing listens on."""
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
