@@ -33,6 +33,7 @@ from recallbench.cli import (
     parity,
     repeat,
     run,
+    sample,
     versions,
 )
 from recallbench.errors import RecallBenchError
@@ -80,6 +81,7 @@ for module in (
     compare,
     gate,
     drift,
+    sample,
     parity,
     multiverse,
     cite,

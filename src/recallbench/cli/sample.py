@@ -1,0 +1,102 @@
+"""`recallbench sample`: draw logged recalls to label, and score the log by them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from recallbench.cli.settings import option
+
+if TYPE_CHECKING:
+    from recallbench.corpora.recall_log import RecallLog
+
+EPILOG = (
+    "Examples: recallbench sample recalls.jsonl --n 200 --by kind --out sample.jsonl; recallbench label DIR --queries "
+    "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl. Options are also variables "
+    "RECALLBENCH_<NAME>."
+)
+MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sample", epilog=EPILOG)(sample)
+
+
+def sample(
+    log: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logged recalls, JSON lines with query and ids.")],
+    n: Annotated[int, option("n", "How many distinct queries to draw.", min=1)] = 200,
+    by: Annotated[str, option("by", "The field that recalls are told apart by: each of its values is drawn.")] = "kind",
+    seed: Annotated[int, option("seed", "Another one draws other queries.")] = 42,
+    out: Annotated[Path | None, option("out", "Where to write the sample [default: print it].")] = None,
+    labels: Annotated[
+        Path | None, option("labels", "The labelled sample: score the log by it, and draw nothing.")
+    ] = None,
+    k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1)] = 10,
+    skip_bad: Annotated[bool, option("skip-bad", "Pass over lines that are no recall, and count them.")] = False,
+    format: Annotated[
+        Literal["text", "markdown", "json"], option("format", "How to print scores: text, markdown or json.")
+    ] = "text",
+) -> int:
+    """Draw a stratified, seeded sample of logged recalls to label; later score the log itself by these labels.
+
+    A line of the log has query and ids (best first), and may have kind, ms (or timings), at, scores, texts, scope and
+    tenant. Each distinct query is drawn at most once, in proportion to the recalls of each kind and at least one; the
+    order of the lines decides nothing, and memory does not grow with the log. With --labels each kind weighs as many
+    recalls as it has, so that the estimate is of the whole log.
+    """
+    from recallbench.corpora.recall_log import RecallLog
+    from recallbench.errors import UsageError
+
+    if labels is not None and out is not None:
+        raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
+    if out is not None and out.exists():
+        raise UsageError(
+            f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",
+            remedy="name another --out",
+        )  # fmt: skip
+    read = RecallLog(log, by, skip_bad)
+    done = _draw(read, n, seed, out) if labels is None else _score(read, labels, k, format)
+    for told in read.told:
+        print(f"recallbench: passed over: {told}", file=sys.stderr)
+    if read.bad:
+        print(f"recallbench: {read.bad.total()} bad lines were passed over", file=sys.stderr)
+    return done
+
+
+def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
+    from recallbench.experiment.sampling import draw
+
+    found = draw(log, n, seed)
+    text = "".join(f"{line}\n" for line in found.lines())
+    if out is None:
+        print(text, end="")
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    parts = ", ".join(
+        f"{name or '(none)'} {found.taken[name]} of {count} recalls" for name, count in sorted(found.recalls.items())
+    )
+    print(f"recallbench: {len(found.chosen)} queries by {log.by}: {parts}", file=sys.stderr)
+    return 0
+
+
+def _score(log: RecallLog, labels: Path, k: int, format: str) -> int:
+    from recallbench.cli.columns import columns
+    from recallbench.experiment.log_scoring import score
+    from recallbench.results import log_scores as told
+    from recallbench.scoring.measures.registry import parse
+
+    found = score(log, labels, [parse(f"{name}@{k}") for name in MEASURES])
+    if format == "json":
+        print(found.model_dump_json(indent=1))
+    elif format == "markdown":
+        print(told.markdown(found), end="")
+    else:
+        lines = columns([told.header(found), *told.rows(found)])
+        print("\n".join([*lines, "", *told.intervals(found), *told.abstention(found), *found.notes]))
+    return 0

@@ -1,0 +1,149 @@
+"""A log of recalls in production, JSON lines: what was asked, which ids came back, how long it took."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import lines, parsed
+
+Milliseconds = Annotated[float, Field(ge=0)]
+Id = Annotated[str | int, Field(union_mode="left_to_right")]
+FIRST = 3
+"""So many bad lines are told in full."""
+
+
+class _Line(BaseModel):
+    # A log has fields of its own beside these.
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
+
+    query: str
+    ids: list[Id]
+    scores: list[float] | None = None
+    texts: list[str] | None = None
+    ms: Milliseconds | None = None
+    timings: dict[str, Milliseconds] | None = None
+    at: str | None = None
+
+    @model_validator(mode="after")
+    def _parallel(self) -> _Line:
+        if not self.query.strip():
+            raise ValueError("query is blank")
+        if any(one is True or one is False or not str(one).strip() for one in self.ids):
+            raise ValueError("an id is blank or no id")
+        for name in ("scores", "texts"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(self.ids):
+                raise ValueError(f"{len(given)} {name} for {len(self.ids)} ids")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """One recall as it was logged."""
+
+    query: str
+    """Its words, blanks between them made single: what counts as the same query."""
+    ids: tuple[str, ...]
+    """Best first, each at its first place."""
+    texts: Mapping[str, str]
+    ms: float | None
+    """What the log states, else the `total` of its timings, else their sum."""
+    at: str
+    stratum: str
+    """The value of the field that recalls are told apart by; empty where a line has none."""
+    slices: Mapping[str, str]
+    """Its kind, scope and tenant, as far as it has them."""
+
+
+@dataclass(slots=True)
+class RecallLog:
+    """The recalls of one or several files, read one line at a time."""
+
+    files: Sequence[Path]
+    by: str = "kind"
+    skip_bad: bool = False
+    bad: Counter[str] = field(default_factory=Counter)
+    """Lines that were passed over, by file."""
+    told: list[str] = field(default_factory=list)
+    """What was wrong with the first of them."""
+
+    def recalls(self) -> Iterator[Recall]:
+        """Each recall; raises InputError, naming the line, for what is none, unless bad lines are to be skipped."""
+        named = seen = 0
+        for path in self.files:
+            for number, line in lines(path, partial(self._pass, path) if self.skip_bad else None):
+                try:
+                    record = parsed(line, path, number)
+                    found = _recall(record, self.by, path, number)
+                except InputError as error:
+                    if not self.skip_bad:
+                        raise
+                    self._pass(path, error)
+                    continue
+                named += bool(found.stratum)
+                seen += 1
+                yield found
+        if not seen:
+            raise InputError(
+                f"{', '.join(map(str, self.files))}: no recall",
+                expected='lines such as {"query": "where does acme ship from?", "ids": ["d7", "d2"], "ms": 12.5}',
+                found=f"{self.bad.total()} bad lines" if self.bad else "an empty file",
+                remedy="name a log of recalls",
+            )
+        if not named and self.by != "kind":
+            raise UsageError(
+                f"no recall has a field {self.by}",
+                expected="--by, a field of the log's lines",
+                found=self.by,
+                remedy="leave --by out, or name a field that is there",
+            )
+
+    def _pass(self, path: Path, error: InputError) -> None:
+        self.bad[str(path)] += 1
+        if len(self.told) < FIRST:
+            self.told.append(f"{error.problem}: {error.found}")
+
+
+def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Recall:
+    try:
+        line = _Line.model_validate(record)
+        ids = [str(one) for one in line.ids]
+        slices = {name: _word(record, name) for name in ("kind", "scope", "tenant") if record.get(name) is not None}
+        stratum = _word(record, by) if record.get(by) is not None else ""
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise _refusal(path, number, f"{place}: {first['msg']}" if place else first["msg"]) from None
+    except ValueError as error:
+        raise _refusal(path, number, str(error)) from None
+    ms = line.ms
+    if ms is None and line.timings:
+        ms = line.timings.get("total", math.fsum(line.timings.values()))
+    texts = dict(zip(ids, line.texts, strict=True)) if line.texts is not None else {}
+    return Recall(" ".join(line.query.split()), tuple(dict.fromkeys(ids)), texts, ms, line.at or "", stratum, slices)
+
+
+def _word(record: Mapping[str, Any], name: str) -> str:
+    value = record[name]
+    if not isinstance(value, (str, int, float)):
+        raise ValueError(f"{name}: {json.dumps(value)[:60]} is no word")
+    return str(value)
+
+
+def _refusal(path: Path, number: int, found: str) -> InputError:
+    return InputError(
+        f"{path.parent.name}/{path.name}, line {number}: not a recall",
+        expected="query, a text; ids, a list; and where they are there scores, texts, kind, ms, timings and at",
+        found=found,
+        remedy="mend the line, or pass over such lines with --skip-bad, which counts them",
+    )

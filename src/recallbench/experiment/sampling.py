@@ -1,0 +1,104 @@
+"""A sample of logged recalls to label: stratified, seeded, the same whatever the order of the log's lines."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from recallbench.corpora.recall_log import Recall, RecallLog
+from recallbench.errors import UsageError
+from recallbench.scoring.strata import allocate
+
+
+def sampled_id(stratum: str, query: str) -> str:
+    """The id of a sampled query: the same for the same query of the same stratum, in any log."""
+    return "s" + blake2b(f"{stratum}\0{query}".encode(), digest_size=6).hexdigest()
+
+
+@dataclass(slots=True)
+class Chosen:
+    """A distinct query of a stratum."""
+
+    place: int
+    """In the order of the draw: a hash, so that every prefix of the sample is a sample too."""
+    latest: Recall
+    logged: int = 1
+
+
+@dataclass(slots=True)
+class _Stratum:
+    """The queries with the smallest hashes, as many as could be asked for: more need not be kept."""
+
+    recalls: int = 0
+    kept: dict[int, Chosen] = field(default_factory=dict)
+    places: list[int] = field(default_factory=list)
+    """Their hashes, negated: a heap with the largest first."""
+
+    def add(self, place: int, recall: Recall, most: int) -> None:
+        self.recalls += 1
+        if place in self.kept:
+            held = self.kept[place]
+            held.logged += 1
+            # Of several recalls the latest is shown; ties by content, so that the order of lines decides nothing.
+            held.latest = max(held.latest, recall, key=lambda one: (one.at, one.ids, one.ms or 0.0))
+        elif len(self.kept) < most:
+            self.kept[place] = Chosen(place, recall)
+            heapq.heappush(self.places, -place)
+        elif place < -self.places[0]:
+            del self.kept[-heapq.heapreplace(self.places, -place)]
+            self.kept[place] = Chosen(place, recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was drawn, in the order of the draw, and from what."""
+
+    chosen: tuple[Chosen, ...]
+    recalls: Mapping[str, int]
+    """By stratum, all that were logged."""
+    taken: Mapping[str, int]
+
+    def lines(self) -> Iterator[str]:
+        """JSON lines to label: `relevant` is null until someone says which ids are (or none, of kind abstention)."""
+        for one in self.chosen:
+            recall = one.latest
+            record: dict[str, object] = {
+                "query_id": sampled_id(recall.stratum, recall.query),
+                "query": recall.query,
+                "relevant": None,
+                **recall.slices,
+                "ranked": list(recall.ids),
+            }
+            if recall.texts:
+                record["texts"] = dict(recall.texts)
+            if recall.at:
+                record["at"] = recall.at
+            yield json.dumps(record | {"logged": one.logged}, ensure_ascii=False)
+
+
+def draw(log: RecallLog, n: int, seed: int) -> Sample:
+    """n distinct queries, of each stratum in proportion to its recalls and at least one; UsageError if n is too few.
+
+    Memory is bounded by n and the number of strata, not by the log.
+    """
+    strata: dict[str, _Stratum] = {}
+    for recall in log.recalls():
+        if recall.stratum not in strata and len(strata) == n:
+            raise UsageError(
+                f"{n} can't hold one of each {log.by}",
+                expected="--n, at least as many as there are values of --by",
+                found=f"more than {n} values of {log.by}, such as {recall.stratum!r}",
+                remedy="sample by a field with fewer values, or more recalls",
+            )
+        text = f"{seed}\0{recall.stratum}\0{recall.query}".encode()
+        place = int.from_bytes(blake2b(text, digest_size=16).digest(), "big")
+        strata.setdefault(recall.stratum, _Stratum()).add(place, recall, n)
+    sizes = {name: one.recalls for name, one in strata.items()}
+    taken = allocate(n, sizes, {name: len(one.kept) for name, one in strata.items()})
+    chosen = [
+        one for name, stratum in strata.items() for _, one in sorted(stratum.kept.items())[: taken[name]]
+    ]  # fmt: skip
+    return Sample(tuple(sorted(chosen, key=lambda one: one.place)), sizes, taken)

@@ -1,0 +1,107 @@
+"""A log scored against the labels of a sample of it: the document, and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.results.report import figure, share, table
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class MeanPart(_Part):
+    measure: str
+    value: float | None
+    low: float | None = Field(description="lower end of the 95% interval")
+    high: float | None
+    method: str
+
+
+class LatencyPart(_Part):
+    recalls: int = Field(description="recalls whose line says how long they took")
+    p50_ms: float | None
+    p95_ms: float | None
+
+
+class SlicePart(_Part):
+    name: str
+    recalls: int = Field(description="all that were logged")
+    labelled_recalls: int
+    labelled_queries: int
+    answerable_queries: int = Field(description="labelled, and with something to find")
+    nothing_to_find: int = Field(description="labelled recalls of queries that should find nothing")
+    found_anyway: int = Field(description="of these, how many returned something")
+    measures: list[MeanPart]
+    latency: LatencyPart
+
+
+class LogScores(_Part):
+    """Estimates of all recalls of a log."""
+
+    schema_version: str
+    recallbench_version: str
+    files: list[str]
+    labels: str
+    by: str
+    bad_lines: int
+    unlabelled: int = Field(description="queries of the labels file that nobody has labelled yet")
+    not_logged: int = Field(description="labelled queries that the log does not have")
+    overall: SlicePart
+    strata: list[SlicePart]
+    notes: list[str]
+
+
+def header(found: LogScores) -> tuple[str, ...]:
+    """The columns of the table."""
+    return (found.by, "recalls", "labelled", "queries", *(one.measure for one in found.overall.measures), "p50", "p95")
+
+
+def rows(found: LogScores) -> list[tuple[str, ...]]:
+    """One per stratum, then the whole log."""
+    return [_row(one) for one in (*found.strata, found.overall)]
+
+
+def intervals(found: LogScores) -> list[str]:
+    """The estimates of the whole log with their intervals, a line each."""
+    return [
+        f"{one.measure} {figure(one.value)}, "
+        + (f"95% {one.low:.4f} to {one.high:.4f}" if one.low is not None and one.high is not None else "no interval")
+        + f" ({one.method})"
+        for one in found.overall.measures
+    ]
+
+
+def abstention(found: LogScores) -> list[str]:
+    """How often something came back where nothing should have."""
+    whole = found.overall
+    if not whole.nothing_to_find:
+        return []
+    part = share(whole.found_anyway / whole.nothing_to_find)
+    return [f"nothing to find: {whole.nothing_to_find} labelled recalls, {part} of which returned something"]
+
+
+def markdown(found: LogScores) -> str:
+    """The whole of it."""
+    parts: list[Sequence[str]] = [
+        [f"### {', '.join(found.files)} against {found.labels}", ""],
+        table(header(found), [[cell.replace("|", "\\|") for cell in row] for row in rows(found)]),
+        [""],
+        [f"- {line}" for line in (*intervals(found), *abstention(found), *found.notes)],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _row(one: SlicePart) -> tuple[str, ...]:
+    times = (one.latency.p50_ms, one.latency.p95_ms)
+    return (
+        one.name,
+        str(one.recalls),
+        str(one.labelled_recalls),
+        str(one.labelled_queries),
+        *(figure(mean.value) for mean in one.measures),
+        *("–" if value is None else f"{value:.4g} ms" for value in times),
+    )
