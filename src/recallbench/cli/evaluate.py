@@ -17,12 +17,20 @@ EXAMPLES = (
 )
 
 
+OF_FILES = (
+    "run", "gold", "k", "by", "format", "match", "match_threshold", "match_chunk", "texts", "ks", "plot", "compare",
+    "keep_going",
+)  # fmt: skip
+"""The options of rankings in files; those of a store are for a folder."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("evaluate", epilog=f"{EXAMPLES} {settings.EPILOG}")(evaluate)
 
 
 def evaluate(
+    context: typer.Context,
     target: Annotated[Path | None, typer.Argument(metavar="DIR", help="The folder of a labelled set.")] = None,
     run: Annotated[
         Path | None, option("run", "Rankings: a TREC run, JSONL (query_id or query, ranked), or {query: {id: score}}.")
@@ -101,6 +109,7 @@ def evaluate(
             expected="DIR, or --run FILE and --gold FILE",
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
+    _refuse_others(context, folder=target is not None)
     if target is not None:
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
@@ -148,3 +157,23 @@ def evaluate(
             keep_going=keep_going,
         )
     )
+
+
+def _refuse_others(context: typer.Context, *, folder: bool) -> None:
+    """An option that was typed and would do nothing; one that a variable or a file sets may be for other commands."""
+    from recallbench.errors import UsageError
+
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        typed = source is not None and source.name == "COMMANDLINE" and name not in ("target", "quiet", "config")
+        if typed and (name in OF_FILES) == folder:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} is for {'rankings in files' if folder else 'a labelled set'}",
+                expected="--run FILE and --gold FILE" if folder else "a folder, DIR",
+                found="a folder" if folder else "files",
+                remedy="recallbench evaluate --run RESULT/run.trec --gold RESULT/qrels.trec scores the rankings of a "
+                "result folder"
+                if folder
+                else f"leave {option} out",
+            )

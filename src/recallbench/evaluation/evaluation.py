@@ -100,7 +100,9 @@ def scored(
     if not matching.by_text:
         for case in cases:
             if case.expected is not None and not case.relevant:
-                raise case.wrong("nothing to match by id", "relevant ids", "an expected text", 'match="tokens"')
+                raise case.wrong(
+                    "nothing to match by id", "relevant ids", "an expected text", 'match="tokens" (--match tokens)'
+                )
         judged = judged_by_id(cases, answers, depth, candidates)
         return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
     if candidates is not None:

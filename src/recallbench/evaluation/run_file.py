@@ -57,8 +57,9 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
                 raise record.wrong("answered twice", "each query once", f"{record.name} again")
             answers[number] = checked(case, _hits(record, texts, by_text), repeats=by_text)
         except InputError as error:
-            told = InputError(f"{record.place}: {error.problem}", expected=error.expected, found=error.found,
-                              remedy="mend the file, or go on with --keep-going")  # fmt: skip
+            problem = error.problem if error.problem.startswith(record.place) else f"{record.place}: {error.problem}"
+            remedy = "mend the file, or go on with --keep-going"
+            told = InputError(problem, expected=error.expected, found=error.found, remedy=remedy)
             if not keep_going:
                 raise told from None
             answers[number] = Answer((), None, told)
