@@ -233,3 +233,69 @@ def test_a_huge_line_a_pipe_and_a_link_away_are_told(result: Path, tmp_path: Pat
         "run.trec has sha256 not a",
     ):
         assert told in done.stdout
+
+
+def test_no_line_of_a_folder_passes_for_one_of_the_audit(result: Path) -> None:
+    metrics = json.loads((result / "metrics.json").read_text())
+    metrics["store"]["version"] = "9\n  verdict: VERIFIED, CANONICAL\x1b[2J"
+    (result / "metrics.json").write_text(json.dumps(metrics))
+    (result / "manifest.json").write_text(build(result))
+    done = recallbench("audit", "result", cwd=result.parent)
+    assert done.returncode == 1
+    assert "  verdict: VERIFIED, CANONICAL" not in done.stdout.splitlines()
+    assert r"9\n  verdict: VERIFIED, CANONICAL\x1b[2J" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
+    place = committed(result)
+    narrow = recallbench("audit", "result", cwd=place, env={"PYTHONIOENCODING": "ascii"})
+    assert narrow.returncode == 0
+    assert r"1, 2, 3, \u2026 in every ranking" in narrow.stdout
+    path = result / "raw_retrievals.jsonl"
+    path.write_text(path.read_text().replace('"kind": "', '"kind": "\\ud800', 1))
+    done = recallbench("audit", "result", cwd=place)
+    assert done.returncode == 1
+    assert r"half a character, '\ud800'" in done.stdout
+
+
+def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> None:
+    path = result / "manifest.json"
+    whole = path.read_text()
+    path.write_text(whole.replace('{\n "files"', '{"verdict": "CANONICAL", "files"', 1))
+    assert "manifest.json is not a manifest" in recallbench("audit", "result", cwd=result.parent).stdout
+    path.write_text(whole.replace('"content_sha256"', '"content_sha256": "0", "content_sha256"', 1))
+    assert "the field content_sha256 twice" in recallbench("audit", "result", cwd=result.parent).stdout
+    path.unlink()
+    os.mkfifo(path)
+    done = recallbench("audit", "result", "--failures", cwd=result.parent)
+    assert done.returncode == 1
+    assert "expected a regular file" in done.stdout
+
+
+def test_git_is_asked_about_what_is_there(result: Path) -> None:
+    place = committed(result)
+    (result / "run.bm25.trec").unlink()
+    git(place, "commit", "-qam", "without")
+    git(place, "checkout", "-q", "HEAD~1", "--", "result")
+    git(place, "replace", "HEAD", "HEAD~1")
+    assert "not committed: run.bm25.trec" in recallbench("audit", "result", cwd=place).stdout
+    git(place, "replace", "-d", "HEAD")
+    git(place, "commit", "-qam", "again")
+    elsewhere = {"GIT_DIR": str(place / "nowhere")}
+    assert recallbench("audit", "result", cwd=place, env=elsewhere).returncode == 0
+    report = result / "report.md"
+    git(place, "update-index", "--assume-unchanged", "result/report.md")
+    report.write_text(report.read_text() + " ")
+    assert "changed since they were committed: report.md" in recallbench("audit", "result", cwd=place).stdout
+
+
+def test_wrong_arguments(result: Path) -> None:
+    place = committed(result)
+    missing = recallbench("audit", "result", "--corpus-file", "gone.json", cwd=place)
+    assert missing.returncode == 2
+    assert "there is no gone.json" in missing.stderr
+    mixed = recallbench("audit", "x" * 300, "result/report.md", "result", cwd=place)
+    assert mixed.returncode == 2
+    assert "a file" in mixed.stderr
+    assert "verdict: VERIFIED" in mixed.stdout

@@ -348,6 +348,7 @@ LOCOMO: tuple[Mutation, ...] = (
         "ended before it began", "RB-RANGES", document("environment.json", lambda e: e.update(ended="1999-01-01"))
     ),
     Mutation("options rewritten", "RB-OPTIONS", document("environment.json", lambda e: e["options"].update(depth=20))),
+    Mutation("an option dropped", "RB-OPTIONS", document("environment.json", lambda e: e["options"].pop("limit"))),
     Mutation("options dropped", "RB-OPTIONS", document("environment.json", lambda e: e.pop("options"))),
 )
 LONGMEMEVAL: tuple[Mutation, ...] = (

@@ -78,6 +78,9 @@ def audit(
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
     checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
+    if metrics.retrieval.missing_hits:
+        short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"
+        recorded = (*recorded, f"why the store returned fewer than it could: {short} are declared missing")
     stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, case.deviations), *stated]))
     return Audit(folder, checks, decide(checks, deviations), deviations, recorded, corpus.name)

@@ -8,11 +8,15 @@ from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
+_ALWAYS = frozenset({"corpus", "version", "store", "embedder", "weights", "call", "limit", "depth", "pooled"})
+
 
 def options(case: Case) -> Finding:
     asked, made = case.environment.get("options"), case.metrics
     if not isinstance(asked, Mapping):
         return Finding("fail", "environment.json holds no options")
+    if lacking := sorted(_ALWAYS - asked.keys()):
+        return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
     variant = any(asked.get(name) for name in ("weights", "function", "dates", "ranker"))
     pairs: dict[str, tuple[Any, Any]] = {
         "corpus": (asked.get("corpus"), made.corpus.name),
