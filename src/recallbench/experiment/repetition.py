@@ -75,7 +75,10 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         put(folder / told.JSON, found.model_dump_json(indent=1) + "\n")
         (folder / PLAN).unlink(missing_ok=True)
     except KeyboardInterrupt:
-        progress.note(f"the runs so far are in {folder}; the same command with --resume {folder} goes on from there")
+        if any(folder.glob("run_*")):
+            progress.note(
+                f"the runs so far are in {folder}; the same command with --resume {folder} goes on from there"
+            )
         raise
     finally:
         if not any(path.name != PLAN for path in folder.iterdir()):

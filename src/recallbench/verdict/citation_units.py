@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import unquote
 
 PROGRAMS = re.compile(r"sh|bash|shell|zsh|console|powershell|bat|toml|ya?ml|jsonl?|python|py|sql|diff|ini|make|c")
 """Languages of code blocks that hold commands and files; any other block is read like the text around it."""
@@ -16,6 +17,8 @@ _RULER = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s")
 _NOTE = re.compile(r"^ {0,3}\[(\^?[^\]\s]+)\]:\s*(.*)$")
+_BADGE = re.compile(r"https?://img\.shields\.io/badge/([^\s)\"'?]+)")
+"""Its address is what a reader sees."""
 _NOTED = re.compile(r"\[(\^[^\]\s]+)\]|(?<=\])\[([^\]\s^]+)\]")
 
 _ONES = re.findall(
@@ -89,7 +92,7 @@ def units(text: str) -> Iterator[Unit]:
         elif row and _RULER.match(line):
             continue
         elif row:
-            cells = [cell.strip() for cell in plain.strip().strip("|").split("|")]
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", plain.strip().strip("|"))]
             if not header:
                 header = cells
                 yield Unit(number, plain, "heading", group=group, section=section)
@@ -127,6 +130,8 @@ def _plain(line: str) -> str:
         line = "|" + re.sub(r"</?t[dh]\b[^>]*>\s*(?:<t[dh]\b[^>]*>)?", " | ", line, flags=re.IGNORECASE)
         line = re.sub(r"\|\s*\|", "|", re.sub(r"</?(?:table|thead|tbody|tr)\b[^>]*>", " ", line, flags=re.IGNORECASE))
     line = re.sub(r"</?(?:b|i|em|strong|code|td|tr|th|br|p|li|span)\b[^>]*>", " ", line, flags=re.IGNORECASE)
+    line = re.sub(r"(?<![\w/])_{1,2}(?=[\d.(])|(?<=[\d%)])_{1,2}(?![\w/])", " ", line)
+    line = _BADGE.sub(lambda found: re.sub(r"[-_]+", " ", unquote(found[1])), line)
     line = _PERCENT.sub(_digits, line)
     return re.sub(r"\*+|`+", "", line).replace("\u00a0", " ")
 
