@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ from recallbench.cli import (
     evaluate,
     fetch,
     gate,
+    grow,
     history,
     keys,
     label,
@@ -90,6 +92,7 @@ for module in (
     label,
     history,
     evaluate,
+    grow,
     doctor,
     fetch,
     listings,
@@ -100,8 +103,12 @@ for module in (
 def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit; no traceback reaches the user."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] in (["run"], ["versions"], ["repeat"], ["evaluate"]):
+    if arguments[:1] in (["run"], ["versions"], ["repeat"], ["evaluate"], ["grow"]):
         _fix_hash_seed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that can't show a character is told of it by its number.
+            stream.reconfigure(errors="backslashreplace")
     _end_on_signals()
     try:
         code = _run(arguments)

@@ -88,11 +88,11 @@ def figures(answers: Answers) -> Figures:
         missing_hits=sum(missing),
         agreement=_agreement(answers),
         headline=_headline(answers.corpus, found[parts.OVERALL]),
-        estimates={name: [_part(one) for one in row] for name, row in found.items()},
+        estimates={name: [estimate_part(one) for one in row] for name, row in found.items()},
         denominators=_denominators(answers, calls),
-        control_bm25={name: [_part(one) for one in row] for name, row in control.items()},
+        control_bm25={name: [estimate_part(one) for one in row] for name, row in control.items()},
         abstention=_abstention(answers, clusters),
-        tenants={name: [_part(one) for one in row] for name, row in apart.items()} or None,
+        tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions) if own else None,
     )
@@ -147,7 +147,8 @@ def _judged(answers: Answers, rankings: Sequence[Ranking], depth: int) -> Judged
     )
 
 
-def _part(one: Estimate) -> parts.EstimatePart:
+def estimate_part(one: Estimate) -> parts.EstimatePart:
+    """As `metrics.json` has it."""
     # Bootstrap bounds come from a matrix product, whose last digits may differ from one processor to the next.
     low, high = (None if bound is None else round(bound, 10) for bound in (one.low, one.high))
     return parts.EstimatePart.model_construct(
@@ -164,7 +165,10 @@ def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.Headli
             width, status = band(corpus, protocol_name)
             shown.append(
                 parts.HeadlinePart(
-                    protocol_name=protocol_name, estimate=_part(by_name[measure]), band=width, band_status=status
+                    protocol_name=protocol_name,
+                    estimate=estimate_part(by_name[measure]),
+                    band=width,
+                    band_status=status,
                 )
             )
     return shown

@@ -1,0 +1,141 @@
+"""The same questions over larger and larger haystacks: what a store loses, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from recallbench.corpora.grown import grown, room
+from recallbench.corpora.labelled_files import DOCUMENTS, Files, read_documents
+from recallbench.corpora.records import Haystack, Segment
+from recallbench.corpora.registry import facts, open_corpus
+from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.errors import UsageError
+from recallbench.experiment.choices import Choice, choose
+from recallbench.experiment.options import Options
+from recallbench.experiment.run import embed, opened
+from recallbench.progress import Progress
+from recallbench.protocol.frozen import load
+from recallbench.results.growth import Growth, Size
+from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.selection import selected
+from recallbench.retrieval.timing import Timings
+from recallbench.scoring.estimate import estimates
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.measures.registry import parse
+from recallbench.verdict.figures import estimate_part
+
+MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
+SEED = 42
+
+
+def growth(options: Options, factors: Sequence[int], distractors: Path | None, seed: int, progress: Progress) -> Growth:
+    """Fill a fresh store and ask it, once for each factor; questions, gold and encoder stay the same."""
+    rules = load()
+    choice = choose(options, facts(options.corpus, rules), rules)
+    corpus = open_corpus(
+        options.corpus,
+        rules=rules,
+        file=options.corpus_file,
+        environ=options.environ,
+        allow_dataset_deviation="dataset" in options.allow_deviations,
+        download=options.download,
+        progress=progress,
+    )
+    haystacks = list(corpus.haystacks())
+    strangers = _strangers(distractors)
+    versions: list[str] = []
+    most = room(haystacks, strangers)
+    if most < 2 and max(factors) > 1:
+        raise UsageError(
+            f"the haystacks of {options.corpus.partition('@')[0]} can't grow",
+            expected="as many documents from elsewhere as the largest haystack has",
+            found=f"{len(strangers) or sum(len(h.segments) for h in haystacks)} in all",
+            remedy="name a file of documents that answer nothing here with --distractors",
+        )
+    left_out = [factor for factor in factors if factor > most]
+    if left_out:
+        progress.note(f"{', '.join(f'{factor}x' for factor in left_out)} left out: there are documents for {most}x")
+    factors = sorted({min(factor, most) for factor in factors})
+    with ExitStack() as closing:
+        embedder = None
+        if choice.embedder is not None:
+            embedder = open_embedder(
+                choice.embedder,
+                backend=options.backend,
+                cache_dir=options.cache_dir,
+                environ=options.environ,
+                progress=progress,
+            )
+            closing.callback(embedder.close)
+        sizes = []
+        for factor in factors:
+            larger = list(selected(grown(haystacks, factor, strangers, seed), options.limit))
+            progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
+            found = _asked(larger, choice, options, embedder, progress)
+            versions.append(found.version)
+            sizes.append(_size(factor, larger, found, corpus.clustered, options.depth))
+    return Growth(
+        corpus=options.corpus,
+        store=choice.store,
+        version=versions[0],
+        embedder=choice.embedder or "no embedder",
+        seed=seed,
+        distractors=distractors.name if distractors else "the other haystacks of the corpus",
+        sizes=tuple(sizes),
+    )
+
+
+def _asked(
+    haystacks: Sequence[Haystack], choice: Choice, options: Options, embedder: Embedder | None, progress: Progress
+) -> Retrieval:
+    if embedder is not None:
+        embed(lambda: haystacks, embedder, sum(len(haystack.segments) for haystack in haystacks))
+    store = opened(choice, options, progress)
+    try:
+        return retrieve(
+            lambda: haystacks,
+            store,
+            None,
+            embedder,
+            expected=sum(len(haystack.questions) for haystack in haystacks),
+            calls=Calls(min(10, options.depth), options.depth),
+            timings=Timings(),
+            progress=progress,
+        )
+    finally:
+        store.close()
+
+
+def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, clustered: bool, depth: int) -> Size:
+    gold, grades = [q.gold for q in found.questions], [q.grades for q in found.questions]
+
+    deep = judge([r.positions for r in found.rankings], gold, found.candidates, depth, grades if any(grades) else None)
+    calls = [deep]
+    if found.short is not None:
+        calls.insert(0, judge([r.positions for r in found.short], gold, found.candidates, min(10, depth)))
+    measures = [measure for measure in map(parse, MEASURES) if measure.k <= depth]
+    clusters = [question.cluster for question in found.questions] if clustered else None
+    row = estimates(measures, calls, clusters, {"all": np.ones(len(gold), dtype=bool)})["all"]
+    times = [one.milliseconds for one in found.timings.sample if one.state == "warm"]
+    p50, p95 = (round(float(value), 4) for value in np.percentile(times, [50, 95])) if times else (None, None)
+    return Size(
+        factor=factor,
+        stored=sum(len(haystack.segments) for haystack in haystacks),
+        largest=max(len(haystack.segments) for haystack in haystacks),
+        estimates=tuple(estimate_part(one) for one in row),
+        p50_ms=p50,
+        p95_ms=p95,
+        queries=len(times),
+        ingest_seconds=round(found.timings.phases.get("ingest", 0.0), 4),
+    )
+
+
+def _strangers(file: Path | None) -> list[Segment]:
+    if file is None:
+        return []
+    documents = read_documents(Files({DOCUMENTS: file}), file.name)
+    return [Segment("", 0, one.text, one.occurred_at, one.id, importance=one.importance) for one in documents]

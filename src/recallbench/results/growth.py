@@ -1,0 +1,117 @@
+"""How a store does as its haystacks grow: figures by size, told and drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from recallbench.results.metrics import EstimatePart
+from recallbench.results.report import figure, interval, table
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """One size of the haystacks."""
+
+    factor: int
+    stored: int
+    """Documents that the store held in all."""
+    largest: int
+    """Documents of the largest haystack."""
+    estimates: tuple[EstimatePart, ...]
+    p50_ms: float | None
+    p95_ms: float | None
+    """Of single warm queries, a sample."""
+    queries: int
+    ingest_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One store on one corpus, haystack size by haystack size."""
+
+    corpus: str
+    store: str
+    version: str
+    embedder: str
+    seed: int
+    distractors: str
+    """Where the additions came from."""
+    sizes: tuple[Size, ...]
+
+
+def document(growth: Growth) -> dict[str, object]:
+    """For programs."""
+    return asdict(growth) | {
+        "sizes": [asdict(size) | {"estimates": [one.model_dump() for one in size.estimates]} for size in growth.sizes]
+    }
+
+
+def rows(growth: Growth) -> list[tuple[str, ...]]:
+    """Header and one row a size."""
+    names = [one.measure for one in growth.sizes[0].estimates]
+    shown: list[tuple[str, ...]] = [("size", "stored", "largest haystack", *names, "chance", "p50 ms", "p95 ms")]
+    for size in growth.sizes:
+        cells = (f"{figure(one.value)} ({interval(one)})" for one in size.estimates)
+        shown.append(
+            (
+                f"{size.factor}x",
+                str(size.stored),
+                str(size.largest),
+                *cells,
+                figure(size.estimates[0].chance),
+                figure(size.p50_ms, 2),
+                figure(size.p95_ms, 2),
+            )
+        )
+    return shown
+
+
+def notes(growth: Growth) -> list[str]:
+    """What must be known to read the table."""
+    sampled = growth.sizes[0].queries
+    return [
+        f"{growth.corpus}, {growth.store} {growth.version}, {growth.embedder}; distractors: {growth.distractors}, "
+        f"seed {growth.seed}.",
+        f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
+        "one, on this machine: compare them within this table.",
+    ]
+
+
+def markdown(growth: Growth) -> str:
+    """The table with its notes."""
+    header, *body = rows(growth)
+    return "\n\n".join(["\n".join(table(header, body)), *notes(growth)]) + "\n"
+
+
+def drawn(growth: Growth) -> str:
+    """An SVG of figures and p95 against the number of documents stored."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "recallbench", "text.parse_math": False}):
+        paper = Figure(figsize=(7.0, 6.0), layout="constrained")
+        quality, latency = paper.subplots(2, 1, sharex=True)
+        stored = [size.stored for size in growth.sizes]
+        for i, one in enumerate(growth.sizes[0].estimates):
+            _line(quality, stored, [size.estimates[i] for size in growth.sizes], one.measure)
+        quality.set_ylim(0, 1.02)
+        quality.legend(frameon=False)
+        quality.set_title(f"{growth.corpus.partition('@')[0]}: {growth.store}")
+        timed = [size.p95_ms for size in growth.sizes]
+        if all(time is not None for time in timed):
+            latency.plot(stored, [time or 0.0 for time in timed], marker="o", label="p95 of a warm query, ms")
+            latency.set_ylim(bottom=0)
+            latency.legend(frameon=False)
+        latency.set_xlabel("documents stored")
+        kept = io.StringIO()
+        paper.savefig(kept, format="svg", metadata={"Date": None, "Creator": None})
+    return kept.getvalue()
+
+
+def _line(axes: object, stored: Sequence[int], found: Sequence[EstimatePart], name: str) -> None:
+    values = [one.value if one.value is not None else float("nan") for one in found]
+    low = [v - one.low if one.low is not None else 0.0 for v, one in zip(values, found, strict=True)]
+    high = [one.high - v if one.high is not None else 0.0 for v, one in zip(values, found, strict=True)]
+    axes.errorbar(stored, values, yerr=(low, high), marker="o", capsize=3, label=name)  # type: ignore[attr-defined]
