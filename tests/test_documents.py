@@ -30,7 +30,7 @@ from recallbench.protocol.frozen import load, read_data
 from recallbench.protocol.history import unrecorded
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.judgement import judge
-from recallbench.stores.registry import STORES
+from recallbench.stores.registry import STORES, find_entry
 from recallbench.verdict.gate import Evidence
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +41,7 @@ DOCUMENTS = [
     ROOT / "HISTORY.md",
     *sorted((ROOT / "benchmarks").glob("*/README.md")),
     *sorted((ROOT / "benchmarks").glob("*/VERSIONS.md")),
+    *sorted((ROOT / "benchmarks").glob("*/STORES.md")),
     ROOT / "benchmarks" / "AUDIT.md",
     ROOT / "benchmarks" / "PUBLISHED.md",
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
@@ -193,7 +194,7 @@ def test_commands_parse(document: Path) -> None:
         examples = {"diary", "newest"}  # what CONTRIBUTING adds
         for option, value in pairwise(words):
             if option in KNOWN and not value.startswith("-"):
-                assert value in {*KNOWN[option], *examples}, words
+                assert value in {*KNOWN[option], *examples} or (option == "--store" and find_entry(value)), words
         if command in ("run", "doctor") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
             assert words[1] in {*CORPORA, *GROUPS, *examples}, words
         if command == "fetch" and words[1] != "NAME":
@@ -463,9 +464,10 @@ def test_each_kind_of_addition_has_its_example() -> None:
 def test_a_retriever_of_ones_own(tmp_path: Path) -> None:
     (body,) = [block.body for block in blocks(CONTRIBUTING) if block.body.startswith("# my_memory.py\n")]
     (tmp_path / "my_memory.py").write_text(body)
-    (words,) = [words for words in command_lines(CONTRIBUTING) if "--call" in words]
+    name = "python:my_memory:open_memory"
+    (words,) = [words for words in command_lines(CONTRIBUTING) if name in words]
     metrics = written(recallbench(*words, "--folder", "r", cwd=tmp_path), tmp_path / "r")
-    assert metrics.store.name == "callable"
+    assert metrics.store.name == name
     assert metrics.headline[0].estimate.n == 158
     assert metrics.headline[0].estimate.value > metrics.headline[0].estimate.chance
 

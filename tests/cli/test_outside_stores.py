@@ -1,0 +1,234 @@
+"""Memories outside this project by the real command line: --store python:… and --store http://…"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import recallbench
+from scripted_server import scripted_server
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = ROOT / "examples" / "http_memory.py"
+MEMORY = """
+__version__ = "7.2"
+
+def open_memory(items, vectors):
+    words = {item.id: set(item.text.lower().split()) for item in items}
+    def search(query, k):
+        asked = set(query.text.lower().split())
+        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
+    return search
+open_memory.needs_vectors = False
+
+def answering(answer):
+    def open_it(items, vectors):
+        return lambda query, k: answer(items, query, k)
+    open_it.needs_vectors = False
+    return open_it
+
+def hang():
+    while True:
+        pass
+
+none = answering(lambda items, query, k: None)
+too_many = answering(lambda items, query, k: [(item.id, 1.0) for item in items] * 9)
+nan = answering(lambda items, query, k: [(items[0].id, float("nan"))])
+distances = answering(lambda items, query, k: [(item.id, float(i)) for i, item in enumerate(items[:k])])
+stranger = answering(lambda items, query, k: [(10**9, 1.0)])
+raising = answering(lambda items, query, k: {}[query.text])
+hanging = answering(lambda items, query, k: hang())
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "my_memory.py").write_text(MEMORY)
+    return tmp_path
+
+
+@pytest.fixture(scope="module", params=["--words", "--port=0"], ids=["words", "vectors"])
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The example server as its users start it, on a free port."""
+    process = subprocess.Popen(
+        [sys.executable, SERVER, "--port", "0", request.param], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        process.stdout.close()
+
+
+def result(folder: Path) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return made
+
+
+def figures(folder: Path) -> dict[str, float]:
+    return {one["measure"]: one["value"] for one in result(folder)["estimates"]["overall"]}
+
+
+def test_a_python_factory_by_its_address(place: Path) -> None:
+    name = "python:my_memory:open_memory"
+    assert recallbench("run", "canary-locomo", "--store", name, "--out", place / "out", cwd=place).returncode == 0
+    (folder,) = (place / "out").iterdir()
+    assert folder.name.startswith("python-my_memory-open_memory_")
+    made = result(folder)
+    assert (made["store"]["name"], made["store"]["version"]) == (name, "my_memory:open_memory (7.2)")
+    assert (made["embedder"], made["guc_state"]) == (None, {"callable.function": "my_memory:open_memory"})
+    told = recallbench("audit", folder, cwd=place)
+    assert "verdict: UNVERIFIED (pending: committed)" in told.stdout
+    assert "  fail " not in told.stdout
+
+    same = place / "same"
+    call = ("--store", "callable", "--call", "my_memory:open_memory")
+    assert recallbench("run", "canary-locomo", *call, "--folder", same, cwd=place).returncode == 0
+    assert (same / "raw_retrievals.jsonl").read_bytes() == (folder / "raw_retrievals.jsonl").read_bytes()
+    compared = recallbench("compare", folder, same, "--allow", "store", cwd=place)
+    assert compared.returncode == 0
+    assert f"{name} against callable" in compared.stdout
+
+
+def test_the_example_server(server: str, place: Path) -> None:
+    with_login = server.replace("//", "//joe:s3cret@")
+    made = recallbench("run", "canary-locomo", "--store", with_login, "--out", place / "out", cwd=place)
+    assert made.returncode == 0
+    (folder,) = (place / "out").iterdir()
+    assert folder.name.startswith("http-127.0.0.1-")
+    metrics = result(folder)
+    assert metrics["store"]["name"] == server.rstrip("/")
+    assert metrics["store"]["version"] == metrics["store"]["version_after"] == "http_memory/1"
+    written = [path.read_text() for path in folder.iterdir()]
+    assert not any("s3cret" in text or "joe" in text for text in (*written, made.stdout, made.stderr))
+    told = recallbench("audit", folder, cwd=place)
+    assert "verdict: UNVERIFIED (pending: committed)" in told.stdout
+    assert "  fail " not in told.stdout
+    if metrics["guc_state"]["http.ranking"] == "cosine":
+        exact = place / "exact"
+        assert recallbench("run", "canary-locomo", "--store", "exact", "--folder", exact, cwd=place).returncode == 0
+        assert figures(folder) == figures(exact)
+        assert metrics["embedder"]["name"] == "minilm"
+    else:
+        assert metrics["embedder"] is None
+
+    for command in (("doctor", "canary-locomo", "--strict"), ("run", "canary-locomo", "--dry-run", "--strict")):
+        ready = recallbench(*command, "--store", with_login, cwd=place)
+        assert ready.returncode == 0
+        assert "version http_memory/1" in ready.stdout
+        assert "s3cret" not in ready.stdout + ready.stderr
+
+
+def test_no_server_there(place: Path) -> None:
+    with scripted_server() as gone:
+        address = gone.address.replace("//", "//joe:s3cret@")
+    told = recallbench("run", "canary-locomo", "--store", address, "--out", place / "out", cwd=place)
+    assert told.returncode == 3
+    assert "start the server" in told.stderr
+    (folder,) = (place / "out").iterdir()
+    assert folder.name.endswith("_BLOCKED")
+    page = (folder / "BLOCKED.md").read_text()
+    assert "does not answer" in page
+    assert not any("s3cret" in text for text in (page, folder.name, told.stderr, told.stdout))
+    unready = recallbench("doctor", "canary-locomo", "--store", address, "--strict", cwd=place)
+    assert unready.returncode == 3
+    assert "does not answer" in unready.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("none", "NoneType"),
+        ("too_many", "hits"),
+        ("nan", "nan for the id 1"),
+        ("distances", "the id 2 with 1 behind the id 1 with 0"),
+        ("stranger", "the id 1000000000"),
+        ("raising", "KeyError"),
+        ("hanging", "within 0.3 s"),
+    ],
+)
+def test_a_broken_promise_ends_the_run_with_its_question(place: Path, name: str, found: str) -> None:
+    told = recallbench(
+        "run",
+        "canary-locomo",
+        "--store",
+        f"python:my_memory:{name}",
+        "--out",
+        place / "out",
+        cwd=place,
+        env={"RECALLBENCH_STORE_TIMEOUT": "0.3"},
+    )
+    assert told.returncode == 2
+    assert found in told.stderr
+    assert "`What did Nadia treat the family next door to?` (scope 1)" in told.stderr
+    assert not (place / "out").exists()
+
+
+def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
+    with scripted_server() as server:
+        server.answer = lambda path, body: {
+            "hits": [{"id": 1, "score": 0}, {"id": 2, "score": 1}],
+            "needs_vectors": False,
+        }
+        told = recallbench("run", "canary-locomo", "--store", server.address, "--out", place / "out", cwd=place)
+        assert told.returncode == 2
+        assert "highest score first" in told.stderr
+        assert server.asked("/forget")
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("python:my_memory", "module:function"),
+        ("python:absent:f", "can't be imported"),
+        ("http://", "http://127.0.0.1:8900/"),
+        ("ftp://joe:s3cret@host/", "python:my_module:open_memory"),
+    ],
+)
+def test_an_address_that_leads_nowhere(place: Path, name: str, expected: str) -> None:
+    told = recallbench("run", "canary-locomo", "--store", name, cwd=place)
+    assert told.returncode == 2
+    assert expected in told.stderr
+    assert "s3cret" not in told.stderr
+
+
+def test_the_stores_are_listed(place: Path) -> None:
+    listed = recallbench("stores", cwd=place).stdout
+    assert all(name in listed for name in ("graph ", "python: ", "http: ", "https: "))
+
+
+@pytest.mark.parametrize(
+    ("package", "address"),
+    [
+        ("chromadb", "python:examples.chroma_memory:open_memory"),
+        ("lancedb", "python:examples.lance_memory:open_memory"),
+        ("lancedb", "python:examples.lance_memory:open_hybrid"),
+    ],
+)
+def test_the_examples_of_other_packages(package: str, address: str, place: Path) -> None:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]' (230 MB)")
+    env = {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    made = place / "made"
+    run = ("run", "canary-locomo", "--store", address, "--folder", made)
+    assert recallbench(*run, cwd=place, env=env).returncode == 0
+    if address.endswith("open_memory"):
+        exact = place / "exact"
+        assert recallbench("run", "canary-locomo", "--store", "exact", "--folder", exact, cwd=place).returncode == 0
+        assert figures(made) == figures(exact)
+    assert result(made)["store"]["version"].split("(")[1].startswith(package)
+    told = recallbench("audit", made, cwd=place, env=env)
+    assert "verdict: UNVERIFIED (pending: committed)" in told.stdout
