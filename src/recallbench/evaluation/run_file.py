@@ -106,10 +106,7 @@ def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
     """Ids, or ids with scores; the scores of a dictionary decide its order, those of a list must be in order."""
     given = record.fields.get("ranked")
     if isinstance(given, dict):
-        for id, score in given.items():
-            if isinstance(score, bool) or not isinstance(score, (int, float)):
-                raise record.wrong("a score that is none", f"a number for {id}", repr(score)[:60])
-        return sorted(given.items(), key=lambda hit: -hit[1])
+        return sorted(((id, _score(record, id, score)) for id, score in given.items()), key=lambda hit: -hit[1])
     if given is None:
         raise record.wrong("no ranking", "`ranked`, here or in a file of its own (--run FILE)", "no such field")
     if not isinstance(given, list):
@@ -124,18 +121,24 @@ def _hit(record: Record, given: Any, texts: dict[str, str], by_text: bool) -> An
         if id is not None and isinstance(text, str):
             texts[id] = text
         if id is not None:
-            return id if score is None else (id, score)
+            return id if score is None else (id, _score(record, id, score))
     elif isinstance(given, (list, tuple)) and len(given) == 2:
         id = id_text(given[0])
         if id is not None:
             if by_text:
                 texts[id] = id
-            return id, given[1]
+            return id, _score(record, id, given[1])
     elif (id := id_text(given)) is not None:
         if by_text:
             texts[id] = id
         return id
     raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(given)[:60])
+
+
+def _score(record: Record, id: str, given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise record.wrong("a score that is none", f"a number for {id}", repr(given)[:60])
+    return float(given)
 
 
 def _named(queries: Sequence[str]) -> str:

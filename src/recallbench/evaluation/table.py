@@ -67,7 +67,7 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:
     """Rows below their header, aligned for a terminal or as a Markdown table."""
     if markdown:
-        return table([_cell(one) for one in header], [[_cell(one) for one in row] for row in rows])
+        return table(header, rows)
     every = [header, *rows]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
     return [
@@ -271,7 +271,3 @@ def _two(value: float) -> str:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|")

@@ -1,0 +1,322 @@
+"""`recallbench evaluate --run FILE --gold FILE`, through the real command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recallbench as api
+from commandline import recallbench
+
+GOLD = {"q1": ["acme"], "q2": ["shellfish"], "q3": ["q3", "acme"]}
+RANKED = {
+    "q1": ["acme", "portland", "python"],
+    "q2": ["python", "portland", "shellfish"],
+    "q3": ["q3", "python", "acme"],
+}
+KINDS = {"q1": "fact", "q2": "fact", "q3": "plan"}
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def write(place: Path, name: str, text: str) -> str:
+    (place / name).write_text(text, encoding="utf-8")
+    return name
+
+
+GOLDS = {
+    "qrels": "".join(f"{q} 0 {id} 1\n" for q, ids in GOLD.items() for id in ids) + "q1 0 python 0\nq2 0 x -1\n",
+    "beir": "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{id}\t1\n" for q, ids in GOLD.items() for id in ids),
+    "jsonl": lines([{"query_id": q, "query": f"what of {q}?", "relevant": ids} for q, ids in GOLD.items()]),
+    "graded jsonl": lines([{"query_id": q, "relevant": dict.fromkeys(ids, 1)} for q, ids in GOLD.items()]),
+    "dict": json.dumps({q: dict.fromkeys(ids, 1) for q, ids in GOLD.items()}),
+    "dict over lines": json.dumps({q: dict.fromkeys(ids, 1) for q, ids in GOLD.items()}, indent=2),
+    "dict of lists": json.dumps(GOLD),
+}
+RUNS = {
+    "trec": "".join(f"{q} Q0 {id} {n} {9 - n} me\n" for q, ids in RANKED.items() for n, id in enumerate(ids, 1)),
+    "jsonl": lines([{"query_id": q, "ranked": ids} for q, ids in RANKED.items()]),
+    "scored jsonl": lines(
+        [{"_id": q, "ranked": [[id, 1 / n] for n, id in enumerate(i, 1)]} for q, i in RANKED.items()]
+    ),
+    "jsonl of objects": lines([{"qid": q, "ranked": [{"id": id} for id in ids]} for q, ids in RANKED.items()]),
+    "dict": json.dumps({q: {id: 9 - n for n, id in enumerate(ids)} for q, ids in reversed(RANKED.items())}),
+    "dict of lists": json.dumps(RANKED),
+}
+
+
+def table(place: Path, *words: str | Path, code: int = 0) -> list[str]:
+    done = recallbench("evaluate", *words, cwd=place)
+    assert done.returncode == code
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("gold", "run"), [*((g, "jsonl") for g in GOLDS), *(("qrels", r) for r in RUNS)])
+def test_the_three_queries_exactly_whatever_the_form(tmp_path: Path, gold: str, run: str) -> None:
+    write(tmp_path, "gold", GOLDS[gold])
+    write(tmp_path, "run", RUNS[run])
+    assert table(tmp_path, "--run", "run", "--gold", "gold", "--k", "3")[2:7] == [
+        "query  recall_frac@3  precision@3   mrr  ndcg@3",
+        "q1              1.00         0.33  1.00    1.00",
+        "q2              1.00         0.33  0.33    0.50",
+        "q3              1.00         0.67  1.00    0.92",
+        "MEAN            1.00         0.44  0.78    0.81",
+    ]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """One file with both, a run that is better, and one that is worse."""
+    rows = [{"query_id": q, "query": f"what of {q}?", "relevant": GOLD[q], "ranked": RANKED[q], "kind": KINDS[q]}
+            for q in GOLD]  # fmt: skip
+    write(tmp_path, "gold.jsonl", lines(rows))
+    write(tmp_path, "best.json", json.dumps({q: [*ids, "x"] for q, ids in GOLD.items()}))
+    return tmp_path
+
+
+def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None:
+    found = json.loads("\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format", "json")))
+    cases = [api.Case(f"what of {q}?", GOLD[q], kind=KINDS[q], id=q) for q in GOLD]
+    report = api.evaluate(cases, lambda query, k: RANKED[query[8:-1]][:k], k=3)
+    assert found["mean"] == {
+        "recall_frac@3": report.recall,
+        "precision@3": report.precision,
+        "mrr@3": report.mrr,
+        "ndcg@3": report.ndcg,
+        "f1@3": report.f1,
+        "f1_of_means@3": report.f1_of_means,
+    }
+    assert found == json.loads(report.table("json", by="kind"))
+    text = "\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind"))
+    assert text == report.table("text", by="kind").rstrip("\n")
+
+
+def test_the_other_forms(place: Path) -> None:
+    words = ("--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format")
+    rows = list(csv.DictReader(io.StringIO("\n".join(table(place, *words, "csv")))))
+    assert [(row["query"], row["recall_frac@3"], row["mrr"]) for row in rows] == [
+        ("q1", "1.0", "1.0"), ("q2", "1.0", "0.3333333333333333"), ("q3", "1.0", "1.0"),
+        ("MEAN kind=fact", "1.0", "0.6666666666666666"), ("MEAN kind=plan", "1.0", "1.0"),
+        ("MEAN", "1.0", "0.7777777777777777"),
+    ]  # fmt: skip
+    markdown = table(place, *words, "markdown")
+    assert "| MEAN |  | 1.00 | 0.44 | 0.78 | 0.81 |" in markdown
+    assert "| fact | 2 | 1.0000 | 0.3333 | 0.6667 | 0.7500 |" in markdown
+
+
+def test_over_several_k_with_a_plot(place: Path) -> None:
+    words = ("--gold", "gold.jsonl", "--k", "3", "--ks", "1,3,5,10,20", "--plot", "p.svg")
+    told = table(place, *words)
+    start = told.index("k   recall_frac@k  precision@k    f1@k  f1_of_means@k")
+    assert told[start + 1 : start + 6] == [
+        "1          0.5000       0.6667  0.5556         0.5714",
+        "3          1.0000       0.4444  0.6000         0.6154  *",
+        "5          1.0000       0.2667  0.4127         0.4211",
+        "10         1.0000       0.1333  0.2323         0.2353",
+        "20         1.0000       0.0667  0.1241         0.1250",
+    ]
+    assert told[-1] == "k = 3 has the highest f1@k (mean of per-query F1), 0.6000, over 3 cases"
+    drawn = (place / "p.svg").read_bytes()
+    assert drawn.startswith(b"<?xml")
+    found = json.loads("\n".join(table(place, *words, "--format", "json")))
+    assert found["ks"]["best_k_by_f1"] == 3
+    assert found["ks"]["points"][0]["recall_frac@1"] == 0.5
+    assert (place / "p.svg").read_bytes() == drawn
+
+
+def test_whether_a_change_helped(place: Path) -> None:
+    words = ("--gold", "gold.jsonl", "--k", "3", "--compare", "best.json")
+    told = "\n".join(table(place, *words))
+    assert "best.json (after) minus gold.jsonl (before)" in told
+    assert "ndcg@3: no difference shown, +0.1934" in told
+    found = json.loads("\n".join(table(place, *words, "--format", "json")))["compare"]
+    mrr = found["measures"][2]
+    assert (mrr["measure"], mrr["wins"], mrr["ties"], mrr["losses"]) == ("mrr@3", 1, 2, 0)
+    assert mrr["difference"] == pytest.approx(2 / 9)
+    many = {f"q{n}": ["a"] for n in range(30)}
+    write(place, "many.json", json.dumps(many))
+    write(place, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
+    told = "\n".join(table(place, "--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json"))
+    assert "mrr@2: hurt, -0.5000" in told
+    assert "recall_frac@2: no case changed" in told
+
+
+# Text
+
+
+def test_matching_by_text(tmp_path: Path) -> None:
+    rows = [
+        {"query": "capital?", "expected": "Paris is the capital of France.",
+         "ranked": ["Berlin is big.", "Paris is the capital and most populous city of France…"]},
+        {"query": "colour?", "expected": "Blue", "ranked": [{"id": "m1", "text": "blue!"}, "red"]},
+        {"query": "moon?", "expected": "The moon is made of rock", "ranked": ["Tea", "Cheese"]},
+    ]  # fmt: skip
+    write(tmp_path, "gold.jsonl", lines(rows))
+    told = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
+    assert told[0] == "3 cases, k = 2, matching: tokens f1>=0.3"
+    assert told[3:7] == [
+        "capital?           1.00         0.50  0.50    0.63",
+        "colour?            1.00         0.50  1.00    1.00",
+        "moon?              0.00         0.00  0.00    0.00",
+        "MEAN               0.67         0.33  0.50    0.54",
+    ]
+    assert "top 2: 1 found by an exact match, 1 by a fuzzy one, 1 not found" in told
+    for name in ("exact ", *(f"tokens f1>=0.{n} " for n in range(1, 7))):
+        assert any(line.startswith(name) for line in told)
+    exact = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "exact")
+    assert exact[0].endswith("matching: exact")
+    assert exact[6].split() == ["MEAN", "0.33", "0.17", "0.33", "0.33"]
+    words = ("--gold", "gold.jsonl", "--k", "2", "--match", "tokens", "--match-threshold", "0.5", "--match-chunk", "60")
+    assert json.loads("\n".join(table(tmp_path, *words, "--format", "json")))["matching"] == "tokens f1>=0.5, chunk 60"
+    rows = list(csv.DictReader(io.StringIO("\n".join(table(tmp_path, *words, "--format", "csv")))))
+    assert {row["matching"] for row in rows} == {"tokens f1>=0.5, chunk 60"}
+
+
+def test_a_short_answer_in_a_long_text_needs_chunks(tmp_path: Path) -> None:
+    session = f"{'so we talked and talked ' * 40} I moved to Portland {' '.join(f'w{n}' for n in range(200))}"
+    write(tmp_path, "gold.jsonl", lines([{"query_id": "q", "expected": "moved to Portland"}]))
+    write(tmp_path, "corpus.jsonl", lines([{"_id": "s1", "title": "May", "text": session}]))
+    write(tmp_path, "run.trec", "q Q0 s1 1 1.0 me\n")
+    words = ("--run", "run.trec", "--gold", "gold.jsonl", "--k", "1", "--match", "tokens", "--texts", "corpus.jsonl")
+    assert table(tmp_path, *words)[3].split()[1] == "0.00"
+    assert table(tmp_path, *words, "--match-chunk", "8")[3].split()[1] == "1.00"
+
+
+# Bad input
+
+
+def refused(place: Path, *words: str, code: int = 2) -> str:
+    done = recallbench("evaluate", *words, cwd=place)
+    assert done.returncode == code
+    assert done.stdout == ""
+    return done.stderr
+
+
+BAD_RUNS = {
+    "twice": (["a", "b", "a"], "'a' again at place 3"),
+    "unordered": ([["a", 0.1], ["b", 0.2]], "0.2 at place 2, behind 0.1"),
+    "no ranking": ("a", "'a'"),
+    "none": (None, "no such field"),
+    "no id": ([None], "None"),
+    "two forms": ([["a", 1.0], "b"], "'b'"),
+    "no score": ([["a", "high"]], "high"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_RUNS)
+def test_a_bad_case_is_named_and_does_not_lose_the_others(tmp_path: Path, bad: str) -> None:
+    ranked, said = BAD_RUNS[bad]
+    write(tmp_path, "run.jsonl", lines([{"query_id": "q1", "ranked": ["a"]}, {"query_id": "q2", "ranked": ranked}]))
+    write(tmp_path, "gold.json", json.dumps({"q1": ["a"], "q2": ["b"]}))
+    words = ("--run", "run.jsonl", "--gold", "gold.json", "--k", "3")
+    told = refused(tmp_path, *words)
+    assert "run.jsonl, line 2" in told
+    assert "`q2`" in told
+    assert said in told
+    done = recallbench("evaluate", *words, "--keep-going", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "q2 (failed)           0.00" in done.stdout
+    assert "MEAN                  0.50" in done.stdout
+    assert said in done.stdout
+    assert "1 case failed" in done.stderr
+
+
+BAD_GOLDS = {
+    "nothing": ({"relevant": []}, 'kind="abstention"'),
+    "twice": ({"relevant": ["a", "a"]}, "'a' again"),
+    "no ids": ({"relevant": "a"}, "a list of ids"),
+    "a grade": ({"relevant": {"a": "high"}}, "'high'"),
+    "NaN": ({"relevant": {"a": float("nan")}}, "NaN"),
+    "a kind": ({"relevant": ["a"], "kind": 3}, "`kind` is no text"),
+    "abstention": ({"relevant": ["a"], "kind": "abstention"}, "should find nothing"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_GOLDS)
+def test_gold_that_is_none(tmp_path: Path, bad: str) -> None:
+    fields, said = BAD_GOLDS[bad]
+    write(tmp_path, "gold.jsonl", lines([{"query_id": "q1", "relevant": ["a"]}, {"query_id": "q2", **fields}]))
+    write(tmp_path, "run.json", '{"q1": ["a"], "q2": ["b"]}')
+    told = refused(tmp_path, "--run", "run.json", "--gold", "gold.jsonl")
+    assert "gold.jsonl, line 2" in told
+    assert said in told
+
+
+def test_a_refused_case_of_the_gold_is_left_out_and_named(tmp_path: Path) -> None:
+    write(tmp_path, "gold.jsonl", lines([{"query_id": "q1", "relevant": ["a"]}, {"query_id": "q2", "relevant": []}]))
+    write(tmp_path, "run.json", '{"q1": ["a"]}')
+    done = recallbench("evaluate", "--run", "run.json", "--gold", "gold.jsonl", "--keep-going", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "left out: gold.jsonl, line 2: case `q2`: nothing is relevant" in done.stdout
+
+
+def test_queries_that_only_one_file_has(tmp_path: Path) -> None:
+    write(tmp_path, "gold.json", '{"q1": ["a"], "q2": ["b"]}')
+    write(tmp_path, "run.json", '{"q1": {"a": 1}, "q9": {"a": 1}}')
+    told = table(tmp_path, "--run", "run.json", "--gold", "gold.json", "--k", "1")
+    assert "run.json: 1 query (q2) not answered, which counts as an empty ranking" in told
+    assert "run.json: 1 query (q9) not in the gold, left out" in told
+    assert told[5] == "MEAN            0.50         0.50  0.50    0.50"
+    write(tmp_path, "other.json", '{"x": {"a": 1}}')
+    assert "answers no query of the gold" in refused(tmp_path, "--run", "other.json", "--gold", "gold.json")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--k", "0"), "expected: a whole number, 1 or more"),
+        (("--k", "three"), "--k"),
+        (("--ks", "1,0"), "--ks are depths"),
+        (("--ks", "1;2"), "--ks are depths"),
+        (("--plot", "p.svg"), "--plot draws what --ks works out"),
+        (("--format", "csv", "--ks", "1"), "CSV holds one table"),
+        (("--by", "colour"), "no case has a colour"),
+        (("--match-chunk", "60"), "ids have no chunks"),
+        (("--match", "tokens"), "nothing to match by text"),
+        (("--match", "tokens", "--match-threshold", "2"), "between 0 and 1"),
+        (("--texts", "gold.jsonl"), "--texts are for matching by text"),
+        (("--compare", "absent.json"), "absent.json"),
+        (("--store", "bm25"), "--store is for a labelled set"),
+        (("--gold", "absent.jsonl"), "absent.jsonl"),
+        (("--run", "empty"), "empty"),
+        (("--run", "words"), "6 columns"),
+        (("--run", "list.json"), "not one of the forms"),
+        (("--run", "cut.json"), "cut.json"),
+        (("--run", "."), "a regular file"),
+    ],
+)
+def test_what_can_not_be_done_is_told(place: Path, words: tuple[str, ...], said: str) -> None:
+    for name, text in (
+        ("empty", "\n"),
+        ("words", "hello there\n"),
+        ("list.json", '{"q1": 3}'),
+        ("cut.json", '{"q1": {'),
+    ):
+        write(place, name, text)
+    assert said in refused(place, "--gold", "gold.jsonl", *words)
+
+
+def test_files_and_a_folder_have_options_of_their_own(place: Path) -> None:
+    assert "nothing to evaluate" in refused(place)
+    assert "a folder and files at once" in refused(place, ".", "--gold", "gold.jsonl")
+    assert "--ks is for rankings in files" in refused(place, ".", "--ks", "1")
+
+
+def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
+    done: subprocess.CompletedProcess[str]
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    stated = {one["measure"]: one["value"] for one in metrics["estimates"]["overall"]}
+    words = ("--run", "r/run.trec", "--gold", "r/qrels.trec", "--format", "json")
+    found = json.loads("\n".join(table(tmp_path, *words)))
+    for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
+        assert found["mean"][name] == pytest.approx(stated[name])

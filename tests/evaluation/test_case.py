@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recallbench import Case
+from recallbench.errors import InputError
+
+
+def test_a_case_keeps_what_it_was_given() -> None:
+    case = Case("q", ["a", "b"], {"a": 3, "b": 1}, kind="fact", labels={"tenant": "t1"})
+    assert (case.relevant, case.grades, case.name) == (("a", "b"), {"a": 3.0, "b": 1.0}, "q")
+    assert (case.label("kind"), case.label("tenant"), case.label("scope")) == ("fact", "t1", "")
+    assert Case("q", {"a": 2, "b": 0}).relevant == ("a",)
+    assert Case("q", {"a": 2, "b": 0}).grades == {"a": 2.0, "b": 0.0}
+    assert Case("q", kind="abstention").relevant == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"relevant": []}, 'relevant ids, an expected text, or kind="abstention"'),
+        ({"relevant": None}, "a list of ids"),
+        ({"relevant": "acme"}, "ids in brackets, as ['acme']"),
+        ({"relevant": ["a", "b", "a"]}, "'a' again"),
+        ({"relevant": [["a"]]}, "ids can be hashed"),
+        ({"relevant": [None]}, "None"),
+        ({"relevant": [("a", 0.5)]}, "a pair with a number is a scored hit"),
+        ({"relevant": {"a": -1}}, "-1 for 'a'"),
+        ({"relevant": {"a": float("nan")}}, "nan for 'a'"),
+        ({"relevant": {"a": "2"}}, "'2' for 'a'"),
+        ({"relevant": {"a": 0}}, "none of these"),
+        ({"relevant": ["a"], "grades": {"b": 1}}, "a grade for 'a'"),
+        ({"relevant": {"a": 1}, "grades": {"a": 1}}, "in both"),
+        ({"relevant": ["a"], "kind": "abstention"}, "1 relevant"),
+        ({"relevant": [], "kind": "abstention", "expected": "x"}, "an expected text"),
+        ({"relevant": ["a"], "expected": " "}, "a string that is not blank"),
+    ],
+)
+def test_a_case_that_is_none_names_itself(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Case("where is acme?", **given)
+    assert str(caught.value).startswith("case `where is acme?`: ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("query", ["", "  ", None, 3])
+def test_a_query_is_a_text(query: Any) -> None:
+    with pytest.raises(InputError, match="a query is a text"):
+        Case(query, ["a"])

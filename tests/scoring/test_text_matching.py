@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallbench.errors import UsageError
+from recallbench.scoring.text_matching import (
+    Likeness,
+    Matching,
+    Read,
+    first_match,
+    likeness,
+    overlap,
+    random_matches,
+    token_f1,
+    words,
+)
+
+texts = st.text(alphabet="abc de.,'Fé", max_size=30)
+
+
+def test_the_example_of_the_capital() -> None:
+    # 6 expected tokens, 10 retrieved, 6 shared: 12 / 16.
+    long = "Paris is the capital and most populous city of France…"
+    assert token_f1("Paris is the capital of France.", long) == 0.75
+    assert likeness(Read("Paris is the capital of France."), Read(long)).matches(Matching("tokens"))
+
+
+def test_tokens_are_words_in_lower_case_without_punctuation() -> None:
+    assert words("Don't PANIC: “42” – it’s…\n€5!") == ["dont", "panic", "42", "its", "5"]
+    assert words("...") == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "f1"),
+    [
+        ("blue", "blue", 1.0),
+        ("blue blue", "Blue.", 1.0),
+        ("red", "blue", 0.0),
+        ("", "blue", 0.0),
+        ("", "", 0.0),
+        ("a b", "b c d", 2 * 1 / 5),
+    ],
+)
+def test_f1_by_hand(expected: str, text: str, f1: float) -> None:
+    assert token_f1(expected, text) == pytest.approx(f1)
+
+
+@given(texts, texts)
+def test_f1_is_symmetric_and_0_without_overlap(one: str, other: str) -> None:
+    value = token_f1(one, other)
+    assert value == token_f1(other, one)
+    shared = set(words(one)) & set(words(other))
+    assert (value > 0) == bool(shared)
+    assert (value == 1) == (set(words(one)) == set(words(other)) and bool(shared))
+
+
+def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
+    filler = " ".join(f"word{n}" for n in range(500))
+    session = f"{filler} the answer is Portland, Oregon {filler}"
+    whole, chunked = Read(session), Read(session, 10)
+    wanted = Read("answer: Portland, Oregon")
+    assert whole.f1(wanted) == pytest.approx(6 / (3 + 505))
+    assert chunked.f1(wanted) == pytest.approx(6 / 13)
+
+
+@pytest.mark.parametrize("place", range(40))
+def test_an_answer_of_half_a_chunk_is_whole_in_one_of_them(place: int) -> None:
+    other = [f"w{n}" for n in range(40)]
+    text = " ".join([*other[:place], "a", "b", "c", *other[place:]])
+    chunks = Read(text, 6).chunks
+    assert any({"a", "b", "c"} <= chunk for chunk in chunks)
+    assert max(map(len, chunks)) == 6
+    assert frozenset().union(*chunks) == set(text.split())
+
+
+def test_exact_is_the_same_words_in_the_same_order() -> None:
+    assert Read("Blue!").says(Read("blue"))
+    assert not Read("blue sky").says(Read("sky blue"))
+    assert not Read("a blue sky").says(Read("blue sky"))
+    assert Read("a blue sky", 60).says(Read("blue sky"))
+    assert not Read("a bluest sky", 60).says(Read("blue"))
+    assert not Read("", 60).says(Read("..."))
+
+
+def test_the_first_match_by_method_and_threshold() -> None:
+    likes = [Likeness(False, 0.2), Likeness(False, 0.4), Likeness(True, 1.0)]
+    assert first_match(likes, Matching("tokens")) == 1
+    assert first_match(likes, Matching("tokens"), 0.1) == 0
+    assert first_match(likes, Matching("tokens", 0.5)) == 2
+    assert first_match(likes, Matching("exact")) == 2
+    assert first_match(likes[:1], Matching("tokens")) is None
+
+
+def test_a_matching_names_itself() -> None:
+    named = [
+        Matching(),
+        Matching("exact"),
+        Matching("tokens"),
+        Matching("tokens", 0.5, 60),
+        Matching("exact", chunk=60),
+    ]
+    told = ["id", "exact", "tokens f1>=0.3", "tokens f1>=0.5, chunk 60", "exact, chunk 60"]
+    assert [str(one) for one in named] == told
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("words", 0.3, None), ("tokens", 0.0, None), ("tokens", 1.1, None), ("tokens", float("nan"), None),
+     ("tokens", 0.3, 0), ("id", 0.3, 60)],
+)  # fmt: skip
+def test_a_matching_that_is_none(wrong: tuple) -> None:
+    with pytest.raises(UsageError):
+        Matching(*wrong)
+
+
+def test_random_texts_that_match() -> None:
+    pool = [Read("alpha beta"), Read("gamma"), Read("alpha")]
+    # Drawn for "alpha" are the first (F1 2/3) and the second (0), each about half the time.
+    found = random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
+    assert found.pairs == 400
+    assert found.exact == 0
+    assert found.rates[0.3] == pytest.approx(0.5, abs=0.1)
+    assert found.rates[0.7] == 0
+    assert random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == found
+    assert random_matches([Read("alpha")], [Read("alpha")], [{0}]).pairs == 0
+    assert random_matches([], pool, []).rates == {}
+
+
+def test_overlap_of_sets() -> None:
+    assert overlap({"a", "b"}, {"b"}) == pytest.approx(2 / 3)
+    assert overlap(set(), set()) == 0
