@@ -133,14 +133,14 @@ def markdown(found: Comparison) -> str:
         ["# A against B", ""],
         [f"- {line}" for line in opening(found)],
         [""],
-        _table(HEADER, rows(found)),
+        table(HEADER, rows(found)),
         [""],
         [line for told in verdict(found) for line in (f"**{told.partition(':')[0]}**{told.partition(':')[2] and ':'}"
                                                       f"{told.partition(':')[2]}", "")],
         reading(found),
     ]  # fmt: skip
     if found.kinds:
-        parts += [["", "## By kind", ""], _table(KIND_HEADER, kind_rows(found))]
+        parts += [["", "## By kind", ""], table(KIND_HEADER, kind_rows(found))]
     if found.changed:
         parts.append(["", "## What changed most"])
     for one in found.changed:
@@ -148,13 +148,9 @@ def markdown(found: Comparison) -> str:
             ["", f"### {changed_title(one)}", ""],
             [f"- {line}" for line in texts(one)],
             [""],
-            _table(("rank", "A", "B"), changed_rows(one)),
+            table(("rank", "A", "B"), changed_rows(one)),
         ]
     return "\n".join(line for part in parts for line in part) + "\n"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return table(header, [[cell.replace("|", "\\|") for cell in row] for row in rows])
 
 
 def _side(side: SidePart) -> str:

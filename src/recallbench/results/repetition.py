@@ -160,7 +160,7 @@ def markdown(repetition: Repetition) -> str:
         told = sorted(repetition.moved, key=lambda one: not one.flips)[:SHOWN]
         moved = [
             [
-                one.question_id.replace("|", "\\|"),
+                one.question_id,
                 "flips" if one.flips else "moves",
                 ", ".join("–" if rank is None else str(rank) for rank in one.first_gold),
             ]
