@@ -1,0 +1,221 @@
+"""What each case got, kept in a file, so that a later report can be compared with it case by case."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.evaluation.change import Change
+from recallbench.reading import document
+from recallbench.results.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart, difference_fields
+from recallbench.scoring.judgement import Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.paired import holm, paired_columns
+from recallbench.verdict.comparison_rule import Condition, decide, exit_code
+
+if TYPE_CHECKING:
+    from recallbench.evaluation.case import Case
+    from recallbench.evaluation.report import Report
+
+DIGITS = 10
+"""Kept behind the point: last digits may differ from one processor to the next."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class KeptCase(_Part):
+    case: str
+    sha256: str = Field(description="of the query and all that was relevant")
+    values: list[float] = Field(description="in the order of `measures`; empty where nothing is to be found")
+
+
+class Baseline(_Part):
+    """The file: one case a line, so that a changed one is a changed line."""
+
+    schema_version: str
+    k: int
+    depth: int
+    matching: str
+    measures: list[str]
+    cases: list[KeptCase]
+
+
+class Regressed(RecallBenchError, AssertionError):
+    """A report that is below its baseline; what a test fails with."""
+
+    exit_code = 1
+
+    def __str__(self) -> str:
+        return self.problem if not self.remedy else f"{self.problem}\n  what to do: {self.remedy}"
+
+
+def baseline_of(report: Report, more: Sequence[Measure] = ()) -> Baseline:
+    """The figures of a report by case: the four of its table, and what else is asked for."""
+    measures = _kept(report, more)
+    values = np.column_stack([measure.values(report.judged) for measure in measures])
+    counted = (report.judged.gold > 0).tolist()
+    return Baseline(
+        schema_version="1",
+        k=report.k,
+        depth=report.judged.depth,
+        matching=str(report.matching),
+        measures=[str(one) for one in measures],
+        cases=[
+            KeptCase(
+                case=case.name,
+                sha256=_identity(case),
+                values=[round(float(value), DIGITS) for value in row] if found else [],
+            )
+            for case, row, found in zip(report.cases, values, counted, strict=True)
+        ],
+    )
+
+
+def write(baseline: Baseline, path: Path) -> bool:
+    """Put it there, whole or not at all; False where the same was there already."""
+    head = baseline.model_dump(exclude={"cases"})
+    cases = ",\n".join(f"  {json.dumps(one.model_dump(), ensure_ascii=False)}" for one in baseline.cases)
+    text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    made.write_text(text, encoding="utf-8", newline="\n")
+    made.replace(path)
+    return True
+
+
+def read(path: Path) -> Baseline:
+    """What is kept there; raises InputError for anything else."""
+    try:
+        return Baseline.model_validate_json(document(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(
+            f"{path} is not a baseline",
+            expected="the file that --recallbench-update writes",
+            found=f"{'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}",
+            remedy="get it again from version control, or store it anew with --recallbench-update",
+        ) from None
+
+
+def against(report: Report, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Change:
+    """The report minus its baseline, case by case; raises Regressed where it fell.
+
+    With `drops` by the rule of `recallbench compare --fail-if`: a drop of at least so much is proven (with `strict`,
+    also where it can't be excluded). Without, where a measure of the table fell at a corrected p of .05 or less.
+    """
+    conditions = conditions_of(report, drops)
+    now = baseline_of(report, [one.measure for one in conditions])
+    _same(before, now)
+    names = [name for name in now.measures if name in before.measures]
+    lacking = [str(one.measure) for one in conditions if str(one.measure) not in names]
+    if lacking:
+        raise UsageError(
+            f"the baseline has no {lacking[0]}",
+            expected=", ".join(before.measures),
+            found=lacking[0],
+            remedy="store it anew with --recallbench-update",
+        )
+    first, second = (_values(one, names) for one in (before, now))
+    found = paired_columns(first, second)
+    shown = {str(one) for one in report.columns}
+    primary = [i for i, name in enumerate(names) if name in shown]
+    adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
+    parts = tuple(
+        DifferencePart.model_validate(difference_fields(name, one, adjusted.get(i)))
+        for i, (name, one) in enumerate(zip(names, found, strict=True))
+    )
+    change = Change(parts, tuple(map(float, first.mean(0))), tuple(map(float, second.mean(0))), now.matching)
+    decided = [decide(one, _measured(change, names.index(str(one.measure)))) for one in conditions]
+    fallen = [one.measure for one in parts if one.difference < 0 and one.p_holm is not None and one.p_holm <= LEVEL]
+    if exit_code(decided, fallen, strict=strict):
+        raise Regressed(_told(change, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
+    return change
+
+
+def conditions_of(report: Report, drops: Mapping[str, float] | None) -> list[Condition]:
+    """Which drops must not be; raises UsageError for a share that is none, or a measure that no case has."""
+    conditions = []
+    for name, share in (drops or {}).items():
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+            raise UsageError(f"a drop of {name}", expected="a share above 0 and at most 1", found=repr(share))
+        measure = _named(report, name)
+        if not measure.separable:
+            raise UsageError(f"{measure} can't be compared case by case", expected="a measure that each case has")
+        conditions.append(Condition(measure, float(share)))
+    return conditions
+
+
+def _named(report: Report, name: str) -> Measure:
+    short = {one.name: one for one in report.measures} | {"recall": report.columns[0]}
+    return short[name] if name in short else parse(name)
+
+
+def _kept(report: Report, more: Sequence[Measure]) -> list[Measure]:
+    return list(dict.fromkeys([*report.columns, *more]))
+
+
+def _identity(case: Case) -> str:
+    """One hash over what is asked and what answers it; the order in which ids were given does not count."""
+    grades = {repr(id): grade for id, grade in (case.grades or {}).items()}
+    told = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _same(before: Baseline, now: Baseline) -> None:
+    """Raises InputError, with the first difference, unless both are of the same cases, scored alike."""
+    for what in ("k", "matching"):
+        if getattr(before, what) != getattr(now, what):
+            raise _other(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
+    old, new = ({one.case: one.sha256 for one in side.cases} for side in (before, now))
+    for name in old.keys() - new.keys():
+        raise _other(f"the case {name!r}", "none of that name")
+    for name in new.keys() - old.keys():
+        raise _other("no other cases", f"a new case {name!r}")
+    for one, other in zip(before.cases, now.cases, strict=True):
+        if one.case != other.case:
+            raise _other(f"the case {one.case!r} at its place", f"{other.case!r}")
+        if one.sha256 != other.sha256:
+            raise _other(f"the case {one.case!r} with what was relevant then", "another query or other relevant ids")
+    if not any(one.values for one in now.cases):
+        raise _other("a case with something to find", "none")
+
+
+def _other(expected: str, found: str) -> InputError:
+    return InputError(
+        "the baseline is of other cases",
+        expected=f"{expected}, as in the baseline",
+        found=found,
+        remedy="if that is meant, store the baseline anew with --recallbench-update",
+    )
+
+
+def _values(side: Baseline, names: Sequence[str]) -> Floats:
+    columns = [side.measures.index(name) for name in names]
+    rows = [[one.values[column] for column in columns] for one in side.cases if one.values]
+    return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(columns))
+
+
+def _measured(change: Change, i: int) -> MeasuredPart:
+    rest = {"first": change.before[i], "second": change.after[i], "role": "secondary", "turning": []}
+    return MeasuredPart.model_validate(change.parts[i].model_dump() | rest)
+
+
+def _told(change: Change, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
+    lines = ["below the baseline:"]
+    lines += [f"  {one.outcome}: {one.condition}: {one.reason}" for one in decided if one.outcome != "passes"]
+    if not decided:
+        lines += [f"  {name} fell, at a corrected p of at most {LEVEL}" for name in fallen]
+    return "\n".join([*lines, *(f"  {line}" for line in change.said())])
