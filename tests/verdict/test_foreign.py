@@ -90,8 +90,9 @@ def test_what_was_cut_off_is_bounded_and_the_protocols_own_figure_told(tmp_path:
     status, told = claim(published(tmp_path, rows, overall={"recall@25": 0.7512}), "recall@25")
     assert status == "fail"
     assert told == (
-        "0.7512 can't be taken again: rows keep too few ids, by which recall_frac@25 lies between 0.5000 and 1.0000; "
-        "recall_all@25 lies between 0.0000 and 1.0000; the protocol means recall_any@25, which is 1.0000 "
+        "0.7512 can't be taken again: rows keep too few ids, by which recall_frac@25 lies between 0.5000 and 1.0000, "
+        "by stated ranks; recall_all@25 lies between 0.0000 and 1.0000; the protocol means recall_any@25, which is "
+        "1.0000, by stated ranks "
         "(metrics.json /overall/recall@25)"
     )
 
@@ -129,7 +130,10 @@ def test_an_id_that_comes_twice_in_a_conversation_is_a_leak(tmp_path: Path) -> N
     found = checks(published(tmp_path, rows, overall={"recall@10": 0.8}))
     assert found["RB-F-TWICE doubled ids"].status == "fail"
     scope = found["RB-F-SCOPE ids in scope"]
-    told = "1 questions: conv-1 qi=4 lists D2: it comes twice, and conv-1 has each session once"
+    told = (
+        "1 ids in 1 questions cannot be of the question's own scope: "
+        "conv-1 qi=4 lists D2: it comes twice, and conv-1 has each session once"
+    )
     assert (scope.status, scope.observed) == ("fail", told)
     status, text = claim(tmp_path, "recall@10")
     assert status == "fail"
@@ -137,12 +141,52 @@ def test_an_id_that_comes_twice_in_a_conversation_is_a_leak(tmp_path: Path) -> N
 
 
 def test_stated_first_ranks_are_held_against_the_lists(tmp_path: Path) -> None:
-    rows = [row(0, ["D1"], ["D2", "D1"], 1), row(1, ["D1"], ["D2"], None, mrr=0.5), row(2, ["D1"], ["D2"] * 1, 7)]
+    rows = [row(0, ["D1"], ["D2", "D1"], 1), row(1, ["D1"], ["D2"], None, mrr=0.5), row(2, ["D1"], ["D2"], 7)]
     found = checks(published(tmp_path, rows))["RB-F-FIRST first hits as kept"]
     assert (found.status, found.observed) == (
         "fail",
-        "conv-1 qi=0 states 1, its list has 2; conv-1 qi=1 states mrr 0.5 beside first rank 0",
+        "conv-1 qi=0 states 1, its list has 2; conv-1 qi=1 states mrr 0.5 beside first rank 0; "
+        "conv-1 qi=2 states 7, its list has none",
     )
+
+
+def test_only_first_ranks_that_the_lists_show_agree(tmp_path: Path) -> None:
+    """In a list of ten a hit may lie deeper; a shorter one ended by itself, and shows that there is none."""
+    ten = [f"D{n}" for n in range(10, 20)]
+    rows = [row(0, ["D1"], ["D2", "D1"], 2), row(1, ["D1"], ten, 20), row(2, ["D1"], ten), row(3, ["D1"], ["D2"])]
+    found = checks(published(tmp_path, rows))["RB-F-FIRST first hits as kept"]
+    assert (found.status, found.observed) == (
+        "pass",
+        "2 agree with their lists; 1 lie deeper than what was kept and are only stated; of 1 it is only stated that no "
+        "first hit came, and none is among the kept ids",
+    )
+
+
+def test_ids_are_counted_apart_from_questions(tmp_path: Path) -> None:
+    found = checks(published(tmp_path, [row(n, ["D1"], ["D2", "D2"]) for n in range(7)]))["RB-F-SCOPE ids in scope"]
+    assert found.observed.startswith("7 ids in 7 questions cannot be of the question's own scope: ")
+    assert found.observed.endswith("; and 2 more ids")
+
+
+def test_scores_that_rise_are_named_and_those_that_fit_no_list_refused(tmp_path: Path) -> None:
+    folder = published(tmp_path, [row(0, ["D1"], ["D2", "D1"], 2, scores=[0.1, 0.2])])
+    order = checks(folder)["RB-F-ORDER scores ordered"]
+    assert (order.status, order.observed) == ("fail", "conv-1 qi=0 rises")
+    for scores in ([0.1], [0.1, "a"], [0.1, True], 7):
+        folder = published(tmp_path, [row(0, ["D1"], ["D2", "D1"], 2, scores=scores)])
+        unreadable = checks(folder)["RB-F-ROWS rows readable"]
+        assert (unreadable.status, "field scores" in unreadable.observed) == ("fail", True)
+
+
+def test_two_ranges_of_one_definition_say_what_differs(tmp_path: Path) -> None:
+    """Turns as they were ranked, and cut to sessions: the kept ids bound either otherwise."""
+    ranked = ["D3:1", "D3:2", "D1:9", *(f"D{n}:1" for n in range(10, 17))]
+    rows = [row(0, ["D1:1", "D2:1"], ranked), row(1, ["D4:1", "D5:1"], ranked)]
+    for one in rows:
+        del one["first_hit_rank"], one["mrr"]
+    told = claim(published(tmp_path, rows, overall={"recall@25": 0.6012}), "recall@25")[1]
+    assert "recall_any@25, bare ids, lies between 0.0000 and 1.0000" in told
+    assert "recall_any@25, bare ids, turns cut to sessions, lies between 0.5000 and 1.0000" in told
 
 
 def test_figures_of_rows(tmp_path: Path) -> None:
@@ -272,7 +316,8 @@ def test_a_trec_folder(tmp_path: Path) -> None:
     assert found["RB-F-CLAIM published recall_10"].status == "fail"
     assert found["RB-F-CLAIM published success_10"].status == "pass"
     assert found["RB-F-CLAIM published recip_rank"].status == "pass"
-    assert found["RB-F-SCOPE ids in scope"].observed == "1 questions: q1 lists d/5: it is of d"
+    scope = found["RB-F-SCOPE ids in scope"].observed
+    assert scope == "1 ids in 1 questions cannot be of the question's own scope: q1 lists d/5: it is of d"
     assert found["RB-F-ORDER scores ordered"].status == "pass"
 
 

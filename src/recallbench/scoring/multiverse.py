@@ -94,6 +94,11 @@ class Cell:
         return self.exact and self.kept_high - self.kept_low >= 1e-9
 
     @property
+    def narrowed(self) -> bool:
+        """Stated ranks tell more of it than the kept ids alone, if not all."""
+        return (self.kept_high - self.kept_low) - (self.high - self.low) >= 1e-9
+
+    @property
     def universe(self) -> str:
         return f"{self.definition}, {self.scope}, over {self.denominator} ({self.n})"
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from recallbench.results.layouts.layout import plain
 from recallbench.scoring.multiverse import (
     LONGMEMEVAL,
     RECALLS,
@@ -57,7 +58,7 @@ class Named:
 
 def named(name: str) -> Named:
     """The family, depth and protocol meaning of a published name; no family for what is no ranking measure."""
-    match = _NAME.fullmatch(name)
+    match = _NAME.fullmatch(plain(name))
     word = match["word"].lower() if match else ""
     family, kind = _WORDS.get(word, ("", ""))
     k = int(match["k"]) if match and match["k"] else None
@@ -120,12 +121,17 @@ def _found(
     # Among as many universes as there are, one of another denominator may give the number by chance.
     ordered = tuple(cell for cell in ordered if cell.protocol == ordered[0].protocol)
     ordered = tuple(cell for cell in ordered if cell.denominator == ordered[0].denominator)
-    rounded = digits < 3 and abs(ordered[0].low - value) > 1e-9
-    told = f"{value} is {_several(ordered)}" + (
-        " (few decimals were printed: others may round to it)" if rounded else ""
-    )
-    if all(cell.stated for cell in ordered):
-        first = ordered[0]
+    first = ordered[0]
+    # Two decimals or fewer cover a wide range; one decimal covers a tenth of all there is.
+    rounded = digits < 3 and abs(first.low - value) > 1e-4
+    others = {f"{cell.low:.4f}" for cell in follows} - {f"{first.low:.4f}"}
+    vague = rounded and (digits < 2 or bool(others))
+    told = f"{value} is {_several(ordered)}"
+    if rounded:
+        half = 0.5 * 10.0**-digits
+        told += f" (few decimals: as printed it covers {value - half:.4g} to {value + half:.4g}"
+        told += f", and {len(others)} other figures of that name lie there)" if others else ")"
+    if first.stated:
         told += (
             "; it rests on the stated rank of each first hit: the kept ids alone bound it to "
             f"{first.kept_low:.4f} to {first.kept_high:.4f}"
@@ -149,6 +155,8 @@ def _found(
         return Origin("cannot-tell", ordered, f"{told}; whether each id is of its question's own scope can't be told")
     if protocol.stated:
         return Origin("cannot-tell", ordered, told)
+    if vague:
+        return Origin("cannot-tell", ordered, f"{told}: too few to tell whether it is this one")
     return Origin("pass", ordered, f"{told}, as the protocol means it")
 
 
@@ -162,7 +170,12 @@ def _not_found(
 ) -> Origin:
     open_cells = [cell for cell in family if not cell.exact and agrees_within(cell, value)]
     if open_cells:
-        shown = dict.fromkeys(f"{cell.definition} {_figure(cell)}" for cell in open_cells if cell.protocol)
+        several = len({cell.scope for cell in open_cells}) > 1
+        shown = dict.fromkeys(
+            f"{cell.definition}{f', {cell.scope},' if several else ''} {_figure(cell)}"
+            for cell in open_cells
+            if cell.protocol
+        )
         kept = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
         text = f"{value} can't be taken again: rows keep too few ids, by which {kept}"
         if protocol is None or agrees_within(protocol, value):
@@ -192,7 +205,7 @@ def _several(cells: Sequence[Cell]) -> str:
         told[0] = f"{first.definition.kind}@{depths[0]} to @{depths[-1]} alike, {first.scope}, over "
         told[0] += f"{first.denominator} ({first.n}): {first.low:.5f}"
     kinds = dict.fromkeys(
-        str(c.definition)
+        str(c.definition) + (", by stated ranks" if c.stated and not first.stated else "")
         for c in cells
         if c.definition != first.definition and not (len(depths) > 1 and c.definition.kind == "mrr")
     )
@@ -203,4 +216,5 @@ def _several(cells: Sequence[Cell]) -> str:
 def _figure(cell: Cell | None) -> str:
     if cell is None:
         return "can't be told"
-    return f"is {cell.low:.4f}" if cell.exact else f"lies between {cell.low:.4f} and {cell.high:.4f}"
+    rests = ", by stated ranks" if cell.narrowed else ""
+    return (f"is {cell.low:.4f}" if cell.exact else f"lies between {cell.low:.4f} and {cell.high:.4f}") + rests

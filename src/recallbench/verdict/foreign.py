@@ -8,6 +8,9 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
+from recallbench.results.layouts import trec
+from recallbench.results.layouts.layout import Imported
+from recallbench.results.layouts.prose import Told, reports, told
 from recallbench.results.layouts.registry import recognised
 from recallbench.results.layouts.rescoring import field
 from recallbench.verdict.audit import Audit
@@ -15,7 +18,9 @@ from recallbench.verdict.dataset import chosen
 from recallbench.verdict.decision import decide
 from recallbench.verdict.foreign_case import CODES, ForeignCase, check, corpus_rules, dataset_of, held
 from recallbench.verdict.foreign_claims import claims
+from recallbench.verdict.foreign_report import words
 from recallbench.verdict.foreign_rows import rows
+from recallbench.verdict.foreign_words import compared
 from recallbench.verdict.gate import Check
 from recallbench.verdict.gates.artefacts import committed
 
@@ -49,10 +54,33 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
     corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
     dataset, why = dataset_of(imported, corpus_file, rules, environ)
-    case = ForeignCase(imported, field(imported, dataset), dataset, corpus, rules, why)
-    checks = (blocked, _committed(folder), *_guarded(_facts, case), *_guarded(rows, case), *_guarded(claims, case))
+    spoken, unreadable_words = _words(folder, imported)
+    case = ForeignCase(
+        imported,
+        field(imported, dataset),
+        dataset,
+        corpus,
+        rules,
+        why,
+        compared(spoken.figures, imported.claims),
+        spoken.loose,
+        unreadable_words,
+    )
+    made = [check for look in (_facts, rows, claims, words) for check in _guarded(look, case)]
+    checks = (blocked, _committed(folder), *made)
     name = corpus.name if corpus is not None else ""
     return Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
+
+
+def _words(folder: Path, imported: Imported) -> tuple[Told, str]:
+    """The figures in its reports and in the texts of its files, and why reports can't be read, if so."""
+    inside = told(imported.texts, by_line=False)
+    try:
+        # A TREC folder's other texts are its runs.
+        outside = told(reports(folder, plain_texts=imported.layout != trec.NAME))
+    except InputError as error:
+        return inside, f"{error.problem}: {error.found}"
+    return Told(outside.figures + inside.figures, outside.loose), ""
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:

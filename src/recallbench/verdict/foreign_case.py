@@ -11,8 +11,9 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.layouts.dataset import Dataset, index
-from recallbench.results.layouts.layout import Imported
+from recallbench.results.layouts.layout import Imported, Text
 from recallbench.results.layouts.rescoring import Field
+from recallbench.verdict.foreign_words import Compared
 from recallbench.verdict.gate import Check, Status
 
 CODES: Mapping[str, str] = {
@@ -33,6 +34,8 @@ CODES: Mapping[str, str] = {
     "RB-F-FIRST": "the stated rank of each first hit is that of the kept list",
     "RB-F-STATED": "figures that rows state of themselves are re-derived, and under which definition",
     "RB-F-CLAIM": "a published number is reproduced, and means what the protocol means by its name",
+    "RB-F-REPORT": "figures in words and tables are the published ones, at the precision they are printed with",
+    "RB-F-UNREAD": "every number that may be a claim could be read",
     "RB-F-BROKEN": "every check could be made: one that broke down is a failed one",
     "RB-F-INTERVAL": "published intervals are re-derived, and count questions as dependent where they are",
 }
@@ -52,6 +55,12 @@ class ForeignCase:
     corpus: CorpusRules | None
     rules: Rules
     why_no_dataset: str
+    compared: Compared
+    """Its figures in words beside its other claims."""
+    loose: tuple[Text, ...] = ()
+    """Numbers in words that stand by no measure."""
+    unreadable: str = ""
+    """Why its words can't be read; empty where they can."""
 
 
 def check(code: str, name: str, status: Status, observed: str, required: str = "", needed: bool = True) -> Check:
@@ -64,10 +73,10 @@ def held(code: str, name: str, wrong: Sequence[str], right: str, needed: bool = 
     return check(code, name, "fail" if wrong else "pass", few(wrong) if wrong else right, needed=needed)
 
 
-def few(told: Sequence[str]) -> str:
-    """The first few of what was found, and how many more there are."""
+def few(told: Sequence[str], what: str = "") -> str:
+    """The first few of what was found, and how many more there are; `what` names what is counted."""
     rest = len(told) - NAMED
-    return "; ".join(told[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
+    return "; ".join(told[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
 
 
 def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> CorpusRules | None:

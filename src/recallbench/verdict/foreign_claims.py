@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from recallbench.results.layouts.layout import Claim
-from recallbench.scoring.judgement import Bools
+from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.multiverse import (
     DEPTHS,
     Cell,
@@ -26,8 +26,10 @@ from recallbench.verdict.gate import Check, Status
 
 
 def claims(case: ForeignCase) -> Iterator[Check]:
-    """One for each published number, and one for their intervals."""
-    published = case.imported.claims
+    """One for each published number, one for their intervals, and one where there is none at all."""
+    published = (*case.imported.claims, *case.compared.alone)
+    if all(claim.quoted for claim in published):
+        yield check("RB-F-CLAIM", "published numbers", "cannot-tell", "nothing is claimed of this run")
     if not published:
         return
     asked = bool(case.imported.questions)
@@ -64,8 +66,12 @@ def claims(case: ForeignCase) -> Iterator[Check]:
                 view = next(view for view in case.field.views if view.name == first.scope)
                 reproduced.append((claim, view, first.definition, mask))
             yield _claim(claim, name, found.status, found.text + (f" [{label}]" if label else ""))
-    if any(claim.low is not None for claim in published):
-        yield _intervals(case, reproduced, digits)
+    if any(_bounded(claim) for claim in published):
+        yield _intervals(case, [claim for claim in published if _bounded(claim)], reproduced, digits)
+
+
+def _bounded(claim: Claim) -> bool:
+    return not claim.quoted and (claim.low is not None or claim.high is not None)
 
 
 def _decimals(claim: Claim) -> int:
@@ -112,34 +118,52 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _intervals(case: ForeignCase, reproduced: Sequence[tuple[Claim, View, Definition, Bools]], digits: int) -> Check:
+def _intervals(
+    case: ForeignCase,
+    published: Sequence[Claim],
+    reproduced: Sequence[tuple[Claim, View, Definition, Bools]],
+    digits: int,
+) -> Check:
     """Whether intervals are mean and 1.96 standard errors, cut at 0 and 1."""
-    tried, wrong = 0, []
-    for claim, view, definition, mask in reproduced:
-        if claim.low is None or claim.high is None:
-            continue
-        low, high = bounds(definition, view)
-        kept = mask & (view.judged.gold > 0)
-        values = low[kept]
-        if len(values) < 2 or float((high - low)[kept].max(initial=0.0)) > 1e-9:
+    form = "the normal one over questions taken as independent"
+    outside = [_interval(claim) for claim in published if not _holds_its_own(claim)]
+    if outside:
+        return check("RB-F-INTERVAL", "intervals", "fail", f"without the number they belong to: {few(outside)}")
+    origins = {id(claim): (view, definition, mask) for claim, view, definition, mask in reproduced}
+    tried, wrong, bare = 0, [], []
+    for claim in published:
+        values = _values(*origins[id(claim)]) if id(claim) in origins else None
+        if values is None or claim.low is None or claim.high is None:
+            bare.append(_interval(claim))
             continue
         tried += 1
         half = 1.96 * float(np.std(values, ddof=1)) / math.sqrt(len(values))
         mean, slack = float(values.mean()), 1.5 * 10.0 ** -min(digits, max(3, printed_decimals(claim.low)))
         if abs(max(0.0, mean - half) - claim.low) > slack or abs(min(1.0, mean + half) - claim.high) > slack:
-            wrong.append(f"{claim.name}{' ' + claim.slice if claim.slice else ''} [{claim.low}, {claim.high}]")
-    if not tried:
-        return check(
-            "RB-F-INTERVAL", "intervals", "cannot-tell", "no number they belong to is reproduced", needed=False
-        )
-    form = "the normal one over questions taken as independent"
-    if wrong:
-        return check("RB-F-INTERVAL", "intervals", "cannot-tell", f"not {form}: {few(wrong)}", needed=False)
+            wrong.append(_interval(claim))
     clustered = case.corpus is not None and case.corpus.name.endswith("locomo")
-    return check(
-        "RB-F-INTERVAL",
-        "intervals",
-        "fail" if clustered else "pass",
-        f"{tried} are {form}" + (", which those of one conversation are not (clarification 10)" if clustered else ""),
-        needed=False,
-    )
+    if clustered and tried > len(wrong):
+        told = f"{tried - len(wrong)} are {form}, which those of one conversation are not (clarification 10)"
+        return check("RB-F-INTERVAL", "intervals", "fail", told)
+    if wrong or bare:
+        parts = [f"not {form}: {few(wrong)}"] if wrong else []
+        parts += [f"the numbers they belong to are not reproduced: {few(bare)}"] if bare else []
+        return check("RB-F-INTERVAL", "intervals", "cannot-tell", "; ".join(parts))
+    return check("RB-F-INTERVAL", "intervals", "pass", f"{tried} are {form}")
+
+
+def _values(view: View, definition: Definition, mask: Bools) -> Floats | None:
+    """What each question counts, where the kept rows fix it for at least two."""
+    low, high = bounds(definition, view)
+    kept = mask & (view.judged.gold > 0)
+    values: Floats = low[kept]
+    return None if len(values) < 2 or float((high - low)[kept].max(initial=0.0)) > 1e-9 else values
+
+
+def _interval(claim: Claim) -> str:
+    return f"{claim.name}{' ' + claim.slice if claim.slice else ''} [{claim.low}, {claim.high}]"
+
+
+def _holds_its_own(claim: Claim) -> bool:
+    low, high = -math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high
+    return low - 1e-4 <= claim.value <= high + 1e-4

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from recallbench.results.layouts.dataset import names_a_turn, session_name
+from recallbench.results.layouts.layout import Asked
 from recallbench.results.layouts.rescoring import OFFICIAL
 from recallbench.scoring.multiverse import DEPTHS, Definition, bounds, definitions
 from recallbench.verdict.definitions import named
 from recallbench.verdict.foreign_case import ForeignCase, check, few, held
+from recallbench.verdict.foreign_counts import counts
 from recallbench.verdict.gate import Check
 
 _PROTOCOL_DEPTH = 50
@@ -25,7 +27,7 @@ def rows(case: ForeignCase) -> Iterator[Check]:
         return
     yield check("RB-F-ROWS", "rows readable", "pass", f"{len(asked)} rows of {imported.rows}")
     yield _questions(case)
-    yield _counts(case)
+    yield counts(case)
     yield _gold(case)
     turns = [one.id for one in asked if any(map(names_a_turn, (*one.ranked, *one.gold)))]
     listed = any(names_a_turn(id) for one in asked for id in one.ranked)
@@ -76,24 +78,6 @@ def _questions(case: ForeignCase) -> Check:
     return held("RB-F-QUESTIONS", "questions complete", wrong, f"{len(asked)} rows, each a question of the dataset")
 
 
-def _counts(case: ForeignCase) -> Check:
-    asked, facts = case.imported.questions, case.imported.facts
-    wrong = [
-        f"{name} says {facts[name]}, there are {len(asked)} rows"
-        for name in ("n_questions_with_evidence", "n_evaluated")
-        if name in facts and facts[name] != str(len(asked))
-    ]
-    segments = facts.get("n_corpus_segments", "")
-    if case.corpus is not None and segments and segments != str(case.corpus.segments):
-        wrong.append(f"n_corpus_segments says {segments}, the protocol registers {case.corpus.segments}")
-    wrong += [
-        f"{claim.where} counts {claim.n} for {claim.name}, there are {len(asked)} rows"
-        for claim in case.imported.claims
-        if not claim.slice and not claim.quoted and claim.n is not None and claim.n > len(asked)
-    ]
-    return held("RB-F-COUNTS", "counts", wrong, "no stated count contradicts the rows")
-
-
 def _gold(case: ForeignCase) -> Check:
     if case.dataset is None:
         return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
@@ -116,7 +100,8 @@ def _scope(case: ForeignCase) -> Check:
     if leaks:
         questions = len({leak.question for leak in leaks})
         wrong = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
-        return check("RB-F-SCOPE", "ids in scope", "fail", f"{questions} questions: {few(wrong)}")
+        told = f"{len(leaks)} ids in {questions} questions cannot be of the question's own scope: {few(wrong, 'ids')}"
+        return check("RB-F-SCOPE", "ids in scope", "fail", told)
     if case.field.scoping == "unknown":
         strange = sum(its is None for its in case.field.known)
         told = "ids do not name their scope, nor does a dataset tell"
@@ -159,23 +144,32 @@ def _first(case: ForeignCase) -> Iterator[Check]:
     stated = [one for one in asked if one.first is not None]
     if not stated:
         return
-    wrong = []
+    wrong, agreeing, deeper, without = [], 0, 0, 0
     for one in stated:
         golden = set(one.gold)
         place = next((rank for rank, id in enumerate(one.ranked, start=1) if id in golden), 0)
-        fits = place == one.first or (not place and (one.first or 0) > len(one.ranked))
-        if not fits:
+        if place == one.first and (place or not _cut(case, one)):
+            agreeing += 1
+        elif not place and not one.first:
+            without += 1
+        elif not place and (one.first or 0) > len(one.ranked) and _cut(case, one):
+            deeper += 1
+        else:
             wrong.append(f"{one.id} states {one.first or 'none'}, its list has {place or 'none'}")
         reciprocal = one.stated.get("mrr")
         if reciprocal is not None and abs(reciprocal - (1 / one.first if one.first else 0.0)) > 1e-4:
             wrong.append(f"{one.id} states mrr {reciprocal} beside first rank {one.first}")
-    deeper = sum(1 for one in stated if (one.first or 0) > len(one.ranked))
-    yield held(
-        "RB-F-FIRST",
-        "first hits as kept",
-        wrong,
-        f"{len(stated)} agree with their lists; {deeper} lie deeper than what was kept and are only stated",
+    told = f"{agreeing} agree with their lists"
+    told += f"; {deeper} lie deeper than what was kept and are only stated" if deeper else ""
+    told += (
+        f"; of {without} it is only stated that no first hit came, and none is among the kept ids" if without else ""
     )
+    yield held("RB-F-FIRST", "first hits as kept", wrong, told)
+
+
+def _cut(case: ForeignCase, one: Asked) -> bool:
+    """Whether more may have come back than its row keeps."""
+    return 0 < case.imported.depth <= len(one.ranked)
 
 
 def _stated(case: ForeignCase) -> Iterator[Check]:

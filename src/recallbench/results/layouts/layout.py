@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,35 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """A published number of questions, segments or the like."""
+
+    name: str
+    value: int
+    where: str
+    slice: str = ""
+    """The part of the questions it counts; empty for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Something that may be a claim, in a form that nobody reads here."""
+
+    where: str
+    shown: str
+    quoted: bool = False
+    """It is told of another run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of a folder, which may hold figures."""
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """A foreign folder, read."""
 
@@ -80,6 +110,12 @@ class Imported:
     """The file the rankings were read from."""
     corpus: str = ""
     """The corpus they are over, as far as the folder tells."""
+    counts: tuple[Count, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    texts: tuple[Text, ...] = ()
+    """Texts inside its files of figures."""
+    differing: int = 0
+    """Questions whose stated gold gave way to the dataset's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +193,29 @@ class Row:
 
 
 _MEASURE = re.compile(
-    r"(recall|hit|success|hits|mrr|recip_?rank|ndcg|p|precision|map|f1)(_?rate)?(_(any|all|frac|cut))?([@_]?[0-9]+)?",
-    re.IGNORECASE,
+    r"(recall|hit|success|hits|mrr|recip_?rank|ndcg|p|precision|map|f1)(_?rate)?(_(any|all|frac|cut))?([@_]?[0-9]+)?"
 )
+_SPOKEN = re.compile(
+    r"(recall|hits?|hitrate|success|mrr|rr|recip|ndcg|dcg|precision|accuracy|acc|map|f1|score|figure|result|quality)[0-9]*"
+)
+_AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
+
+
+def plain(name: str) -> str:
+    """A measure's name in its plainest spelling: Recall_at_10 and R@10 are recall@10."""
+    text = _AT.sub("@", unicodedata.normalize("NFKC", name).strip().lower())
+    return re.sub(r"^r@(?=[0-9]+$)", "recall@", re.sub(r"^(hit|success)[ -]rate", r"\1_rate", text))
 
 
 def names_a_measure(name: str) -> bool:
     """Whether a field's name is that of a figure, such as recall@10 or mrr."""
-    return _MEASURE.fullmatch(name) is not None
+    return _MEASURE.fullmatch(plain(name)) is not None
+
+
+def speaks_of_a_measure(text: str) -> bool:
+    """Whether any word of it is one that figures are called by."""
+    low = plain(text)
+    return re.search(r"\br@[0-9]", low) is not None or any(map(_SPOKEN.fullmatch, re.findall(r"[a-z]+[0-9]*", low)))
 
 
 def shown(value: object) -> str:

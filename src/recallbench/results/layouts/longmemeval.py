@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
+from recallbench.reading import objects
 from recallbench.results.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
-from recallbench.results.reading import objects
 
 _MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from recallbench.reading import document, objects, parsed
 from recallbench.results.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
-from recallbench.results.reading import document, objects, parsed
 
 ROWS, METRICS = "raw_retrievals.jsonl", "metrics.json"
 

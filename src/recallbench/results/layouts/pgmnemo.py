@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
+from recallbench.reading import document, objects, parsed
 from recallbench.results.layouts.claims import published
 from recallbench.results.layouts.layout import Asked, Imported, Layout, Row, names_a_measure, shown
-from recallbench.results.reading import document, objects, parsed
 
 METRICS, ROWS = "metrics.json", "raw_retrievals.jsonl"
 GOLD = ("evidence_sessions", "evidence", "ground_truth", "answer_session_ids")
@@ -23,7 +24,8 @@ FACTS = (
     *("n_questions_with_evidence", "n_items", "n_evaluated", "run_label", "device", "retrieval_method"),
 )
 
-_LIST = re.compile(r"retrieved(?:_\w+?)??(?:_top([0-9]+))?")
+_SCORES = re.compile(r"(?:retrieved_)?scores(?:_top[0-9]+)?")
+_LIST = re.compile(r"(?!retrieved_scores)retrieved(?:_\w+?)??(?:_top([0-9]+))?")
 
 
 def recognises(folder: Path) -> bool:
@@ -52,16 +54,20 @@ def read(folder: Path) -> Imported:
     stated = parsed(document(path), path)
     questions, depth, lists = _questions(folder / ROWS)
     facts = {name: str(stated[name]) for name in FACTS if stated.get(name) not in (None, "", {})}
+    figures = published(stated, METRICS, FACTS)
     return Imported(
         NAME,
         folder,
         questions,
-        published(stated, METRICS),
+        tuple(figures.claims),
         facts,
         tuple(_untold(folder, questions, facts, lists, depth)),
         depth,
         ROWS if questions else "",
         _corpus(folder, stated, questions),
+        tuple(figures.counts),
+        tuple(figures.unread),
+        tuple(figures.texts),
     )
 
 
@@ -96,6 +102,7 @@ def _asked(row: Row, lists: str) -> Asked:
         id=id or f"{row.text('conv_id')} qi={index}".strip(),
         gold=row.ids(row.one_of(GOLD)),
         ranked=row.ids(lists),
+        scores=_scores(row, lists),
         scope=row.text("conv_id"),
         kinds={name: row.text(name) for name in KINDS if row.text(name)},
         text=row.text("question"),
@@ -107,6 +114,19 @@ def _asked(row: Row, lists: str) -> Asked:
         },
         line=row.line,
     )
+
+
+def _scores(row: Row, lists: str) -> tuple[float, ...]:
+    name = next((name for name in row.fields if _SCORES.fullmatch(name)), None)
+    if name is None:
+        return ()
+    values = row.fields[name]
+    finite = isinstance(values, list) and all(
+        isinstance(one, (int, float)) and not isinstance(one, bool) and math.isfinite(one) for one in values
+    )
+    if not finite or len(values) != len(row.ids(lists)):
+        raise row.refusal(name, f"a finite number for each id of {lists}", shown(values))
+    return tuple(map(float, values))
 
 
 def _first(row: Row) -> int | None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from recallbench.errors import InputError
-from recallbench.results.layouts.layout import Asked, Claim, Imported, Layout, names_a_measure
-from recallbench.results.reading import lines
+from recallbench.reading import lines
+from recallbench.results.layouts.layout import Asked, Claim, Count, Imported, Layout, Unread, names_a_measure
 from recallbench.results.trec import read_qrels, read_run
 
 _RUN = re.compile(r"(.*\.trec|(.*[._-])?run([._-].*)?(\.txt)?|.*\.run)", re.IGNORECASE)
@@ -56,7 +56,8 @@ def read(folder: Path) -> Imported:
             remedy="take the qrels that belong to this run",
         )
     questions = tuple(_asked(id, grades, run.get(id, [])) for id, grades in qrels.items())
-    claims = tuple(claim for path in _named(folder, _EVALUATION) for claim in _claims(path))
+    printed = [one for path in _named(folder, _EVALUATION) for one in _printed(path)]
+    claims = tuple(one for one in printed if isinstance(one, Claim))
     untold = ["a run states no dataset hash, no version and no settings", "a run states no kinds of questions"]
     if len(run) < len(qrels):
         untold.append(f"{len(qrels) - len(run)} judged questions are not in the run: their rankings count as empty")
@@ -64,7 +65,17 @@ def read(folder: Path) -> Imported:
         untold.append("the judgements are graded: whatever has a grade above 0 counts as gold")
     if not claims:
         untold.append("no published number lies in the folder (an evaluation's output as *.eval would be read)")
-    return Imported(NAME, folder, questions, claims, {}, tuple(untold), rows=runs[0].name)
+    return Imported(
+        NAME,
+        folder,
+        questions,
+        claims,
+        {},
+        tuple(untold),
+        rows=runs[0].name,
+        counts=tuple(one for one in printed if isinstance(one, Count)),
+        unread=tuple(one for one in printed if isinstance(one, Unread)),
+    )
 
 
 def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) -> Asked:
@@ -81,13 +92,19 @@ def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) ->
     )
 
 
-def _claims(path: Path) -> Iterator[Claim]:
+def _printed(path: Path) -> Iterator[Claim | Count | Unread]:
     """What trec_eval or ir_measures printed: a measure, `all` and a value, or a measure and a value."""
     for number, line in lines(path):
         fields = line.split()
+        where = f"{path.name} line {number}"
         if len(fields) == 3 and fields[1] == "all":
             fields.pop(1)
+        if len(fields) == 2 and fields[0] == "num_q" and fields[1].isdecimal() and len(fields[1]) < 10:
+            yield Count("num_q", int(fields[1]), where)
+            continue
         if len(fields) != 2 or not names_a_measure(fields[0]):
+            if any(map(str.isdigit, line)) and fields[0] != "runid":
+                yield Unread(where, line.strip()[:60])
             continue
         try:
             value = float(fields[1])
@@ -100,7 +117,7 @@ def _claims(path: Path) -> Iterator[Claim]:
                 found=line.strip()[:80],
                 remedy="make the evaluation again",
             )
-        yield Claim(fields[0], value, f"{path.name} line {number}", decimals=len(fields[1].partition(".")[2]))
+        yield Claim(fields[0], value, where, decimals=len(fields[1].partition(".")[2]))
 
 
 NAME = "trec"
