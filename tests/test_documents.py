@@ -259,6 +259,37 @@ def test_section_5_has_the_commands_of_the_protocol() -> None:
     assert told.count("--dry-run --strict") == 2
 
 
+# Examples of README.md
+
+
+def test_the_example_in_python_prints_what_is_told(tmp_path: Path) -> None:
+    inside = blocks(section(README, "## In Python"))
+    (code,) = [block.body for block in inside if block.language == "python"]
+    (told,) = [block.body for block in inside if block.language == "text"]
+    (tmp_path / "my_queries.py").write_text(code)
+    command = [sys.executable, "my_queries.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    printed, error = done.stdout, done.stderr[done.stderr.index("recallbench.evaluation") :]
+    assert (printed + error).startswith(told)
+
+
+def test_the_examples_with_files_run(tmp_path: Path) -> None:
+    inside = blocks(section(README, "## Rankings made elsewhere"))
+    (gold,) = [block.body for block in inside if block.language == "json"]
+    (tmp_path / "gold.jsonl").write_text(gold)
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(gold)
+    (tmp_path / "texts.jsonl").write_text('{"query": "where", "expected": "Portland", "ranked": ["in portland"]}\n')
+    (tmp_path / "run.trec").write_text("q Q0 a 1 1 me\n")
+    (tmp_path / "qrels.trec").write_text("q 0 a 1\n")
+    commands = [
+        words for words in command_lines(section(README, "## Rankings made elsewhere")) if words[0] == "evaluate"
+    ]
+    assert len(commands) == 5
+    for words in commands:
+        assert recallbench(*words, cwd=tmp_path).returncode == 0
+
+
 # What the documents list
 
 

@@ -5,6 +5,7 @@ LOCOMO_DATA_DIR names the folder of the real LoCoMo file, LONGMEMEVAL_DATA_DIR t
 
 from __future__ import annotations
 
+import api
 import audit
 import compare
 import embedding
@@ -20,7 +21,7 @@ if __name__ == "__main__":
         show(
             [
                 row
-                for part in (startup, scoring, audit, compare, search, whole, embedding, memory)
+                for part in (startup, scoring, api, audit, compare, search, whole, embedding, memory)
                 for row in part.rows()
             ]
         )

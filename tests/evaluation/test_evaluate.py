@@ -162,6 +162,7 @@ BAD: dict[str, tuple[Callable[[str, int], Any], str]] = {
     "None": (lambda q, k: None, "found: None"),
     "a text": (lambda q, k: "acme", "found: a str"),
     "a dictionary": (lambda q, k: {"acme": 1.0}, "found: a dict"),
+    "a set": (lambda q, k: {"acme"}, "found: a set"),
     "a number": (lambda q, k: 7, "found: a int"),
     "too many": (lambda q, k: list("abcdef"), "expected: at most k = 3 hits\n  found: 6"),
     "twice": (lambda q, k: ["a", "b", "a"], "found: 'a' again at place 3"),

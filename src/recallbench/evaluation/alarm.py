@@ -15,18 +15,24 @@ class Late(BaseException):
 
 
 class Alarm:
-    """Armed before each call and disarmed behind it; without a limit neither does anything."""
+    """Told when a call starts and ends; the timer itself is touched only when it rings, which costs calls nothing."""
+
+    __slots__ = ("seconds", "started")
 
     def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
+        self.started: float | None = None
+        """When the call began that is under way; None between calls."""
 
-    def arm(self) -> None:
-        if self._seconds is not None:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
-
-    def disarm(self) -> None:
-        if self._seconds is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+    def ring(self, number: int, frame: FrameType | None) -> None:
+        """Raise in a call that takes too long, else ring again when it would."""
+        seconds = self.seconds or 0.0
+        passed = 0.0 if self.started is None else time.monotonic() - self.started
+        if passed >= seconds:
+            self.started = None
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            raise Late
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - passed))
 
 
 def possible() -> bool:
@@ -37,18 +43,15 @@ def possible() -> bool:
 @contextmanager
 def alarm(seconds: float | None) -> Iterator[Alarm]:
     """An alarm of that many seconds; another's alarm that was set before goes on behind it."""
+    rung = Alarm(seconds)
     if seconds is None:
-        yield Alarm(None)
+        yield rung
         return
-
-    def late(number: int, frame: FrameType | None) -> None:
-        raise Late
-
     started = time.monotonic()
-    before = signal.signal(signal.SIGALRM, late)
-    remaining, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+    before = signal.signal(signal.SIGALRM, rung.ring)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield Alarm(seconds)
+        yield rung
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

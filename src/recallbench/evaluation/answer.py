@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import ge
 from typing import Any
 
 from recallbench.errors import InputError
@@ -31,10 +32,10 @@ def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = Fal
     first. Another order than that of the scores is refused, not repaired: it may be a distance, which gets smaller as
     it gets better.
     """
-    if given is None or isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+    if type(given) is not list and (isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable)):
         found = "None" if given is None else f"a {type(given).__name__}"
         raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
-    hits = list(given)
+    hits = given if type(given) is list else list(given)
     if k is not None and len(hits) > k:
         raise case.wrong("the retriever returned too many", f"at most k = {k} hits", f"{len(hits)}", REMEDY)
     scores: tuple[float, ...] | None = None
@@ -72,9 +73,12 @@ def _is_number(value: Any) -> bool:
 def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
     try:
         ids, given = zip(*hits, strict=True)
-        if not all(map(_is_number, given)):
+        if set(map(type, given)) == {float}:
+            scores = given
+        elif all(map(_is_number, given)):
+            scores = tuple(map(float, given))
+        else:
             raise TypeError
-        scores = tuple(map(float, given))
     except (TypeError, ValueError):
         odd = next((hit for hit in hits if not _is_pair(hit)), hits[0])
         raise case.wrong(
@@ -85,7 +89,7 @@ def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, .
         if place is not None:
             found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
             raise case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
-    if list(scores) != sorted(scores, reverse=True):
+    if not all(map(ge, scores, scores[1:])):
         place, (one, other) = next((n, pair) for n, pair in enumerate(pairwise(scores), 2) if pair[1] > pair[0])
         raise case.wrong(
             "the scores are not in order",
@@ -108,7 +112,7 @@ def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool, repeats: bool) ->
     if len(distinct) < len(ids) and not repeats:
         again, place = next((id, n) for n, id in enumerate(ids, 1) if id in ids[: n - 1])
         raise case.wrong("an id came back twice", "each id once", f"{again!r} again at place {place}", REMEDY)
-    if not scored and any(type(id) is tuple and _is_pair(id) for id in distinct):
+    if not scored and tuple in set(map(type, ids)) and any(_is_pair(id) for id in distinct):
         raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
 
 

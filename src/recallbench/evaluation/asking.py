@@ -73,23 +73,23 @@ class Asking:
         return found
 
     def _into(self, found: list[Answer], cases: Sequence[Case]) -> None:
-        retrieve, k, awaitable = self.retrieve, self.k, inspect.isawaitable
+        retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
         with alarm(self.timeout) as limit:
             for case in cases:
                 try:
-                    limit.arm()
+                    limit.started = monotonic()
                     given = retrieve(case.query, k)
                     if type(given) is not list:
-                        if awaitable(given):
+                        if inspect.isawaitable(given):
                             raise _started(given)
                         if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
                             given = given if isinstance(given, dict) else list(given)  # a generator takes its time here
-                    limit.disarm()
+                    limit.started = None
                     answer = checked(case, given, k, repeats=self.repeats)
                 except Late:
                     answer = self._refuse(case, self._late(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
-                    limit.disarm()
+                    limit.started = None
                     answer = self._refuse(case, error)
                 found.append(answer)
 

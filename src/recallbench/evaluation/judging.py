@@ -18,17 +18,25 @@ def judged_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, c
     """Each answer against the relevant ids of its case; `candidates` is how many items could come back, if known."""
     rankings, gold, grades, sizes = [], [], [], []
     graded = any(case.grades is not None for case in cases)
+    firsts: dict[int, frozenset[int]] = {}
     for case, answer in zip(cases, answers, strict=True):
+        # The relevant ids are the first positions; what else came back follows, in any order.
         number = {id: n for n, id in enumerate(case.relevant)}
         count = len(number)
-        rankings.append([number.setdefault(id, len(number)) for id in answer.ids])
-        gold.append(frozenset(range(count)))
+        gold.append(firsts.get(count) or firsts.setdefault(count, frozenset(range(count))))
         if graded:
-            given = case.grades or {}
-            grades.append({number.setdefault(id, len(number)): grade for id, grade in given.items()})
-        if candidates is not None and len(number) > candidates:
+            for id in case.grades or ():
+                number.setdefault(id, len(number))
+            grades.append({number[id]: grade for id, grade in (case.grades or {}).items()})
+        if candidates is None:
+            known, place = len(number), number.get
+            rankings.append([place(id, n) for n, id in enumerate(answer.ids, known)])
+            sizes.append(known + len(answer.ids))
+            continue
+        rankings.append([number.setdefault(id, len(number)) for id in answer.ids])
+        sizes.append(candidates)
+        if len(number) > candidates:
             raise case.wrong("more items than there are candidates", f"at most {candidates}", f"{len(number)}")
-        sizes.append(len(number) if candidates is None else candidates)
     found = judge(rankings, gold, sizes, depth, grades if graded else None)
     if not found.relevant.any():
         _refuse_unlike_ids(cases, answers)

@@ -1,0 +1,83 @@
+"""The Python API: what it adds to each call of a retriever, and what importing it costs.
+
+The overhead is the time of `evaluate` and of all its means, less that of calling the same retriever in a bare loop, by
+case; the default limit of 60 s a case is on. Beside the import stands a bare `python -c pass` in the same run.
+Run: python benchmarks/performance/api.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from statistics import median
+
+import numpy as np
+
+import recallbench
+from row import Row, show
+
+CASES, ROUNDS = 10_000, 5
+MICROSECONDS, MILLISECONDS = 20.0, 150.0
+
+
+def rows() -> list[Row]:
+    """Medians of several rounds."""
+    return [*(_overhead(k, scored) for k, scored in ((10, False), (10, True))), _import()]
+
+
+def _overhead(k: int, scored: bool) -> Row:
+    rng = np.random.default_rng(42)
+    found: dict[str, list[object]] = {}
+    cases = []
+    for number in range(CASES):
+        ids = [f"d{one}" for one in rng.choice(1000, k, replace=False).tolist()]
+        found[f"query {number}"] = [(id, 1.0 - n / k) for n, id in enumerate(ids)] if scored else list(ids)
+        cases.append(recallbench.Case(f"query {number}", [ids[int(rng.integers(k))], "elsewhere"]))
+
+    def retrieve(query: str, k: int) -> list[object]:
+        return found[query]
+
+    def bare() -> None:
+        for case in cases:
+            retrieve(case.query, k)
+
+    def whole() -> None:
+        str(recallbench.evaluate(cases, retrieve, k))
+
+    taken: dict[str, list[float]] = {"bare": [], "whole": []}
+    for _ in range(ROUNDS):
+        for name, side in (("bare", bare), ("whole", whole)):
+            started = time.perf_counter()
+            side()
+            taken[name].append(time.perf_counter() - started)
+    each = (median(taken["whole"]) - median(taken["bare"])) / CASES * 1e6
+    return Row(
+        f"`recallbench.evaluate` beyond `retrieve`, {CASES:,} cases x {k} {'(id, score) pairs' if scored else 'ids'}",
+        f"under {MICROSECONDS:.0f} µs a case",
+        f"{each:.1f} µs",
+        each < MICROSECONDS,
+    )
+
+
+def _import() -> Row:
+    code = "import sys, recallbench; raise SystemExit(bool({'torch', 'scipy', 'numpy'} & set(sys.modules)))"
+    commands = {"bare": "pass", "import": code}
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for turn in range(ROUNDS + 1):
+        for name, text in commands.items():
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", text], check=True)
+            if turn:
+                taken[name].append(time.perf_counter() - started)
+    bare, whole = (median(taken[name]) * 1e3 for name in commands)
+    return Row(
+        "`import recallbench`",
+        f"under {MILLISECONDS:.0f} ms, without torch or scipy",
+        f"{whole - bare:.0f} ms ({whole:.0f} with Python's own start)",
+        whole - bare < MILLISECONDS,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(show(rows()))
