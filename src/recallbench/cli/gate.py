@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def gate(
     results: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[[NAME=]DIR...]", help="Other folders than the file names for its results."),
+        typer.Argument(metavar="[NAME=]DIR...", help="Other folders than the file names for its results."),
     ] = None,
     config: Annotated[Path, typer.Option("--config", help="Which results, and what they are held to.")] = Path(
         "recallbench.toml"

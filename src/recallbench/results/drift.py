@@ -120,7 +120,7 @@ def markdown(drift: Drift) -> str:
         [f"### {'❌' if drift.fell else '✅'} {title(drift)}", ""],
         [f"- {line}" for line in (*findings(drift), *left_out(drift))],
         [""],
-        table(HEADER, [[cell.replace("|", "\\|") for cell in row] for row in rows(drift)]),
+        table(HEADER, rows(drift)),
         [""],
         reading(drift),
     ]

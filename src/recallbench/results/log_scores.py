@@ -88,7 +88,7 @@ def markdown(found: LogScores) -> str:
     """The whole of it."""
     parts: list[Sequence[str]] = [
         [f"### {', '.join(found.files)} against {found.labels}", ""],
-        table(header(found), [[cell.replace("|", "\\|") for cell in row] for row in rows(found)]),
+        table(header(found), rows(found)),
         [""],
         [f"- {line}" for line in (*intervals(found), *abstention(found), *found.notes)],
     ]

@@ -116,8 +116,7 @@ def markdown(found: Gating) -> str:
     parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {verdict(found)}", ""]]
     for title, chosen in (("Falls short", short_of(found)), ("Holds", kept(found))):
         if chosen:
-            cells = [[cell.replace("|", "\\|") for cell in row] for row in rows(chosen)]
-            parts += [[f"**{title}**", ""], table(HEADER, cells), [""]]
+            parts += [[f"**{title}**", ""], table(HEADER, rows(chosen)), [""]]
     parts.append([f"- {line}" for line in sources(found)])
     return "\n".join(line for part in parts for line in part) + "\n"
 

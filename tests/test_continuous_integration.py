@@ -1,0 +1,174 @@
+"""The examples for CI and the hooks: valid, of commands that exist, and run as they stand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from commandline import environment, recallbench
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / "examples" / "github").glob("*.yml"))
+each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=[path.name for path in WORKFLOWS])
+
+MEMORY = """
+def open_memory(items, vectors):
+    words = {item.id: set(item.text.lower().split()) for item in items}
+    def search(query, k):
+        asked = set(query.text.lower().split())
+        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        return sorted(scored, key=lambda hit: -hit[1])[:k]
+    return search
+open_memory.needs_vectors = False
+"""
+
+
+def read(path: Path) -> Any:
+    """The file as YAML, in which `on` is no boolean."""
+    return yaml.load(path.read_text("utf-8"), Loader=yaml.BaseLoader)
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    (job,) = read(path)["jobs"].values()
+    return list(job["steps"])
+
+
+def scripts(path: Path) -> dict[str, str]:
+    return {step["name"]: step["run"] for step in steps(path) if "run" in step}
+
+
+def options_of(command: str, cwd: Path) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", recallbench(command, "--help", cwd=cwd).stdout))
+
+
+@each_workflow
+def test_a_workflow_has_its_parts_and_pins_its_actions(path: Path) -> None:
+    found = read(path)
+    assert set(found) == {"name", "on", "permissions", "concurrency", "defaults", "jobs"}
+    assert found["defaults"]["run"]["shell"] == "bash"  # with pipefail, which the default lacks
+    assert found["on"].keys() == (
+        {"pull_request"} if path.stem == "pull_request" else {"schedule", "workflow_dispatch"}
+    )
+    assert found["permissions"].pop("pull-requests", "") == ("write" if path.stem == "pull_request" else "")
+    assert found["permissions"] == {"contents": "read"}
+    used = [step["uses"] for step in steps(path) if "uses" in step]
+    assert len(used) >= 3
+    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one)] == []
+    for step in steps(path):
+        assert len({"uses", "run"} & step.keys()) == 1
+        # What a stranger may have written reaches a shell through variables alone.
+        assert "${{" not in step.get("run", "")
+
+
+@each_workflow
+def test_its_commands_are_those_of_the_program(path: Path, tmp_path: Path) -> None:
+    words = [shlex.split(line, comments=True) for run in scripts(path).values() for line in run.splitlines()]
+    ours = [one[1:] for one in words if one and one[0] == "recallbench"]
+    assert {one[0] for one in ours} >= {"evaluate", "gate"}
+    for command, *rest in ours:
+        asked = {word for word in rest if word.startswith("--")}
+        assert asked <= options_of(command, tmp_path), (command, rest)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A team's repository, with what the examples expect in it."""
+    documents = [("d1", "Acme ships from Portland"), ("d2", "Ines is allergic to shellfish"), ("d3", "It is in Python")]
+    asked = [("where does Acme ship from", "d1"), ("what is Ines allergic to", "d2"), ("what is Python for", "d3")]
+    (tmp_path / "recall-set").mkdir()
+    for name, rows in (
+        ("corpus", [{"_id": id, "text": text} for id, text in documents]),
+        ("gold", [{"query": query, "relevant": [id], "kind": "fact"} for query, id in asked]),
+    ):
+        (tmp_path / "recall-set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "my_memory.py").write_text(MEMORY)
+    (tmp_path / "recallbench.toml").write_text((ROOT / "examples/github/recallbench.toml").read_text())
+    return tmp_path
+
+
+def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """As a runner would: the program is on the path, and `set -eo pipefail` holds."""
+    place = cwd / "bin"
+    place.mkdir(exist_ok=True)
+    program = place / "recallbench"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m recallbench "$@"\n')
+    program.chmod(0o755)
+    (place / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
+    (place / "gh").chmod(0o755)
+    made = environment(cwd, {"PATH": f"{place}:{os.environ['PATH']}", **env})
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text]
+    done = subprocess.run(command, cwd=cwd, env=made, capture_output=True, text=True, check=False)
+    print(f"$ {text}\n{done.stdout}{done.stderr}[exit {done.returncode}]")
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@each_workflow
+def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
+    found = scripts(path)
+    assert shell(found["Measure"], checkout).returncode == 0
+    assert "is not there" in shell(found["Gate"], checkout).stderr
+    assert shell(found["Job summary"].replace(" drift.md", ""), checkout, GITHUB_STEP_SUMMARY="s.md").returncode == 0
+    assert (checkout / "s.md").read_text() == "The gate could not decide: the log of its step says why.\n"
+    assert shell("recallbench gate --update", checkout).returncode == 0
+    for name in ("Gate", "Drift", "Job summary", "Comment"):
+        if name in found:
+            env = {"GITHUB_STEP_SUMMARY": "summary.md", "NUMBER": "7", "GH_TOKEN": "none", "GH_REPO": "a/b"}
+            assert shell(found[name], checkout, **env).returncode == 0, name
+    summary = (checkout / "summary.md").read_text()
+    assert "all 5 thresholds hold" in summary
+    if path.stem == "nightly":
+        assert "recall_any@10 of callable" in summary
+        assert (checkout / "drift.html").is_file()
+    else:
+        assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
+    # A memory that got worse fails the step, and its table is posted all the same.
+    (checkout / "my_memory.py").write_text(MEMORY.replace("float(len", "-float(len"))
+    assert shell(found["Measure"], checkout).returncode == 0
+    assert shell(found["Gate"], checkout).returncode == 1
+    assert shell(found["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
+    assert "fall short" in (checkout / "worse.md").read_text()
+
+
+def hook(id: str) -> dict[str, Any]:
+    return next(one for one in read(ROOT / ".pre-commit-hooks.yaml") if one["id"] == id)
+
+
+def test_hooks_have_what_pre_commit_asks_for() -> None:
+    hooks = read(ROOT / ".pre-commit-hooks.yaml")
+    assert [one["id"] for one in hooks] == ["recallbench-gate", "recallbench-cite"]
+    for one in hooks:
+        assert {"id", "name", "entry", "language"} <= one.keys()
+        assert one["language"] == "system"
+    files = re.compile(hook("recallbench-gate")["files"])
+    assert [bool(files.search(name)) for name in ("recallbench.toml", "r/a/metrics.json", "metrics.jsonl", "a.md")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+
+
+def test_the_gate_hook(checkout: Path) -> None:
+    entry = hook("recallbench-gate")["entry"]
+    assert shell(entry, checkout).returncode == 3  # nothing was measured yet
+    assert shell(scripts(WORKFLOWS[0])["Measure"], checkout).returncode == 0
+    assert shell("recallbench gate --update", checkout).returncode == 0
+    assert shell(entry, checkout).returncode == 0
+
+
+def test_the_cite_hook_looks_at_every_file(tmp_path: Path) -> None:
+    entry = hook("recallbench-cite")["entry"]
+    (tmp_path / "plain.md").write_text("# Nothing measured here\n")
+    (tmp_path / "with space.md").write_text("Our `recall_any@10` is 0.99.\n")
+    assert shell(f"{entry} plain.md", tmp_path).returncode == 0
+    for files in ("plain.md 'with space.md'", "'with space.md' plain.md"):
+        done = shell(f"{entry} {files}", tmp_path)
+        assert (done.returncode, "with space.md:1: " in done.stdout) == (1, True)
+        assert "plain.md: 0 figures" in done.stdout
