@@ -235,7 +235,7 @@ BAD_GOLDS = {
     "no ids": ({"relevant": "a"}, "a list of ids"),
     "a grade": ({"relevant": {"a": "high"}}, "'high'"),
     "NaN": ({"relevant": {"a": float("nan")}}, "NaN"),
-    "a kind": ({"relevant": ["a"], "kind": 3}, "`kind` is no text"),
+    "a kind": ({"relevant": ["a"], "kind": ["fact"]}, "`kind` is no text"),
     "abstention": ({"relevant": ["a"], "kind": "abstention"}, "should find nothing"),
 }
 

@@ -79,7 +79,7 @@ def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, .
             scores = tuple(map(float, given))
         else:
             raise TypeError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         odd = next((hit for hit in hits if not _is_pair(hit)), hits[0])
         raise case.wrong(
             "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY

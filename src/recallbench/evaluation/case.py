@@ -99,7 +99,7 @@ class Case:
     def _grade(self, id: Any, value: Any) -> float:
         try:
             grade = math.nan if isinstance(value, (str, bytes)) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             grade = math.nan
         if not 0 <= grade < math.inf:
             raise self.wrong("a grade that is none", "a finite number, 0 or more", f"{value!r} for {id!r}")

@@ -62,9 +62,7 @@ def _case(record: Record) -> Case:
         if not isinstance(grades, Mapping):
             raise record.wrong("`grades` are none", "{id: grade}", repr(grades)[:60])
         grades = {_id(record, id): _grade(record, id, grade) for id, grade in grades.items()}
-    for name in ("expected", "kind"):
-        if fields.get(name) is not None and not isinstance(fields[name], str):
-            raise record.wrong(f"`{name}` is no text", "a string", repr(fields[name])[:60])
+    expected, kind = (_text(record, name) for name in ("expected", "kind"))
     labels = {
         name: str(value)
         for name, value in fields.items()
@@ -75,8 +73,8 @@ def _case(record: Record) -> Case:
             record.query or record.name,
             relevant,
             grades,
-            fields.get("expected"),
-            fields.get("kind"),
+            expected,
+            kind,
             record.name,
             labels,
         )
@@ -87,6 +85,16 @@ def _case(record: Record) -> Case:
         raise found from None
 
 
+def _text(record: Record, name: str) -> str | None:
+    """A text, or a number that JSON did not quote: years are answers."""
+    value = record.fields.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise record.wrong(f"`{name}` is no text", "a string", repr(value)[:60])
+    return str(value)
+
+
 def _id(record: Record, value: Any) -> str:
     id = id_text(value)
     if id is None:
@@ -95,9 +103,13 @@ def _id(record: Record, value: Any) -> str:
 
 
 def _grade(record: Record, id: Any, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    try:
+        grade = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        grade = math.inf
+    if not math.isfinite(grade):
         raise record.wrong("a grade that is none", f"a number for {id}", repr(value)[:60])
-    return float(value)
+    return grade
 
 
 def _columns(path: Path) -> int:

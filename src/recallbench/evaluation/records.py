@@ -81,6 +81,9 @@ def records(path: Path, field: str) -> Iterator[Record]:
 def _record(given: Mapping[str, Any], place: str) -> Record:
     id = next((given[name] for name in NAMES if given.get(name) is not None), None)
     query = given.get("query")
+    texts = [one for one in (id, query, given.get("kind"), given.get("expected")) if isinstance(one, str)]
+    if broken := [one for one in texts if not _is_text(one)]:
+        raise InputError(f"{place}: no text", expected="whole Unicode characters", found=ascii(broken[0])[:60])
     wrong = [
         one for one in (id, query) if one is not None and (isinstance(one, bool) or not isinstance(one, (str, int)))
     ]
@@ -96,6 +99,15 @@ def _record(given: Mapping[str, Any], place: str) -> Record:
 
 def id_text(value: Any) -> str | None:
     """An id as TREC's forms have it, a string whatever JSON makes of it; None for what is none."""
-    if isinstance(value, str) and value:
+    if isinstance(value, str) and value and _is_text(value):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be printed at all: JSON can name halves of characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

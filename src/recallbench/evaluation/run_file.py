@@ -106,7 +106,8 @@ def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
     """Ids, or ids with scores; the scores of a dictionary decide its order, those of a list must be in order."""
     given = record.fields.get("ranked")
     if isinstance(given, dict):
-        return sorted(((id, _score(record, id, score)) for id, score in given.items()), key=lambda hit: -hit[1])
+        scored = ((_id(record, id), _score(record, id, score)) for id, score in given.items())
+        return sorted(scored, key=lambda hit: -hit[1])
     if given is None:
         raise record.wrong("no ranking", "`ranked`, here or in a file of its own (--run FILE)", "no such field")
     if not isinstance(given, list):
@@ -135,10 +136,20 @@ def _hit(record: Record, given: Any, texts: dict[str, str], by_text: bool) -> An
     raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(given)[:60])
 
 
+def _id(record: Record, given: Any) -> str:
+    id = id_text(given)
+    if id is None:
+        raise record.wrong("a hit that is no id", "a string that is not empty", ascii(given)[:60])
+    return id
+
+
 def _score(record: Record, id: str, given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, (int, float)):
-        raise record.wrong("a score that is none", f"a number for {id}", repr(given)[:60])
-    return float(given)
+    try:
+        if isinstance(given, (int, float)) and not isinstance(given, bool):
+            return float(given)
+    except OverflowError:
+        pass
+    raise record.wrong("a score that is none", f"a number for {id}", repr(given)[:60])
 
 
 def _named(queries: Sequence[str]) -> str:

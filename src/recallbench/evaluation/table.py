@@ -213,7 +213,7 @@ def _csv(report: Report, by: str | None) -> str:
 
 
 def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
-    text = " ".join(row.case.name.split())
+    text = "".join(sign if sign.isprintable() else "�" for sign in " ".join(row.case.name.split()))
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     mark = " (failed)" if row.failure else ""
     values = (_two(row.values.get(str(one), math.nan)) for one in report.columns)
