@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ def test_the_table_on_a_terminal(published: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].endswith("published: pgmnemo, 2 questions, 10 ids kept of each ranking")
     assert lines[1] == "scope: ids are bare: whether they belong to their question's own scope can't be told"
+    assert lines[2].startswith("gold: as the rows state it (")
+    assert "a-b: the least and the most that what was kept allows" not in lines, "both rankings ended by themselves"
     start = lines.index("bare ids, over all rows with gold (2)")
     assert lines[start + 1].split() == ["@1", "@3", "@5", "@10", "@20", "@25", "@30", "@50"]
     assert lines[start + 3].split()[:5] == ["recall_frac", "0.5000", "0.7500", "0.7500", "0.7500"]
@@ -109,6 +112,96 @@ def test_a_pooled_run_gains_by_bare_names(tmp_path: Path) -> None:
     assert list(cells) == ["own scope", "own scope, others removed", "bare ids"]
     assert cells["own scope"] <= cells["own scope, others removed"]
     assert cells["own scope"] < cells["bare ids"]
+
+
+def canary(tmp_path: Path, *more: str) -> Path:
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", *more, cwd=tmp_path)
+    assert done.returncode == 0
+    return tmp_path / "r"
+
+
+def edited(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    path = folder / "raw_retrievals.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        edit(row)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_scopes_that_agree_are_printed_once_and_explained(tmp_path: Path) -> None:
+    folder = canary(tmp_path)
+    done = recallbench("multiverse", folder, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert done.stderr == ""
+    assert "gold: as the dataset gives it, and as the rows state it" in lines
+    assert (
+        "own scope, others removed: ids of other haystacks are taken out first, and those behind them move up" in lines
+    )
+    tables = [line for line in lines if ", over all rows with gold (" in line]
+    assert [line.partition(", over")[0] for line in tables] == ["own scope"]
+    assert "the same: own scope, others removed; bare ids" in lines
+
+
+def test_a_pooled_run_shows_each_scope(tmp_path: Path) -> None:
+    done = recallbench("multiverse", canary(tmp_path, "--scope", "pooled"), cwd=tmp_path)
+    assert done.stderr == ""
+    tables = [line for line in done.stdout.splitlines() if ", over all rows with gold (" in line]
+    assert [line.partition(", over")[0] for line in tables] == ["own scope", "own scope, others removed", "bare ids"]
+    assert "of a pooled run, the others keep their places as misses" in done.stdout
+
+
+def test_gold_comes_from_the_dataset_whatever_rows_state(tmp_path: Path) -> None:
+    folder = canary(tmp_path)
+
+    def figures(scope: str) -> dict[str, float]:
+        cells = document(folder)["cells"]
+        wanted = (scope, "all rows with gold")
+        return {cell["definition"]: cell["low"] for cell in cells if (cell["scope"], cell["denominator"]) == wanted}
+
+    before = figures("own scope")
+    edited(folder, lambda row: row.update(gold=[row["hits"][0]["id"]]))
+    assert before["recall_any@1"] < 1.0
+    assert figures("own scope") == before
+    assert figures("own scope, gold as stated")["recall_any@1"] == 1.0
+    done = recallbench("multiverse", folder, cwd=tmp_path)
+    assert "rows state other gold than the dataset gives" in done.stderr
+    assert "gold: derived from the dataset; " in done.stdout
+
+
+def test_an_altered_folder_of_this_tool_is_told_on_stderr(tmp_path: Path) -> None:
+    folder = canary(tmp_path)
+    edited(folder, lambda row: row["hits"].reverse())
+    done = recallbench("multiverse", folder, "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert f"recallbench: {folder}: the rows do not give the figures of its metrics.json: recall_any@1 " in done.stderr
+    assert json.loads(done.stdout)["warnings"]
+
+
+def test_of_two_calls_the_first_gives_what_it_reaches(tmp_path: Path) -> None:
+    """The call with its own k found nothing, the deeper one what it always finds (clarification 15)."""
+    folder = canary(tmp_path)
+    before = {cell["definition"]: cell["low"] for cell in document(folder)["cells"] if cell["scope"] == "own scope"}
+    edited(folder, lambda row: row.update(hits_of_k_call=[]))
+    done = recallbench("multiverse", folder, cwd=tmp_path)
+    assert (done.returncode, "retrieval.calls" in done.stderr) == (2, True), "metrics.json tells of one call"
+    path = folder / "metrics.json"
+    metrics = json.loads(path.read_text())
+    metrics["retrieval"]["calls"] = [10, 50]
+    path.write_text(json.dumps(metrics))
+    after = {cell["definition"]: cell["low"] for cell in document(folder)["cells"] if cell["scope"] == "own scope"}
+    assert {after[f"recall_any@{k}"] for k in (1, 3, 5, 10)} == {0.0}
+    assert before["recall_any@10"] > 0.5
+    for deeper in ("recall_any@20", "recall_frac@50", "mrr@50"):
+        assert after[deeper] == before[deeper]
+
+
+def test_a_star_is_explained(published: Path) -> None:
+    rows = [ROWS[0] | {"retrieved_top10": [f"D{n}" for n in range(10, 20)], "first_hit_rank": 20}]
+    (published / "raw_retrievals.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    lines = recallbench("multiverse", published, cwd=published.parent).stdout.splitlines()
+    assert any("1.0000*" in line for line in lines)
+    assert "* rests on stated ranks of first hits: the kept ids alone leave it open" in lines
+    assert "a-b: the least and the most that what was kept allows" in lines
 
 
 @pytest.mark.parametrize(

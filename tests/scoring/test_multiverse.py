@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,6 +90,18 @@ def test_stated_first_ranks_narrow_the_bounds(definition: Definition, expected: 
     """The first is stated at 7; the second has none down to 7, the deepest rank that anyone states."""
     given = view("bare", [["x", "y"], ["x", "y"]], [["a", "b"], ["a", "b"]], kept=2, first=[7, 0])
     assert spread(definition, given) == [(round(a, 6), round(b, 6)) for a, b in expected]
+
+
+def test_a_row_that_states_no_rank_is_bounded_by_its_ids_alone() -> None:
+    given = view("bare", [["x", "y"], ["x", "y"]], [["a"], ["a"]], kept=2, first=[7, None])
+    assert spread(Definition("recall_any", 10), given) == [(1, 1), (0, 1)]
+
+
+def test_of_two_calls_the_first_gives_what_it_reaches() -> None:
+    deep, shallow = view("own", [["x", "a"]], [["a"]]), view("own", [["a", "x"]], [["a"]])
+    both = replace(deep, call=shallow, reach=1)
+    assert spread(Definition("recall_any", 1), both) == [(1, 1)]
+    assert spread(Definition("mrr", 50), both) == [(0.5, 0.5)]
 
 
 def test_bounds_hold_whatever_was_cut_off() -> None:

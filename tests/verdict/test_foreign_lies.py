@@ -132,7 +132,7 @@ def only(value: Any) -> Callable[[Metrics], None]:
         (top(**{"Recall ten": 0.9999}), "RB-F-UNREAD", "cannot-tell", "metrics.json /Recall ten: 0.9999"),
         (top(headline={"our best": 0.9999}), "RB-F-UNREAD", "cannot-tell", "/headline/our best: 0.9999"),
         (top(guc_state={"recall canonical": 0.9}), "RB-F-UNREAD", "cannot-tell", "/guc_state/recall canonical: 0.9"),
-        (top(summary="recall@10 = 0.9999, CANONICAL"), "RB-F-REPORT", "fail", "metrics.json /summary: recall@10 0.9999"),
+        (top(summary="recall@10 = 0.9999, CANONICAL"), "RB-F-REPORT", "fail", "json /summary: recall@10 0.9999"),
         (top(dataset="with a recall@10 of 0.9999"), "RB-F-REPORT", "fail", "metrics.json /dataset: recall@10 0.9999"),
         (overall(mean="0.9999"), "RB-F-UNREAD", "cannot-tell", "/overall/recall@10/mean: '0.9999'"),
         (overall(mean=[0.9999]), "RB-F-UNREAD", "cannot-tell", "/overall/recall@10/mean: [0.9999]"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,7 +42,7 @@ def multiverse(
     """Score one set of rankings again under every definition x scope x denominator, and place published numbers in it.
 
     Reads folders of this tool, pgmnemo's published ones, a TREC run with qrels, and LongMemEval's retrieval log. Where
-    rows keep too few ids, a figure is given by its bounds.
+    rows keep too few ids, a figure is given by its bounds. Gold comes from the dataset where that is at hand.
     """
     from recallbench.errors import UsageError
     from recallbench.verdict.multiverse import survey
@@ -51,6 +52,8 @@ def multiverse(
             "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
         )
     found = survey(folder, corpus_file, environment(), tuple(published or ()))
+    for warning in found.warnings:
+        print(f"recallbench: {found.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
     if as_json:
         print(json.dumps(_document(found), indent=2, ensure_ascii=False))
     elif as_csv:
@@ -95,6 +98,9 @@ def _document(found: Multiverse) -> dict[str, Any]:
         "questions": found.questions,
         "depth_kept": found.depth or None,
         "scoping": found.scoping,
+        "gold": found.gold,
+        "scopes": dict(found.meanings),
+        "warnings": list(found.warnings),
         "rankings_with_other_haystacks": found.leaking,
         "untold": list(found.untold),
         "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(found)],
@@ -112,14 +118,27 @@ def _document(found: Multiverse) -> dict[str, Any]:
 def _told(found: Multiverse) -> list[str]:
     kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
     lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_told}"]
+    lines += [f"gold: {found.gold}"]
     lines += [f"untold: {one}" for one in found.untold]
-    for scope, denominator, n in found.tables:
+    lines += [f"{name}: {meaning}" for name, meaning in found.meanings]
+    for (scope, denominator, n), alike in found.distinct_tables:
         lines += ["", f"{scope}, over {denominator} ({n})", *_table(found, scope, denominator)]
+        lines += [f"the same: {'; '.join(alike)}"] if alike else []
+    lines += _legend(found)
     lines += ["", "range over all universes, bounds included", *columns(_ranges(found))]
     for one in found.placed:
         lines += ["", f"{one.text}: {one.place}"]
         lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in one.equals]
     return lines
+
+
+def _legend(found: Multiverse) -> list[str]:
+    told = []
+    if any(cell.stated for cell in found.cells):
+        told.append("* rests on stated ranks of first hits: the kept ids alone leave it open")
+    if not all(cell.exact for cell in found.cells):
+        told.append("a-b: the least and the most that what was kept allows")
+    return ["", *told] if told else []
 
 
 def _table(found: Multiverse, scope: str, denominator: str) -> list[str]:

@@ -60,7 +60,11 @@ class View:
     cut: Bools
     """(Q,): more may have come back than was kept."""
     first: Ints | None = None
-    """(Q,): the stated rank of the first gold id, 0 for none; None where nothing is stated."""
+    """(Q,): the stated rank of the first gold id, 0 for none, -1 where a row states nothing; None where no row does."""
+    call: View | None = None
+    """The shallower of two calls to the store, which every measure that it reaches is taken from (clarification 15)."""
+    reach: int = 0
+    """The depth of that call."""
 
     @property
     def seen(self) -> int:
@@ -118,8 +122,8 @@ def view(
     lengths = np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked))
     depth = max(DEEPEST, int(lengths.max(initial=0)))
     ranks = None
-    if first is not None and all(rank is not None for rank in first):
-        ranks = np.array([rank or 0 for rank in first], dtype=np.int64)
+    if first is not None and any(rank is not None for rank in first):
+        ranks = np.array([-1 if rank is None else rank for rank in first], dtype=np.int64)
     off = (lengths >= kept) & (kept > 0) if cut is None else np.array(cut, dtype=np.bool_)
     return View(name, judge_by_session(ranked, gold, depth), lengths, off, ranks)
 
@@ -140,6 +144,8 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
 
     `believe` takes stated first ranks for true.
     """
+    if view.call is not None and definition.k <= view.reach:
+        view = view.call
     judged, k = view.judged, definition.k
     gold, found = judged.gold, judged.found(k)
     unseen = np.where(view.cut, np.maximum(k - view.lengths, 0), 0)

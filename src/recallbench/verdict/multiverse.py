@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
 from recallbench.protocol.frozen import load
 from recallbench.results.layouts import own
+from recallbench.results.layouts.layout import Imported
 from recallbench.results.layouts.registry import recognised
-from recallbench.results.layouts.rescoring import Scoping, field
+from recallbench.results.layouts.rescoring import MEANINGS, STATED, Field, Scoping, field
 from recallbench.scoring.multiverse import DEPTHS, RECALLS, Cell, Definition, agrees, cells, definitions
 from recallbench.verdict.definitions import named
 from recallbench.verdict.foreign_case import dataset_of
@@ -61,6 +62,15 @@ class Multiverse:
     cells: tuple[Cell, ...]
     ranges: tuple[Range, ...]
     placed: tuple[Placed, ...]
+    gold: str
+    """Where gold comes from, and where rows differ."""
+    warnings: tuple[str, ...] = ()
+    """What shows that a folder of this tool isn't as it was written."""
+
+    @property
+    def meanings(self) -> tuple[tuple[str, str], ...]:
+        """Each scope's name, and what it means."""
+        return tuple((name, told) for name, told in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
 
     @property
     def scope_told(self) -> str:
@@ -71,6 +81,17 @@ class Multiverse:
     def tables(self) -> tuple[tuple[str, str, int], ...]:
         """Scope, denominator and count of each table, in order."""
         return tuple(dict.fromkeys((cell.scope, cell.denominator, cell.n) for cell in self.cells))
+
+    @property
+    def distinct_tables(self) -> tuple[tuple[tuple[str, str, int], tuple[str, ...]], ...]:
+        """The tables without those that repeat another of the same denominator, whose scopes stand beside it."""
+        found: dict[object, tuple[tuple[str, str, int], list[str]]] = {}
+        for table in self.tables:
+            scope, denominator, n = table
+            here = [cell for cell in self.cells if (cell.scope, cell.denominator) == (scope, denominator)]
+            figures = tuple((cell.definition, f"{cell.low:.9f}", f"{cell.high:.9f}", cell.stated) for cell in here)
+            found.setdefault((denominator, n, figures), (table, []))[1].append(scope)
+        return tuple((table, tuple(scopes[1:])) for table, scopes in found.values())
 
     def protocol_cell(self, cell: Cell) -> Cell | None:
         """The cell itself, where it is what the protocol means by a name."""
@@ -99,8 +120,8 @@ def survey(
             found="; ".join(imported.untold) or "no rows",
             remedy="ask whoever made it for the rows; without them no number can be scored again",
         )
-    dataset, _ = dataset_of(imported, corpus_file, load(), environ)
-    rescored = field(imported, dataset)
+    dataset, why = dataset_of(imported, corpus_file, load(), environ)
+    rescored = field(imported, dataset, derive=True)
     depths = {k for claim in imported.claims if (k := named(claim.name).k) and k <= 100}
     found = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
     return Multiverse(
@@ -117,7 +138,38 @@ def survey(
         tuple(
             _placed(text, value, decimals, found) for text, (value, decimals) in zip(published, numbers, strict=True)
         ),
+        _gold(rescored, why),
+        tuple(_altered(imported, rescored, found)) if layout is own.LAYOUT else (),
     )
+
+
+def _gold(rescored: Field, why: str) -> str:
+    if why:
+        return f"as the rows state it ({why})"
+    differing = rescored.differing
+    if not differing:
+        return "as the dataset gives it, and as the rows state it"
+    asked = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}"
+    return f'derived from the dataset; {asked}: scopes with "{STATED.strip(", ")}" take theirs'
+
+
+def _altered(imported: Imported, rescored: Field, found: Sequence[Cell]) -> Iterator[str]:
+    """What the rows of this tool's folder don't bear out; a figure that they only bound bears nothing out."""
+    if rescored.differing:
+        yield f"{len(rescored.differing)} rows state other gold than the dataset gives"
+    wrong = []
+    own_cells = {
+        cell.definition: cell for cell in found if cell.protocol and cell.scope == rescored.own_view and cell.exact
+    }
+    for claim in imported.claims:
+        meant = named(claim.name).protocol
+        cell = own_cells.get(meant) if meant is not None and claim.name == str(meant) else None
+        graded = imported.graded and meant is not None and meant.kind == "ndcg"
+        if cell is not None and not graded and (not agrees(cell.low, claim.value, 6) or claim.n not in (None, cell.n)):
+            wrong.append(f"{claim.name} {claim.value:.4f} over {claim.n}, the rows give {cell.low:.4f} over {cell.n}")
+    if wrong:
+        rest = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        yield f"the rows do not give the figures of its metrics.json: {'; '.join(wrong[:3])}{rest}"
 
 
 def _number(text: str) -> tuple[float, int]:

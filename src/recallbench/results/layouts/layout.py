@@ -41,6 +41,8 @@ class Asked:
     haystack: tuple[str, ...] | None = None
     """The ids it may be answered from, where the row lists them."""
     line: int = 0
+    short: tuple[str, ...] | None = None
+    """What a first, shallower call returned, where two were made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,10 @@ class Imported:
     unread: tuple[Unread, ...] = ()
     texts: tuple[Text, ...] = ()
     """Texts inside its files of figures."""
-    differing: int = 0
-    """Questions whose stated gold gave way to the dataset's."""
+    graded: bool = False
+    """Rows state grades, which nDCG was taken from."""
+    short_depth: int = 0
+    """The depth of the shallower of two calls; 0 where one was made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from recallbench.reading import document, objects, parsed
 from recallbench.results.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
@@ -25,26 +26,56 @@ def read(folder: Path) -> Imported:
         raise stated.refusal("retrieval.depth", "a depth, 1 or more", shown(depth))
     corpus = stated.fields.get("corpus")
     name = corpus.get("name") if isinstance(corpus, dict) else ""
-    questions = tuple(_asked(Row(folder / ROWS, line, fields)) for line, fields in objects(folder / ROWS))
+    rows = [Row(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
+    questions = tuple(map(_asked, rows))
     facts = {name: stated.text(name) for name in ("dataset_sha256", "pgmnemo_version", "seed") if stated.text(name)}
-    return Imported(NAME, folder, questions, _claims(stated), facts, (), depth, ROWS, str(name) if name else "")
+    return Imported(
+        NAME,
+        folder,
+        questions,
+        _claims(stated),
+        facts,
+        (),
+        depth,
+        ROWS,
+        str(name) if name else "",
+        graded=any("grades" in row.fields for row in rows),
+        short_depth=_short(stated, retrieval, questions),
+    )
+
+
+def _short(stated: Row, retrieval: Any, questions: tuple[Asked, ...]) -> int:
+    """The depth of the shallower call; 0 where there was one call."""
+    if not any(asked.short is not None for asked in questions):
+        return 0
+    calls = retrieval.get("calls")
+    if not isinstance(calls, list) or len(calls) != 2 or not isinstance(calls[0], int) or calls[0] < 1:
+        raise stated.refusal("retrieval.calls", "the depths of two calls, as rows keep two", shown(calls))
+    if missing := next((asked for asked in questions if asked.short is None), None):
+        raise stated.refusal("retrieval.calls", "two calls in every row", f"one in that of {missing.id}")
+    return int(calls[0])
 
 
 def _asked(row: Row) -> Asked:
-    hits = row.fields.get("hits")
-    if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get("id"), str) for hit in hits):
-        raise row.refusal("hits", "a list of hits with ids", shown(hits))
     id = row.text("question_id")
     return Asked(
         id=id,
         gold=row.ids("gold"),
-        ranked=tuple(hit["id"] for hit in hits),
+        ranked=_hits(row, "hits"),
         scope=row.text("scope"),
         kinds={"kind": row.text("kind")} if row.text("kind") else {},
         abstention=row.fields.get("abstention") is True,
         denominators=frozenset(row.ids("denominators")),
         line=row.line,
+        short=_hits(row, "hits_of_k_call") if row.fields.get("hits_of_k_call") is not None else None,
     )
+
+
+def _hits(row: Row, name: str) -> tuple[str, ...]:
+    hits = row.fields.get(name)
+    if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get("id"), str) for hit in hits):
+        raise row.refusal(name, "a list of hits with ids", shown(hits))
+    return tuple(hit["id"] for hit in hits)
 
 
 def _claims(stated: Row) -> tuple[Claim, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,16 @@ BARE = "bare ids"
 SESSIONS = "bare ids, turns cut to sessions"
 OFFICIAL = "gold said by users"
 """LongMemEval's own count: a session is gold only where a user turn of it holds the answer."""
+MEANINGS: Mapping[str, str] = {
+    OWN: "an id counts only in its question's own haystack; of a pooled run, the others keep their places as misses",
+    REMOVED: "ids of other haystacks are taken out first, and those behind them move up",
+    BARE: "ids match by session name alone, whatever haystack they come from",
+    SESSIONS: "as bare ids, each turn taken for its session, which stands where its first turn stood",
+    OFFICIAL: "LongMemEval's own count: a session is gold only where a user turn of it holds the answer",
+}
+"""What each view means."""
+STATED = ", gold as stated"
+"""Behind the name of a view, where rows state other gold than the dataset gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,8 @@ class Field:
     leaks: tuple[Leak, ...]
     known: tuple[Known | None, ...]
     """The dataset's question of each row; all None where no dataset was given."""
+    differing: tuple[str, ...] = ()
+    """Questions whose rows state other gold than the dataset gives."""
 
     @property
     def own_view(self) -> str:
@@ -57,19 +69,60 @@ class Field:
         return {"named": OWN, "consistent": BARE}.get(self.scoping, "")
 
 
-def field(imported: Imported, dataset: Dataset | None) -> Field:
-    """Views, denominators and slices of a folder's rows."""
-    asked = imported.questions
-    known: list[Known | None] = matched(dataset, asked) if dataset else [None] * len(asked)
+def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> Field:
+    """Views, denominators and slices of a folder's rows.
+
+    `derive` takes gold from the dataset; where rows state another, views of their gold follow those of the dataset's.
+    """
+    known: list[Known | None] = matched(dataset, imported.questions) if dataset else [None] * len(imported.questions)
+    differing = _differing(imported.questions, dataset, known) if dataset else ()
     scoping, leaking = _scoping(imported, dataset, known)
+    views: tuple[View, ...] = ()
+    stated = imported
+    if derive and dataset is not None and differing:
+        imported = replace(imported, questions=_derived(imported.questions, dataset, known, {*differing}))
+        views = tuple(replace(one, name=one.name + STATED) for one in _views(stated, dataset, scoping))
     return Field(
-        _views(imported, dataset, known, scoping),
+        (*_views(imported, dataset, scoping), *views),
         _denominators(imported, dataset, known),
-        _slices(asked, known),
+        _slices(imported.questions, known),
         scoping,
         leaking,
         tuple(known),
+        differing,
     )
+
+
+def _differing(asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known | None]) -> tuple[str, ...]:
+    found = []
+    for one, its in zip(asked, known, strict=True):
+        if its is not None:
+            places = {dataset.locate(id) for id in one.gold}
+            if any(scope not in ("", its.scope) for scope, _ in places) or {name for _, name in places} != its.gold:
+                found.append(one.id)
+    return tuple(found)
+
+
+def _derived(
+    asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known | None], differing: set[str]
+) -> tuple[Asked, ...]:
+    """The rows with the dataset's gold, spelled as the folder spells ids; gold by turns stays as it is stated."""
+    spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
+    bare: dict[str, str] = {}
+    named = all(_names_scope(id) for one in asked[:50] for id in one.ranked)
+    for one in asked:
+        bare.update((session_name(id), id) for id in (*one.ranked, *one.gold))
+    found = []
+    for one, its in zip(asked, known, strict=True):
+        if its is not None and one.id in differing and not any(map(names_a_turn, (*one.gold, *one.ranked))):
+            gold = (
+                spelled.get((its.scope, name), f"{its.scope}/{name}") if named else bare.get(name, name)
+                for name in sorted(its.gold)
+            )
+            # The stated first rank is that of other gold.
+            one = replace(one, gold=tuple(gold), first=None)
+        found.append(one)
+    return tuple(found)
 
 
 def _names_scope(id: str) -> bool:
@@ -109,22 +162,31 @@ def _scoping(
     return ("consistent" if checked and (everyone or listed) else "unknown"), ()
 
 
-def _views(
-    imported: Imported, dataset: Dataset | None, known: Sequence[Known | None], scoping: Scoping
-) -> tuple[View, ...]:
+def _views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -> tuple[View, ...]:
+    views = _call_views(imported, dataset, scoping)
+    reach = imported.short_depth
+    if not reach:
+        return views
+    questions = tuple(replace(one, ranked=one.short or ()) for one in imported.questions)
+    calls = _call_views(replace(imported, questions=questions, depth=reach), dataset, scoping)
+    by_name = {call.name: call for call in calls}
+    return tuple(replace(view, call=by_name.get(view.name), reach=reach) for view in views)
+
+
+def _call_views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -> tuple[View, ...]:
     asked, kept = imported.questions, imported.depth
     ranked, gold = [one.ranked for one in asked], [one.gold for one in asked]
     cut = [bool(kept) and len(ids) >= kept for ids in ranked]
     if scoping == "named":
         return _named_views(asked, kept, dataset)
-    views = [view(BARE, ranked, gold, kept, _first(asked))]
+    found = [view(BARE, ranked, gold, kept, _first(asked))]
     if any(names_a_turn(id) for ids in ranked[:50] for id in ids):
         names = [list(dict.fromkeys(session_name(id) for id in ids)) for ids in ranked]
-        views.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
+        found.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
     if any(one.scored is not None for one in asked):
         scored = [one.scored or (one.ranked, one.gold) for one in asked]
-        views.append(view(OFFICIAL, [one[0] for one in scored], [one[1] for one in scored], kept))
-    return tuple(views)
+        found.append(view(OFFICIAL, [one[0] for one in scored], [one[1] for one in scored], kept))
+    return tuple(found)
 
 
 def _named_views(asked: Sequence[Asked], kept: int, dataset: Dataset | None) -> tuple[View, ...]:
