@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import json
 import signal
 import sqlite3
 import threading
@@ -327,6 +328,15 @@ def test_cases_that_should_find_nothing_are_in_no_mean() -> None:
     assert (report.abstention.auroc, report.abstention.false_retrieval) == (1.0, 0.0)
     assert "1 with nothing to find, in no mean" in repr(report)
     assert recallbench.evaluate(cases, lambda q, k: ["x"], 3).abstention is None
+
+
+def test_abstention_for_machines() -> None:
+    cases = [Case("a", ["x"]), Case("n", kind="abstention")]
+    told = json.loads(recallbench.evaluate(cases, lambda q, k: [("x", float(q == "a"))], 1).table("json"))
+    expected = {"n": 1, "answerable": 1, "threshold": 1.0, "false_retrieval": 0.0, "auroc": 1.0}
+    assert told["abstention"] == expected
+    empty = json.loads(recallbench.evaluate(cases, lambda q, k: [], 1).table("json"))
+    assert empty["abstention"] == {**expected, "threshold": None, "auroc": 0.5}
 
 
 def test_nothing_but_abstention_has_no_mean() -> None:

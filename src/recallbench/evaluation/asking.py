@@ -8,7 +8,7 @@ import inspect
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,8 +82,8 @@ class Asking:
                     if type(given) is not list:
                         if inspect.isawaitable(given):
                             raise _started(given)
-                        if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
-                            given = given if isinstance(given, dict) else list(given)  # a generator takes its time here
+                        if isinstance(given, Iterator):
+                            given = list(given)  # a generator takes its time here, within the limit
                     limit.started = None
                     answer = checked(case, given, k, repeats=self.repeats)
                 except Late:

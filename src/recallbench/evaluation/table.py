@@ -120,6 +120,7 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
         "matching": str(report.matching),
         "cases": len(report),
         "n": report.n,
+        "failed": len(report.failures),
         "mean": {str(one): _number(report.value(one)) for one in report.measures},
         "estimates": [
             {
@@ -154,6 +155,15 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 slice: {"n": one.n, **{str(m): _number(one.value(m)) for m in one.measures}}
                 for slice, one in report.by(by).items()
             }
+        }
+    if (asked := report.abstention) is not None:
+        found["abstention"] = {
+            "n": asked.n,
+            "answerable": asked.answerable,
+            # Without any hit for some answerable case no score lets enough of them through.
+            "threshold": asked.threshold if asked.threshold is not None and math.isfinite(asked.threshold) else None,
+            "false_retrieval": asked.false_retrieval,
+            "auroc": asked.auroc,
         }
     if report.texts is not None:
         exact, fuzzy, none = report.texts.found(report.k)
