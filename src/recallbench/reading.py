@@ -64,7 +64,7 @@ def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Ite
                     while passed is not None and raw and not raw.endswith(b"\n"):
                         raw = file.readline(LONGEST_LINE)
                 else:
-                    yield number, text.rstrip("\r\n")
+                    yield number, text.removesuffix("\n")
                     continue
                 if passed is None:
                     raise refusal
