@@ -172,3 +172,34 @@ def test_the_cite_hook_looks_at_every_file(tmp_path: Path) -> None:
         done = shell(f"{entry} {files}", tmp_path)
         assert (done.returncode, "with space.md:1: " in done.stdout) == (1, True)
         assert "plain.md: 0 figures" in done.stdout
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def block(first: str) -> str:
+    """The fenced block of the README that starts with that line."""
+    (found,) = re.findall(rf"^```\w+\n({re.escape(first)}\n.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def test_the_gate_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
+    (tmp_path / "recallbench.toml").write_text(block("# recallbench.toml, for: recallbench gate"))
+    assert recallbench("gate", "--update", cwd=tmp_path).returncode == 0
+    done = recallbench("gate", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    thresholds = json.loads(done.stdout)["thresholds"]
+    assert {one["what"] for one in thresholds} == {"at_least", "drops", "p95_ms"}
+    assert {one["outcome"] for one in thresholds} == {"holds"}
+    assert sum(one["part"].startswith("kind ") for one in thresholds) == 5
+
+
+def test_the_test_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / "test_memory.py").write_text(block("# test_memory.py"))
+    for words, code in (((), 1), (("--recallbench-update",), 0), ((), 0)):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *words]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr

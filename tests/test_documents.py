@@ -140,6 +140,7 @@ COMMANDS = (
     "multiverse",
     "evaluate",
     "compare",
+    "gate",
     "parity",
     "repeat",
     "cite",
@@ -152,6 +153,9 @@ COMMANDS = (
     "stores",
     "embedders",
     "measures",
+    "drift",
+    "sample",
+    "label",
 )
 
 
@@ -241,7 +245,7 @@ def test_every_option_has_its_variable() -> None:
 
 
 def test_the_settings_file_of_the_readme_works(tmp_path: Path) -> None:
-    (block,) = [block for block in blocks(README) if block.language == "toml"]
+    (block,) = [block for block in blocks(README) if block.body.startswith("# night.toml")]
     (tmp_path / "night.toml").write_text(block.body)
     assert recallbench("run", "canary-locomo", "--config", "night.toml", cwd=tmp_path).returncode == 0
     (folder,) = (tmp_path / "benchmarks/canary-locomo/results").iterdir()
