@@ -229,6 +229,19 @@ def test_a_bad_case_is_named_and_does_not_lose_the_others(tmp_path: Path, bad: s
     assert "1 case failed" in done.stderr
 
 
+@pytest.mark.parametrize("line", ["q2 Q0 b 2 0.5 me", "q2 Q0 c 2 nan me", "q2 Q0 c x 0.5 me"])
+def test_a_bad_line_of_a_trec_run_costs_its_query_alone(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "run.trec", f"q1 Q0 a 1 1 me\nq2 Q0 b 1 1 me\n{line}\n")
+    write(tmp_path, "qrels.trec", "q1 0 a 1\nq2 0 b 1\n")
+    words = ("--run", "run.trec", "--gold", "qrels.trec", "--k", "1")
+    assert "run.trec, line 3" in refused(tmp_path, *words)
+    done = recallbench("evaluate", *words, "--keep-going", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "q2 (failed)           0.00" in done.stdout
+    assert "MEAN                  0.50" in done.stdout
+    assert "run.trec, line 3" in done.stdout
+
+
 BAD_GOLDS = {
     "nothing": ({"relevant": []}, 'kind="abstention"'),
     "twice": ({"relevant": ["a", "a"]}, "'a' again"),

@@ -44,7 +44,8 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     answers: dict[int, Answer] = {}
     texts: dict[str, str] = {}
     strange: list[str] = []
-    for record in _records(path):
+    refused: dict[str, InputError] = {}
+    for record in _records(path, refused if keep_going else None):
         number = names.get(record.name)
         if number is None and record.query is not None:
             number = texts_of_queries.get(record.query)
@@ -63,6 +64,9 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
             if not keep_going:
                 raise told from None
             answers[number] = Answer((), None, told)
+    for query, reason in refused.items():
+        if query in names:
+            answers[names[query]] = Answer((), None, reason)
     if not answers:
         raise InputError(
             f"{path.name} answers no query of the gold",
@@ -96,9 +100,9 @@ def read_texts(path: Path) -> dict[str, str]:
     return found
 
 
-def _records(path: Path) -> Iterable[Record]:
+def _records(path: Path, refused: dict[str, InputError] | None) -> Iterable[Record]:
     if form_of(path) == "trec":
-        return [Record(query, None, {"ranked": hits}, path.name) for query, hits in read_run(path).items()]
+        return [Record(query, None, {"ranked": hits}, path.name) for query, hits in read_run(path, refused).items()]
     return records(path, "ranked")
 
 

@@ -13,29 +13,41 @@ from recallbench.results.reading import lines
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
-def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
+def read_run(path: Path, refused: dict[str, InputError] | None = None) -> dict[str, list[tuple[str, float]]]:
     """Ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
 
     The order is by score descending, then by the rank that the file states, then as it stands there. A document that
-    comes twice for a question is refused.
+    comes twice for a question is refused. With `refused` a question with such a line is put there, and left out here.
     """
     found: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
     for number, fields in _rows(path, 6, "question Q0 document rank score tag"):
-        question, _, document, rank, score, _ = fields
-        value = _number(score)
-        if value is None:
-            raise _refusal(path, number, "a finite score in the fifth column", score)
-        if not _WHOLE.fullmatch(rank) or int(rank) < 0:
-            raise _refusal(path, number, "a rank, 0 or more, in the fourth column", rank)
-        if (question, document) in seen:
-            raise _refusal(path, number, f"each document once for {question}", f"{document} again")
-        seen.add((question, document))
-        found.setdefault(question, []).append((-value, int(rank), document))
+        try:
+            question, document, rank, score = _hit(path, number, fields, seen)
+        except InputError as error:
+            if refused is None:
+                raise
+            refused.setdefault(fields[0], error)
+        else:
+            found.setdefault(question, []).append((-score, rank, document))
     return {
         question: [(document, -score) for score, _, document in sorted(hits, key=lambda hit: hit[:2])]
         for question, hits in found.items()
+        if not refused or question not in refused
     }
+
+
+def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]]) -> tuple[str, str, int, float]:
+    question, _, document, rank, score, _ = fields
+    value = _number(score)
+    if value is None:
+        raise _refusal(path, number, "a finite score in the fifth column", score)
+    if not _WHOLE.fullmatch(rank) or int(rank) < 0:
+        raise _refusal(path, number, "a rank, 0 or more, in the fourth column", rank)
+    if (question, document) in seen:
+        raise _refusal(path, number, f"each document once for {question}", f"{document} again")
+    seen.add((question, document))
+    return question, document, int(rank), value
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
