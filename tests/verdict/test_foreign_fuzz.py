@@ -77,15 +77,30 @@ METRICS = st.dictionaries(
 )
 
 
+WORDS = st.lists(
+    st.one_of(
+        st.text(max_size=6),
+        st.sampled_from(
+            ["recall@10", "MRR", " = ", "|", "\n", "---", "#", "0.5", "1e-999", "9e999", "[0.1, 0.2]", "50%"]
+        ),
+        st.sampled_from(["by_x", "baseline", "95% CI", "n", ".", "[.,.]"]),
+    ),
+    max_size=25,
+).map("".join)
+
+
 @settings(max_examples=150, deadline=None)
-@given(rows=ROWS, metrics=METRICS, cut=st.integers(0, 40), likely=st.booleans())
-def test_hostile_folders(rows: list[dict[str, Any]], metrics: dict[str, Any], cut: int, likely: bool) -> None:
+@given(rows=ROWS, metrics=METRICS, cut=st.integers(0, 40), likely=st.booleans(), report=WORDS)
+def test_hostile_folders(
+    rows: list[dict[str, Any]], metrics: dict[str, Any], cut: int, likely: bool, report: str
+) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         if likely:
             metrics = {"overall": {"recall@10": {"n": 2, "mean": 0.5}, "mrr": 0.25}, **metrics}
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.json").write_text(json.dumps(metrics))
+        (folder / "report.md").write_bytes(report.encode("utf-8", "surrogatepass"))
         (folder / "raw_retrievals.jsonl").write_text(text[: len(text) - cut] if cut < 20 else text)
         try:
             found = audit_foreign(folder, (), {"RECALLBENCH_DATA_DIR": name})

@@ -194,6 +194,10 @@ def test_few_decimals_pass_nothing_that_they_do_not_show(folder: Path, value: fl
         ("R@10 was, to all our surprise, 0.9999", "cannot-tell", "1 figures can't be placed: report.md line 1"),
         ("hit rate: 0.9999", "cannot-tell", "hit_rate 0.9999"),
         ("recall@10 = 1.0", "fail", "recall@10 1.0"),
+        ("recall@10 = 9.999e-1", "fail", "recall@10 0.9999"),
+        ("recall@10 0.9999/1.0", "fail", "recall@10 0.9999"),
+        ("Accuracy 0.99", "unread", "Accuracy 0.99"),
+        ("# Best of all\n\n**0.99**", "unread", "report.md line 3: 0.99"),
         ("It finds 99.9% of everything.", "unread", "It finds 99.9% of everything"),
         ("Overall: 0.9999.", "unread", "Overall: 0.9999"),
     ],
@@ -207,6 +211,24 @@ def test_a_lie_in_the_report(folder: Path, report: str, status: str, told: str) 
     said = [check.observed for check in found.checks if (check.code, check.status) == expected]
     assert [one for one in said if told in one], [(check.code, check.status, check.observed) for check in found.checks]
     assert found.verdict.label == "UNVERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("README.md", "RB-F-REPORT"), ("notes.txt", "RB-F-REPORT"), ("summary.json", "RB-F-UNREAD")]
+)
+def test_a_lie_in_another_file(folder: Path, name: str, code: str) -> None:
+    metrics = honest(folder)
+    (folder / name).write_text("recall@10: 0.9999")
+    found = audited(folder, metrics)
+    assert {one for one, _ in not_passed(found)} == {code}
+    assert found.verdict.label == "UNVERIFIED"
+
+
+def test_versions_dates_and_confidence_levels_are_no_figures(folder: Path) -> None:
+    metrics = honest(folder)
+    with (folder / "report.md").open("a") as file:
+        file.write("\n## Version 0.3.1 of 2026-05-13\n\n10 runs, seed 42, 95% CIs, 512 tokens, see D1:3 and 12:30.\n")
+    assert not_passed(audited(folder, metrics)) == set()
 
 
 def test_a_report_that_is_no_text_fails(folder: Path) -> None:

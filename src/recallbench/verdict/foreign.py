@@ -8,9 +8,9 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
-from recallbench.results.layouts import trec
+from recallbench.results.layouts import pgmnemo, trec
 from recallbench.results.layouts.layout import Imported
-from recallbench.results.layouts.prose import Told, reports, told
+from recallbench.results.layouts.prose import Told, overlooked, reports, told
 from recallbench.results.layouts.registry import recognised
 from recallbench.results.layouts.rescoring import field
 from recallbench.verdict.audit import Audit
@@ -80,7 +80,8 @@ def _words(folder: Path, imported: Imported) -> tuple[Told, str]:
         outside = told(reports(folder, plain_texts=imported.layout != trec.NAME))
     except InputError as error:
         return inside, f"{error.problem}: {error.found}"
-    return Told(outside.figures + inside.figures, outside.loose), ""
+    others = overlooked(folder, (imported.rows, pgmnemo.METRICS))
+    return Told(outside.figures + inside.figures, outside.loose + others), ""
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:

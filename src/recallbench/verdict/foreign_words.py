@@ -9,6 +9,9 @@ from recallbench.results.layouts.layout import Claim, plain
 from recallbench.results.layouts.prose import Figure
 from recallbench.verdict.definitions import named
 
+_MOST = 200
+"""Claims that are taken from words; a report of more is no report."""
+
 
 @dataclass(slots=True)
 class Compared:
@@ -26,7 +29,11 @@ class Compared:
 def compared(figures: Sequence[Figure], claims: Sequence[Claim]) -> Compared:
     """Each figure beside the claims of the same measure, at the precision it is printed with."""
     found = Compared()
-    held = [(figure, _claimed(figure, claims)) for figure in figures]
+    by_name: dict[tuple[str, str], list[Claim]] = {}
+    for figure in figures:
+        if (figure.name, figure.label) not in by_name:
+            by_name[figure.name, figure.label] = _claimed(figure, claims)
+    held = [(figure, by_name[figure.name, figure.label]) for figure in figures]
     placed = {
         (figure.group, plain(figure.name))
         for figure, same in held
@@ -39,7 +46,12 @@ def compared(figures: Sequence[Figure], claims: Sequence[Claim]) -> Compared:
         elif any(_agrees(figure, claim) for claim in same):
             fitting = [claim for claim in same if _agrees(figure, claim)]
             _interval(found, figure, fitting[0], text)
-        elif not figure.plain or (figure.group, plain(figure.name)) in placed or not _known(figure):
+        elif (
+            not figure.plain
+            or (figure.group, plain(figure.name)) in placed
+            or not _known(figure)
+            or (not same and len(found.alone) == _MOST)
+        ):
             found.open.append(text)
         elif not same:
             where = figure.where

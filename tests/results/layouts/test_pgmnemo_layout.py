@@ -68,6 +68,29 @@ def test_every_claim_with_its_place(tmp_path: Path) -> None:
     )
 
 
+def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
+    """Counts and settings are known for what they are; anything else is put down as unread, or as words."""
+    metrics = METRICS | {
+        "wall_clock_sec": 1.5,
+        "guc_state": {"work_mem": 64},
+        "n_items": 1,
+        "category_distribution": {"2": 1},
+        "headline": [{"our best": 0.9}, "recall@10 of 0.9"],
+        "baseline_run": {"n": 3, "speed": 7.5},
+    }
+    found = pgmnemo.read(folder(tmp_path, [ROW], metrics))
+    assert [(one.name, one.value, one.slice) for one in found.counts] == [
+        ("n", 1, "multi_hop"),
+        ("n_items", 1, ""),
+        ("category_distribution", 1, "2"),
+    ]
+    assert [(one.where, one.shown, one.quoted) for one in found.unread] == [
+        ("metrics.json /headline/0/our best", "0.9", False),
+        ("metrics.json /baseline_run/speed", "7.5", True),
+    ]
+    assert [one.text for one in found.texts if "0.9" in one.text] == ["recall@10 of 0.9"]
+
+
 @pytest.mark.parametrize(
     ("fields", "gold"),
     [

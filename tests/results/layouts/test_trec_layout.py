@@ -47,6 +47,18 @@ def test_an_evaluation_holds_the_claims(tmp_path: Path) -> None:
     ]
 
 
+def test_what_an_evaluation_says_in_no_known_form_is_put_down(tmp_path: Path) -> None:
+    printed = "runid all tag\nnum_q all 3\n\nbest recall of all 0.99\niprec_at_recall_0.00 all 0.5\nrecall_10 q1 1.0\n"
+    found = trec.read(folder(tmp_path, **{"run.eval": printed}))
+    assert found.claims == ()
+    assert [(one.name, one.value, one.where) for one in found.counts] == [("num_q", 3, "run.eval line 2")]
+    assert [(one.where, one.shown) for one in found.unread] == [
+        ("run.eval line 4", "best recall of all 0.99"),
+        ("run.eval line 5", "iprec_at_recall_0.00 all 0.5"),
+        ("run.eval line 6", "recall_10 q1 1.0"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("files", "told"),
     [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recallbench.errors import InputError
 from recallbench.reading import document, regular
-from recallbench.results.layouts.layout import Text, plain
+from recallbench.results.layouts.layout import Text, plain, speaks_of_a_measure
 
 _MENTION = re.compile(
     r"(?<![\w.])(?:(?:recall|hit[ _-]rate|hits?|success|precision|ndcg|mrr|recip_rank|map|f1)"
@@ -19,8 +20,8 @@ _MENTION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"(?<![\w.@/#])(?P<sign>[+\-\u2212]?)(?P<value>[0-9]+\.[0-9]+|[01],[0-9]{2,}|\.[0-9]+|[0-9]+)"
-    r"(?P<percent>\s*(?:%|percent\b))?(?![\w@]|[.,:/-][0-9]|-[a-z])",
+    r"(?<![\w.@])(?P<sign>[+\-\u2212]?)(?P<value>(?:[0-9]+\.[0-9]+|[01],[0-9]{2,}|\.[0-9]+|[0-9]+)(?:e[+-]?[0-9]{1,3})?)"
+    r"(?P<percent>\s*(?:%|percent\b))?(?![\w@]|\.[0-9])",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"[\[(]\s*([0-9.]+)\s*(?:,|to|\u2013|-)\s*([0-9.]+)\s*[\])]")
@@ -32,11 +33,15 @@ _LEVELS = (0.9, 0.95, 0.99)
 _COUNTED = re.compile(r"n|#|count|questions|queries|items|rows", re.IGNORECASE)
 _WHOLE = re.compile(r"|overall|all|total|mean|average|value", re.IGNORECASE)
 _DEEP = re.compile(r"[0-9]|mrr")
-_RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
+_RULE = frozenset(" \t|:-")
 _MARKS = re.compile(r"\*\*|__|`|\*")
 _TELLING = 3
 """Decimals that make a number a figure although no measure is named near it."""
-_LARGEST = 1 << 24
+_LARGEST = 1 << 22
+_NEAR = 60
+"""Characters between a name and its number, at most, where nothing else can be meant."""
+_FINEST = 12
+_DOCUMENTS = (".json", ".csv", ".tsv", ".html", ".htm", ".xml", ".yaml", ".yml")
 NO_REPORT = ("blocked.md", "deprecated.md")
 
 
@@ -83,6 +88,15 @@ def reports(folder: Path, plain_texts: bool) -> tuple[Text, ...]:
             except UnicodeDecodeError as error:
                 raise _refusal(path, "UTF-8", f"byte {raw[error.start]:#04x} at {error.start}") from None
     return tuple(found)
+
+
+def overlooked(folder: Path, read: Sequence[str]) -> tuple[Text, ...]:
+    """Other files that may hold claims, by name: tables, pages and documents that nobody reads here."""
+    return tuple(
+        Text(path.name, "a file of no known form")
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in _DOCUMENTS and path.name not in read
+    )
 
 
 def _refusal(path: Path, expected: str, found: str) -> InputError:
@@ -134,7 +148,8 @@ def _numbers(text: str) -> list[_Number]:
     found = []
     for match in _NUMBER.finditer(text):
         digits = match["value"].replace(",", ".")
-        decimals = len(digits.partition(".")[2])
+        mantissa, _, power = digits.lower().partition("e")
+        decimals = min(max(0, len(mantissa.partition(".")[2]) - int(power or 0)), _FINEST)
         value, percent = float(digits), bool(match["percent"])
         if percent and value / 100 in _LEVELS and _LEVEL.match(text, match.end()):
             continue
@@ -150,24 +165,30 @@ def _numbers(text: str) -> list[_Number]:
 def _paragraph(lines: Sequence[str], group: int, begin: int) -> Iterator[Figure | Text]:
     text = "\n".join(lines)
     mentions = [(match.start(), match.end(), plain(match[0])) for match in _MENTION.finditer(text)]
+    starts = [start for start, _, _ in mentions]
     ranges = [(match.start(), match.end()) for match in _RANGE.finditer(text)]
+    opened = [start for start, _ in ranges]
+    ends = [match.start() for match in re.finditer("\n", text)]
+    spoken = not mentions and speaks_of_a_measure(text)
+    bare = "".join(filter(str.isalnum, text)) if not mentions else ""
     for number in _numbers(text):
-        if any(start <= number.begin < end for start, end, _ in mentions):
+        last = bisect_right(starts, number.begin) - 1
+        if last >= 0 and number.begin < mentions[last][1]:
             continue
-        where = str(begin + text.count("\n", 0, number.begin))
-        before = [one for one in mentions if one[1] <= number.begin]
-        near = before[-1] if before else (mentions[0] if mentions else None)
-        between = text[near[1] : number.begin] if near and before else "-"
-        adjacent = _LINK.fullmatch(between) is not None
+        where = str(begin + bisect_right(ends, number.begin))
         share = number.marked and number.value <= 1.0
-        if near is None:
-            if share and (number.decimals >= _TELLING or number.text.endswith(("%", "t"))):
+        if not mentions:
+            telling = number.decimals >= _TELLING or number.text.endswith(("%", "t")) or spoken
+            if share and (telling or bare == "".join(filter(str.isalnum, number.text))):
                 yield Text(where, _around(text, number))
-        elif share or (
-            adjacent and not number.signed and (number.marked or (number.value <= 1 and _DEEP.search(near[2])))
-        ):
-            inside = any(start < number.begin < end for start, end in ranges)
-            only = adjacent and not number.signed and not inside
+            continue
+        near = mentions[max(last, 0)]
+        close = 0 <= number.begin - near[1] <= _NEAR
+        adjacent = close and not number.signed and _LINK.fullmatch(text[near[1] : number.begin]) is not None
+        if share or (adjacent and (number.marked or (number.value <= 1 and _DEEP.search(near[2])))):
+            place = bisect_right(opened, number.begin) - 1
+            inside = place >= 0 and number.begin < ranges[place][1]
+            only = adjacent and not inside
             yield Figure(near[2], number.value, number.decimals, where, plain=only, group=group)
 
 
@@ -179,7 +200,7 @@ def _around(text: str, number: _Number) -> str:
 def _table(lines: Sequence[str], group: int, begin: int) -> Iterator[Figure | Text]:
     header: list[str] = []
     for at, line in enumerate(lines):
-        if _RULE.fullmatch(line):
+        if _RULE.issuperset(line) and "-" in line:
             continue
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not header:
