@@ -184,6 +184,16 @@ def test_nobody_there_and_nobody_let_in(server: dict[str, str]) -> None:
     assert not store_status("graph", None, {**server, "NEO4J_DATABASE": "elsewhere"}).ready
 
 
+def test_a_server_that_goes_away(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with bolt_server(tmp_path) as environ:
+        store = filled({**environ, "RECALLBENCH_STORE_TIMEOUT": "0.5"}, FOUR)
+    with pytest.raises(Blocked, match="does not answer while searching"):
+        store.search(Query(1, "Ann", None), 3)
+    store.close()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.marked
 def test_a_run_by_the_command_line(server: dict[str, str], tmp_path: Path, rows: Any) -> None:
     before = rows("MATCH (n) RETURN count(n)")
     for ranker in ("neighbours", "importance"):

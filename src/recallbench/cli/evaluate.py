@@ -17,11 +17,9 @@ EXAMPLES = (
 )
 
 
-OF_FILES = (
-    "run", "gold", "k", "by", "format", "match", "match_threshold", "match_chunk", "texts", "ks", "plot", "compare",
-    "keep_going",
-)  # fmt: skip
+OF_FILES = ("run", "gold", "k", "by", "format", "texts", "ks", "plot", "compare", "keep_going")
 """The options of rankings in files; those of a store are for a folder."""
+OF_BOTH = ("match", "match_threshold", "match_chunk")
 
 
 def register(app: typer.Typer) -> None:
@@ -82,6 +80,7 @@ def evaluate(
     call: settings.Call = None,
     pgmnemo_function: settings.PgmnemoFunction = None,
     pgmnemo_dates: settings.PgmnemoDates = None,
+    graph_ranker: settings.GraphRanker = None,
     limit: settings.Limit = None,
     depth: settings.Depth = 50,
     scope: settings.Scope = "own",
@@ -114,6 +113,7 @@ def evaluate(
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
         from recallbench.experiment.options import Options
+        from recallbench.scoring.text_matching import Matching
 
         options = Options(
             corpus="",
@@ -126,6 +126,7 @@ def evaluate(
             call=call,
             function=pgmnemo_function,
             dates=pgmnemo_dates,
+            ranker=graph_ranker,
             out=out,
             folder=folder,
             label=label,
@@ -136,7 +137,11 @@ def evaluate(
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),
         )
-        made = evaluate_set(target, split, stale_after, options, listener(quiet), date.today())
+        matching = Matching(match, match_threshold, match_chunk)
+        source = context.get_parameter_source("match_threshold")
+        if match != "tokens" and source is not None and source.name == "COMMANDLINE":
+            raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
+        made = evaluate_set(target, split, stale_after, matching, options, listener(quiet), date.today())
         return 0 if not require_verified or made.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")) else 1
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 
@@ -166,7 +171,7 @@ def _refuse_others(context: typer.Context, *, folder: bool) -> None:
     for name in context.params:
         source = context.get_parameter_source(name)
         typed = source is not None and source.name == "COMMANDLINE" and name not in ("target", "quiet", "config")
-        if typed and (name in OF_FILES) == folder:
+        if typed and name not in OF_BOTH and (name in OF_FILES) == folder:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"{option} is for {'rankings in files' if folder else 'a labelled set'}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from recallbench.stores.patience import patience_of
 URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
 REMEDY = f"export {URI}=bolt://127.0.0.1:7687 {USER}=neo4j {PASSWORD}=…"
 PORT = 7687
+LONGEST_RETRY = 10.0
+"""Seconds: for a server that is busy or hands over to another, not for one that is gone."""
 
 
 class Bolt:
@@ -31,6 +34,8 @@ class Bolt:
         self._database = environ.get(DATABASE) or None
         self._driver = _driver(uri, environ, patience_of(environ))
         try:
+            with told("connecting", self.address):
+                self._driver.verify_connectivity()
             self.run("connecting", "RETURN 1 AS there")  # in this very database
         except BaseException:
             self._driver.close()
@@ -100,6 +105,8 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
             found=str(error),
             remedy="pip install 'recallbench[neo4j]'",
         ) from error
+    # It logs each try that fails; what counts is told as an error of this project.
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     user, password = environ.get(USER), environ.get(PASSWORD)
     if user and not password:
         raise Blocked(f"{USER} is set, {PASSWORD} is not", remedy=REMEDY)
@@ -109,7 +116,7 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
             auth=(user, password or "") if user else None,
             connection_timeout=min(patience, 10.0),
             connection_acquisition_timeout=patience,
-            max_transaction_retry_time=patience,
+            max_transaction_retry_time=min(patience, LONGEST_RETRY),
             # Hints of the server's planner, such as that no node has a label yet, are no news to a user.
             notifications_min_severity="OFF" if uri.startswith("neo4j") else None,
             user_agent="recallbench",

@@ -184,6 +184,8 @@ class GraphStore(Store):
                         row["gone"] for row in server.run("cleaning up", statement, tenant=self._tenant, most=AT_ONCE)
                     ):
                         pass
+        except Blocked:
+            pass  # it is gone, and whatever ended the run was told already
         finally:
             self._places.clear()
             server.close()
