@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recallbench.errors import InputError
-from recallbench.results.reading import objects
+from recallbench.reading import objects
 
 NAME = "raw_retrievals.jsonl"
 

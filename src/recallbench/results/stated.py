@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
+from recallbench.reading import document, regular
 from recallbench.results import manifest
 from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
-from recallbench.results.reading import document, regular
 
 
 @dataclass(frozen=True, slots=True)

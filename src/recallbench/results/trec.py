@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recallbench.errors import InputError
-from recallbench.results.reading import lines
+from recallbench.reading import lines
 
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 

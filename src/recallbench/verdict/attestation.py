@@ -9,9 +9,9 @@ from typing import Any
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
+from recallbench.reading import document, parsed
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
-from recallbench.results.reading import document, parsed
 from recallbench.results.stated import Stated, stated
 from recallbench.verdict.gate import Check
 from recallbench.verdict.keys import needs_extra, private_key, public_key

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from recallbench.corpora.registry import facts
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.protocol.frozen import load
+from recallbench.reading import document, parsed
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import Metrics
-from recallbench.results.reading import document, parsed
 from recallbench.verdict.case import Case
 from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.verdict.checks.ranges import NOT_DERIVED

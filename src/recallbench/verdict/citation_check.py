@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import load, read_data
+from recallbench.reading import document
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.metrics import OVERALL, EstimatePart
-from recallbench.results.reading import document
 from recallbench.results.stated import Stated, repository, stated
 from recallbench.verdict.audit import Audit
 from recallbench.verdict.citation_text import Figure, claims_improvement, figures

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
+from recallbench.reading import lines
 from recallbench.results.comparison import SidePart
 from recallbench.results.rankings import Rankings
-from recallbench.results.reading import lines
 from recallbench.results.trec import read_qrels, read_run
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.measure import Measure

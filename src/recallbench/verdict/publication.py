@@ -8,7 +8,7 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.history import NAME, nearest, unrecorded
-from recallbench.results.reading import document
+from recallbench.reading import document
 from recallbench.verdict.gate import Check
 
 CODE = "RB-HISTORY"

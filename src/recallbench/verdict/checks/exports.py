@@ -2,7 +2,7 @@
 
 from recallbench.errors import InputError
 from recallbench.progress import Silent
-from recallbench.results.reading import lines
+from recallbench.reading import lines
 from recallbench.results.retrievals import CONTROL_TAG, GRADED, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import Calls, retrieve

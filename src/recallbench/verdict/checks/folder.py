@@ -1,9 +1,9 @@
 """The folder itself: its files, their hashes, and that nobody writes to it meanwhile."""
 
 from recallbench.errors import InputError
+from recallbench.reading import regular, state
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
-from recallbench.results.reading import regular, state
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME
 from recallbench.results.retrievals import GRADED
 from recallbench.verdict.case import Case
