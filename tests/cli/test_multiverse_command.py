@@ -168,6 +168,23 @@ def test_gold_comes_from_the_dataset_whatever_rows_state(tmp_path: Path) -> None
     assert "gold: derived from the dataset; " in done.stdout
 
 
+def test_gold_by_turns_stays_as_stated_and_says_so(tmp_path: Path) -> None:
+    sha256 = json.loads((canary(tmp_path) / "metrics.json").read_text())["dataset_sha256"]
+    first = json.loads((tmp_path / "r" / "raw_retrievals.jsonl").read_text().splitlines()[0])
+    folder = tmp_path / "turns"
+    folder.mkdir()
+    row = {"qid": first["question_id"], "conv_id": first["scope"], "evidence": ["D99:1"], "retrieved_top10": ["D99:1"]}
+    (folder / "metrics.json").write_text(json.dumps({"dataset_sha256": sha256}))
+    (folder / "raw_retrievals.jsonl").write_text(json.dumps(row) + "\n")
+    found = document(folder)
+    assert found["gold"].startswith(
+        "as the rows state it, by turns, where the dataset gives sessions; as sessions, 1 rows"
+    )
+    cells = {(cell["definition"], cell["scope"]): cell["low"] for cell in found["cells"]}
+    assert cells["recall_any@1", "bare ids"] == 1.0
+    assert not [scope for _, scope in cells if "as stated" in scope]
+
+
 def test_an_altered_folder_of_this_tool_is_told_on_stderr(tmp_path: Path) -> None:
     folder = canary(tmp_path)
     edited(folder, lambda row: row["hits"].reverse())

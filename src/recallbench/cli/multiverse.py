@@ -164,7 +164,7 @@ def _cell(cell: Any) -> str:
         return ""
     if cell.exact:
         return f"{cell.low:.4f}" + ("*" if cell.stated else "")
-    return f"{cell.low:.3f}-{cell.high:.3f}"
+    return f"{cell.low:.4f}-{cell.high:.4f}"
 
 
 def _ranges(found: Multiverse) -> Sequence[tuple[str, ...]]:

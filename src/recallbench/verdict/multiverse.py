@@ -147,10 +147,16 @@ def _gold(rescored: Field, why: str) -> str:
     if why:
         return f"as the rows state it ({why})"
     differing = rescored.differing
-    if not differing:
-        return "as the dataset gives it, and as the rows state it"
-    asked = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}"
-    return f'derived from the dataset; {asked}: scopes with "{STATED.strip(", ")}" take theirs'
+    told = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}" if differing else ""
+    if not rescored.derived:
+        return "as the rows state it, by turns, where the dataset gives sessions" + (
+            f"; as sessions, {told}" if told else ""
+        )
+    strange = sum(its is None for its in rescored.known)
+    beside = f"; {strange} questions are not in the dataset at hand, theirs is as stated" if strange else ""
+    if not told:
+        return f"as the dataset gives it, and as the rows state it{beside}"
+    return f'derived from the dataset; {told}: scopes with "{STATED.strip(", ")}" take theirs{beside}'
 
 
 def _altered(imported: Imported, rescored: Field, found: Sequence[Cell]) -> Iterator[str]:

@@ -62,6 +62,8 @@ class Field:
     """The dataset's question of each row; all None where no dataset was given."""
     differing: tuple[str, ...] = ()
     """Questions whose rows state other gold than the dataset gives."""
+    derived: bool = False
+    """Gold is the dataset's, not the rows'."""
 
     @property
     def own_view(self) -> str:
@@ -79,6 +81,8 @@ def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> 
     scoping, leaking = _scoping(imported, dataset, known)
     views: tuple[View, ...] = ()
     stated = imported
+    # A dataset's gold is sessions; of rows that keep turns, which turn was meant is theirs to state.
+    derive = derive and not any(names_a_turn(id) for one in imported.questions[:50] for id in (*one.gold, *one.ranked))
     if derive and dataset is not None and differing:
         imported = replace(imported, questions=_derived(imported.questions, dataset, known, {*differing}))
         views = tuple(replace(one, name=one.name + STATED) for one in _views(stated, dataset, scoping))
@@ -90,6 +94,7 @@ def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> 
         leaking,
         tuple(known),
         differing,
+        derive and dataset is not None,
     )
 
 
@@ -106,7 +111,7 @@ def _differing(asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known |
 def _derived(
     asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known | None], differing: set[str]
 ) -> tuple[Asked, ...]:
-    """The rows with the dataset's gold, spelled as the folder spells ids; gold by turns stays as it is stated."""
+    """The rows with the dataset's gold, spelled as the folder spells ids."""
     spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
     bare: dict[str, str] = {}
     named = all(_names_scope(id) for one in asked[:50] for id in one.ranked)
@@ -114,7 +119,7 @@ def _derived(
         bare.update((session_name(id), id) for id in (*one.ranked, *one.gold))
     found = []
     for one, its in zip(asked, known, strict=True):
-        if its is not None and one.id in differing and not any(map(names_a_turn, (*one.gold, *one.ranked))):
+        if its is not None and one.id in differing:
             gold = (
                 spelled.get((its.scope, name), f"{its.scope}/{name}") if named else bare.get(name, name)
                 for name in sorted(its.gold)
