@@ -34,6 +34,21 @@ QUERIES = (
 JUDGED = "query-id\tcorpus-id\tscore\nq1\toslo\t2\nq1\tfjord\t1\nq2\tbergen\t1\nq3\trome\t1\nq3\toslo\t0\n"
 
 
+EXPECTING = (
+    {"query_id": "capital", "query": "What is the capital of France?", "expected": "Paris is the capital of France."},
+    {"query_id": "ferry", "query": "When does the ferry leave?", "expected": "the ferry leaves at nine"},
+    {"query_id": "bicycle", "query": "What colour is it?", "expected": "a blue bicycle"},
+    {"query_id": "cars", "query": "Who sells cars?", "kind": "abstention"},
+)
+"""A short form that says what answers say; `SAYING` has two of them."""
+SAYING = (
+    {"_id": "berlin", "text": "Berlin is large."},
+    {"_id": "paris", "text": "Paris is the capital and most populous city of France."},
+    {"_id": "nine", "text": "The ferry leaves at nine!"},
+    {"_id": "ten", "text": "The ferry to Oslo leaves at ten."},
+)
+
+
 def jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
@@ -53,9 +68,13 @@ def beir(
     return folder
 
 
-def short(folder: Path, labels: Iterable[Mapping[str, object]]) -> Path:
+def short(
+    folder: Path,
+    labels: Iterable[Mapping[str, object]],
+    documents: Iterable[Mapping[str, object]] = DOCUMENTS,
+) -> Path:
     """The short form beside documents."""
     folder.mkdir()
-    jsonl(folder / "corpus.jsonl", DOCUMENTS)
+    jsonl(folder / "corpus.jsonl", documents)
     jsonl(folder / "gold.jsonl", labels)
     return folder

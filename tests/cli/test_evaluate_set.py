@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from labelled_sets import beir, short
+from labelled_sets import EXPECTING, SAYING, beir, short
 from recallbench.results.metrics import Metrics
 
 
@@ -101,3 +101,67 @@ def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
     assert "tenants" not in metrics
     assert not (tmp_path / "result" / "qrels.graded.trec").exists()
     assert metrics["worst"] == []
+
+
+def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: Path) -> None:
+    short(tmp_path / "team", EXPECTING, SAYING)
+    for name, words in {
+        "tokens": ("tokens",),
+        "chunked": ("tokens", "--match-chunk", "60"),
+        "exact": ("exact",),
+    }.items():
+        done = recallbench(
+            "evaluate", "team", "--store", "bm25", "--folder", name, "-q", "--match", *words, cwd=tmp_path
+        )
+        assert done.returncode == 0
+        if name == "tokens":
+            assert "matched by tokens f1>=0.3: 1 gold exact, 2 fuzzy; 2 of 3 queries have some" in done.stdout
+            assert "nothing matches bicycle: 0 in the denominator all, recall_any@10 0.6667 of 3" in done.stdout
+    metrics = Metrics.model_validate_json((tmp_path / "tokens" / "metrics.json").read_bytes())
+    assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}+tokens-0.3"
+    assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (4, 2)
+    (whole,) = metrics.denominators
+    assert (whole.count, whole.scored, whole.values["recall_any@10"]) == (3, 2, 2 / 3)
+    assert metrics.abstention is not None
+    assert (metrics.abstention.questions, metrics.abstention.answerable) == (1, 2)
+    found = metrics.matching
+    assert found is not None
+    assert (found.exact, found.fuzzy, found.exact_questions, found.fuzzy_questions) == (1, 2, 1, 1)
+    assert (found.without, found.unmatched) == (1, ["bicycle"])
+    assert [(one.threshold, one.questions, one.gold) for one in found.sensitivity] == [
+        (None, 1, 1),
+        (0.1, 2, 7),
+        (0.2, 2, 4),
+        (0.3, 2, 3),
+        (0.4, 2, 3),
+        (0.5, 2, 3),
+        (0.6, 2, 3),
+    ]
+    assert [one.recall_frac_10_of_all for one in found.sensitivity][:2] == [1 / 3, 2 / 3]
+    report = (tmp_path / "tokens" / "report.md").read_text()
+    assert "by **tokens f1>=0.3**" in report
+    assert "Nothing matches `bicycle`" in report
+    for other in ("chunked", "exact"):
+        refused = recallbench("compare", "tokens", other, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "differ in dataset" in refused.stderr
+    for name in ("tokens", "chunked", "exact"):
+        audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
+        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "--match tokens matches by the expected text"),
+        (("--match-threshold", "0.5"), "--match-threshold is for token F1"),
+        (("--match", "exact", "--match-threshold", "0.5"), "--match-threshold is for token F1"),
+        (("--match-chunk", "60"), "ids have no chunks"),
+        (("--match", "tokens", "--match-threshold", "3"), "a threshold of token F1 lies between 0 and 1"),
+    ],
+)
+def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    short(tmp_path / "team", EXPECTING, SAYING)
+    done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr

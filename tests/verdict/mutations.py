@@ -368,6 +368,19 @@ LABELLED: tuple[Mutation, ...] = (
     Mutation("no graded judgements", "RB-QRELS", file("qrels.graded.trec", None)),
 )
 
+MATCHED: tuple[Mutation, ...] = (
+    Mutation("another method in the name", "RB-LABELLED", metrics("corpus", "name", by=lambda s: s + "-60")),
+    Mutation("a threshold in the name", "RB-GOLD", metrics("corpus", "name", by=lambda s: s.replace("0.3", "0.7"))),
+    Mutation("another method told", "RB-LABELLED", metrics("matching", "method", to="exact")),
+    Mutation("a fuzzy match told as exact", "RB-LABELLED", metrics("matching", "exact", by=lambda n: n + 1)),
+    Mutation("a question without a match hidden", "RB-LABELLED", metrics("matching", "unmatched", to=[])),
+    Mutation("random matches made rare", "RB-LABELLED", metrics("matching", "sensitivity", 1, "random", to=0.0)),
+    Mutation(
+        "sensitivity smoothed", "RB-LABELLED", metrics("matching", "sensitivity", 0, "recall_frac_10_of_all", to=1)
+    ),
+    Mutation("matching left out", "RB-LABELLED", metrics("matching", to=None)),
+)
+
 
 def _append(path: Path, more: str) -> None:
     path.write_text(path.read_text() + more)

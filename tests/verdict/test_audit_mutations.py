@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from mutations import LABELLED, LOCOMO, LONGMEMEVAL, Mutation
+from mutations import LABELLED, LOCOMO, LONGMEMEVAL, MATCHED, Mutation
 
 from commandline import recallbench
-from labelled_sets import beir
+from labelled_sets import EXPECTING, SAYING, beir, short
 from recallbench.results.manifest import build
 from recallbench.verdict.audit import Audit, audit
 from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
@@ -54,6 +54,15 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "result"
 
 
+@pytest.fixture(scope="module")
+def matched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("matched")
+    short(place / "team", EXPECTING, SAYING)
+    words = ("evaluate", "team", "--match", "tokens", "--store", "bm25", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
 def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
     folder = place / "result"
     shutil.copytree(genuine, folder)
@@ -65,8 +74,10 @@ def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
     return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
 
 
-def test_the_genuine_results_pass(locomo: Path, longmemeval: Path, labelled: Path, tmp_path: Path) -> None:
-    for genuine in (locomo, longmemeval, labelled):
+def test_the_genuine_results_pass(
+    locomo: Path, longmemeval: Path, labelled: Path, matched: Path, tmp_path: Path
+) -> None:
+    for genuine in (locomo, longmemeval, labelled, matched):
         found = audited(genuine, tmp_path / genuine.parent.name, None)
         assert [check for check in found.checks if check.status != "pass"] == []
         assert found.verdict.label == "VERIFIED"
@@ -74,7 +85,7 @@ def test_the_genuine_results_pass(locomo: Path, longmemeval: Path, labelled: Pat
 
 
 def test_there_are_enough_of_them_and_each_check_has_one() -> None:
-    mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED)
+    mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED, *MATCHED)
     assert len(mutations) >= 60
     assert len({one.name for one in mutations}) == len(mutations)
     codes = {one.code for one in (*CHECKS, *ON_DEMAND, *LAST)} | {gate.code for gate in GATES}
@@ -94,6 +105,11 @@ def test_a_change_to_abstention_is_seen(longmemeval: Path, tmp_path: Path, mutat
 @pytest.mark.parametrize("mutation", LABELLED, ids=lambda one: one.name)
 def test_a_change_to_a_labelled_set_is_seen(labelled: Path, tmp_path: Path, mutation: Mutation) -> None:
     seen(audited(labelled, tmp_path, mutation), mutation)
+
+
+@pytest.mark.parametrize("mutation", MATCHED, ids=lambda one: one.name)
+def test_a_change_to_a_text_matched_set_is_seen(matched: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(matched, tmp_path, mutation), mutation)
 
 
 def seen(found: Audit, mutation: Mutation) -> None:

@@ -12,6 +12,8 @@ from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
 from recallbench.results.metrics import Metrics
+from recallbench.results.report import figure
+from recallbench.scoring.text_matching import Matching
 
 NAMED = 5
 _AGE = re.compile(r"([1-9][0-9]{0,4})([dwmy])")
@@ -19,22 +21,48 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def evaluate_set(
-    folder: Path, split: str | None, stale_after: str | None, options: Options, progress: Progress, today: date
+    folder: Path,
+    split: str | None,
+    stale_after: str | None,
+    matching: Matching,
+    options: Options,
+    progress: Progress,
+    today: date,
 ) -> Metrics:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
     from recallbench.cli.headline import headline
     from recallbench.corpora.labelled import identity
     from recallbench.experiment.run import run
+    from recallbench.scoring.text_gold import method_name
 
     age = None if stale_after is None else _age(stale_after)
-    options = replace(options, corpus=identity(folder, split), corpus_file=folder)
+    options = replace(options, corpus=identity(folder, split, method_name(matching)), corpus_file=folder)
     outcome = run(options, progress, today)
     print(headline(outcome.metrics, outcome.folder))
-    print("\n".join(_worst(outcome.metrics)), flush=True)
+    print("\n".join([*_matched(outcome.metrics), *_worst(outcome.metrics)]), flush=True)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
     return outcome.metrics
+
+
+def _matched(metrics: Metrics) -> list[str]:
+    found = metrics.matching
+    if found is None:
+        return []
+    told = [
+        f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
+        f" {found.questions - found.without} of {found.questions} queries have some"
+    ]
+    if found.without:
+        whole = next(one for one in metrics.denominators if one.headline)
+        named = ", ".join(found.unmatched[:NAMED])
+        more = f" and {found.without - NAMED} more" if found.without > NAMED else ""
+        told.append(
+            f"nothing matches {named}{more}: 0 in the denominator {whole.name},"
+            f" recall_any@10 {figure(whole.values['recall_any@10'])} of {whole.count}"
+        )
+    return told
 
 
 def _worst(metrics: Metrics) -> list[str]:

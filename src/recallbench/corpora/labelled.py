@@ -28,23 +28,35 @@ from recallbench.protocol.rules import CorpusRules
 PREFIX = "labelled/"
 ALL = "all"
 """The one denominator: every query with something to find."""
+METHOD = re.compile(r"(?:tokens-(1|0\.[0-9]*[1-9])|exact)(?:-([1-9][0-9]{0,5}))?")
+"""How a name says that gold follows from expected texts: the method, token F1 and tokens of a chunk."""
 FEWEST = 5
 """Scopes from which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
 
 
-def identity(path: Path, split: str | None = None) -> str:
-    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over the files that decide what is measured."""
-    files = files_of(path, split)
-    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files)}"
+def identity(path: Path, split: str | None = None, method: str = "") -> str:
+    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over the files that decide what is measured.
+
+    `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
+    """
+    files = files_of(path, split, by_text=bool(method))
+    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files)}{'+' if method else ''}{method}"
+
+
+def method_of(name: str) -> str:
+    """How gold follows from expected texts, as `tokens-0.3-60`; empty where it is known by id."""
+    return name.rpartition("@")[2].partition("+")[2] if name.startswith(PREFIX) else ""
 
 
 def facts(name: str) -> CorpusRules:
     """What is known of a labelled set by its name alone: its hash. Nothing else is registered of it."""
-    label, at, sha256 = name.removeprefix(PREFIX).rpartition("@")
-    if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
+    label, at, rest = name.removeprefix(PREFIX).rpartition("@")
+    sha256, plus, method = rest.partition("+")
+    legal = not plus or METHOD.fullmatch(method)
+    if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or not legal:
         raise UsageError(
             f"{name} names no labelled set",
-            expected=f"{PREFIX}<name>@<sha256>",
+            expected=f"{PREFIX}<name>@<sha256>, with +exact or +tokens-0.3 or +tokens-0.3-60 where texts decide",
             found=name,
             remedy="recallbench evaluate DIR works the name out",
         )
@@ -80,6 +92,7 @@ class Labelled:
         self.name = rules.name
         self.rules = rules
         self._path = path
+        self._by_text = bool(method_of(rules.name))
         if not path.is_dir():
             raise InputError(
                 f"{path} is no labelled set",
@@ -94,7 +107,7 @@ class Labelled:
 
     @cached_property
     def _files(self) -> Files:
-        found = every_split(self.path)
+        found = every_split(self.path, by_text=self._by_text)
         return next((files for files in found if _hash(files) == self.rules.sha256), found[0])
 
     @cached_property
@@ -153,11 +166,11 @@ class Labelled:
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
         for label in read_labels(self._files, self.name):
-            questions.setdefault(label.scope, []).append(_question(label, places))
+            questions.setdefault(label.scope, []).append(_question(label, places, self._by_text))
         return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
 
 
-def _question(label: Label, places: Mapping[str, Mapping[str, int]]) -> Question:
+def _question(label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool) -> Question:
     place: Place = label.place
     known = places.get(label.scope)
     if known is None:
@@ -169,17 +182,24 @@ def _question(label: Label, places: Mapping[str, Mapping[str, int]]) -> Question
             elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
             found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             raise place.refusal("relevant", f"ids of documents in scope {label.scope}", found)
-    gold = frozenset(known[id] for id, grade in label.grades.items() if grade > 0)
-    abstention = label.kind == "abstention"
-    if bool(gold) == abstention:
-        expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
-        raise place.refusal("relevant", expected, f"{len(gold)} with kind {label.kind}")
     graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
+    abstention = label.kind == "abstention"
+    if by_text and abstention != (not label.expected):
+        expected = "none with kind abstention" if abstention else "the text of an answer, or kind abstention"
+        raise place.refusal("expected", expected, "one" if abstention else "none", "mend the file, or --match id")
+    if by_text and label.expected and not any(letter.isalnum() for letter in label.expected):
+        raise place.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
+    if bool(graded) == abstention and (abstention or not by_text):
+        expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
+        remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
+        raise place.refusal("relevant", expected, f"{len(graded)} with kind {label.kind}", remedy)
+    if by_text:
+        graded = {}
     return Question(
         label.scope,
         label.id,
         label.text,
-        gold,
+        frozenset(graded),
         label.kind,
         label.asked_at,
         grades=graded if set(graded.values()) - {1.0} else {},
@@ -187,6 +207,7 @@ def _question(label: Label, places: Mapping[str, Mapping[str, int]]) -> Question
         denominators=frozenset() if abstention else frozenset({ALL}),
         tenant=label.tenant,
         labelled_at=label.labelled_at,
+        expected=label.expected if by_text else "",
     )
 
 

@@ -57,10 +57,15 @@ class Label:
     asked_at: datetime | None
     labelled_at: datetime | None
     place: Place
+    expected: str = ""
+    """What an answer says."""
 
 
-def files_of(folder: Path, split: str | None = None) -> Files:
-    """The files of a set; raises InputError where one is missing, UsageError where a split must be named."""
+def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -> Files:
+    """The files of a set; raises InputError where one is missing, UsageError where a split must be named.
+
+    Matched by text, queries need no judgements: those of a split that is named only say which queries are asked.
+    """
     documents = folder / DOCUMENTS
     if not documents.is_file():
         raise _missing(folder, DOCUMENTS)
@@ -75,6 +80,8 @@ def files_of(folder: Path, split: str | None = None) -> Files:
         return Files({DOCUMENTS: documents, SHORT: folder / SHORT})
     if not (folder / QUERIES).is_file():
         raise _missing(folder, f"{QUERIES} (or {SHORT})")
+    if by_text and split is None:
+        return Files({DOCUMENTS: documents, QUERIES: folder / QUERIES})
     judged = {path.stem: path for path in sorted((folder / JUDGEMENTS).glob("*.tsv"))}
     if not judged:
         raise _missing(folder, f"{JUDGEMENTS}/*.tsv")
@@ -96,12 +103,13 @@ def files_of(folder: Path, split: str | None = None) -> Files:
     )
 
 
-def every_split(folder: Path) -> list[Files]:
+def every_split(folder: Path, *, by_text: bool = False) -> list[Files]:
     """The files of a set, once for each split of its judgements."""
     if (folder / SHORT).is_file():
         return [files_of(folder)]
     splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
-    return [files_of(folder, split) for split in splits] or [files_of(folder)]
+    found = [files_of(folder, split) for split in splits]
+    return [files_of(folder, by_text=True), *found] if by_text else found or [files_of(folder)]
 
 
 def read_documents(files: Files, corpus: str) -> Iterator[Document]:
@@ -145,8 +153,9 @@ def _short(path: Path, corpus: str) -> Iterator[Label]:
 
 
 def _beir(files: Files, corpus: str) -> Iterator[Label]:
-    name, path = next((name, path) for name, path in files.parts.items() if name.startswith(JUDGEMENTS))
-    judged, elsewhere = _qrels(path, corpus), {id for other in files.others for id in _qrels(other, corpus)}
+    name = next((name for name in files.parts if name.startswith(JUDGEMENTS)), "")
+    judged = _qrels(files.parts[name], corpus) if name else {}
+    elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
     queries = files.parts[QUERIES]
     seen: set[str] = set()
     for number, record in objects(queries):
@@ -206,6 +215,7 @@ def _label(record: dict[str, Any], id: str, field: str, grades: Mapping[str, flo
         _time(record, "occurred_at", place),
         _time(record, "labelled_at", place),
         place,
+        place.text(record, "expected") if record.get("expected") is not None else "",
     )
 
 

@@ -23,6 +23,8 @@ def pooled(haystacks: Iterable[Haystack]) -> Iterator[Haystack]:
                 scope=SCOPE,
                 gold=frozenset(offset + position for position in question.gold),
                 grades={offset + position: grade for position, grade in question.grades.items()},
+                exact=frozenset(offset + position for position in question.exact),
+                likeness={offset + position: f1 for position, f1 in question.likeness.items()},
             )
             for question in haystack.questions
         ]

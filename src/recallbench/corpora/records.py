@@ -49,11 +49,17 @@ class Question:
     """Whose question it is, where a labelled set tells its tenants apart."""
     labelled_at: datetime | None = None
     """When its gold was last looked at."""
+    expected: str = ""
+    """What an answer says, where the gold follows from that and not from ids."""
+    exact: frozenset[int] = frozenset()
+    """Segments that say exactly that."""
+    likeness: Mapping[int, float] = field(default_factory=dict)
+    """Token F1 between it and the segments that come near, by position."""
 
     @property
     def asked(self) -> bool:
-        """A question without gold is asked only where finding nothing is the right answer."""
-        return bool(self.gold) or self.abstention
+        """Without gold it is asked where nothing is to be found, or where another threshold may have given it some."""
+        return bool(self.gold) or self.abstention or bool(self.expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,17 @@ class Check:
     @property
     def holds(self) -> bool:
         return self.expected == self.found
+
+
+@dataclass(frozen=True, slots=True)
+class RandomMatches:
+    """How often a text that was drawn at random, and is not relevant, matches an expected one all the same."""
+
+    pairs: int
+    """Pairs of an expected and a drawn text; 0 where there was nothing to draw from."""
+    exact: float | None
+    rates: Mapping[float, float]
+    """By threshold of token F1; empty without pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +123,8 @@ class Survey:
     missing_turns: int
     """Evidence references whose turn does not exist though its session does."""
     segments_per_scope: tuple[int, ...] = ()
+    random_matches: RandomMatches | None = None
+    """None where gold is known by id."""
 
     @property
     def registered(self) -> bool:

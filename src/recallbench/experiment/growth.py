@@ -11,7 +11,7 @@ import numpy as np
 from recallbench.corpora.grown import grown, room
 from recallbench.corpora.labelled_files import DOCUMENTS, Files, read_documents
 from recallbench.corpora.records import Haystack, Segment
-from recallbench.corpora.registry import facts, open_corpus
+from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder, open_embedder
 from recallbench.errors import UsageError
 from recallbench.experiment.choices import Choice, choose
@@ -26,6 +26,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.figures import estimate_part
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Haystack, Survey
-from recallbench.corpora.registry import facts, open_corpus
+from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder, open_embedder
 from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
@@ -30,6 +30,7 @@ from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import judged

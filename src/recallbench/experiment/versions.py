@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from recallbench import __version__
-from recallbench.corpora.registry import open_corpus
 from recallbench.errors import Blocked, UsageError
 from recallbench.experiment.choices import SYSTEM_UNDER_TEST, dsn_of
 from recallbench.experiment.options import Options
@@ -29,6 +28,7 @@ from recallbench.results.report import system
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.stores.databases import NotInstalled, database_with
 from recallbench.verdict.comparison_pairs import by_question
 

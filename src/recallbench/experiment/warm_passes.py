@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack
-from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import open_embedder
 from recallbench.experiment.choices import Choice, dsn_of
 from recallbench.experiment.options import Options
@@ -23,6 +22,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.stores.registry import open_store
 from recallbench.stores.store import Item, Matrix, Store
 

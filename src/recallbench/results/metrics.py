@@ -165,6 +165,35 @@ class LabelsPart(_Part):
     newest: str | None
 
 
+class ThresholdPart(_Part):
+    """The same rankings at one threshold of token F1."""
+
+    threshold: float | None = Field(description="null stands for exact matches alone")
+    questions: int = Field(description="that something matches")
+    gold: int = Field(description="segments that match, over all questions")
+    recall_frac_10: float | None = Field(description="recall_frac@10 of the questions that something matches")
+    recall_frac_10_of_all: float | None = Field(description="the same over all questions, the others as 0")
+    random: float | None = Field(
+        description="share of random segments that match: drawn over the whole set, leaving out what says the expected "
+        "text exactly and what comes nearest to it; null where there were none to draw"
+    )
+
+
+class MatchingPart(_Part):
+    """Gold that follows from expected texts."""
+
+    method: str = Field(description="what makes a segment gold, with its threshold and chunk")
+    questions: int = Field(description="that say what they expect")
+    exact: int = Field(description="gold segments that say it word by word")
+    fuzzy: int = Field(description="gold segments that come near")
+    exact_questions: int = Field(description="questions with an exact match")
+    fuzzy_questions: int = Field(description="questions with fuzzy matches alone")
+    without: int = Field(description="questions that nothing matches: 0 in the denominator, and in no mean")
+    unmatched: list[str] = Field(description="their ids, at most 20")
+    random_pairs: int = Field(description="pairs of an expected and a random text behind the random match rates")
+    sensitivity: list[ThresholdPart]
+
+
 class WorstPart(_Part):
     """A question that drags the mean down."""
 
@@ -230,6 +259,11 @@ class Metrics(_Part):
     )
     labels: LabelsPart | None = Field(
         default=None, exclude_if=lambda found: found is None, description="how old a labelled set's labels are"
+    )
+    matching: MatchingPart | None = Field(
+        default=None,
+        exclude_if=lambda found: found is None,
+        description="how expected texts became gold, where they did; ids are gold elsewhere",
     )
     reproduction: str | None = Field(
         default=None,

@@ -45,6 +45,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _tenants(metrics),
         _worst(metrics),
         _labels(metrics),
+        _matching(metrics),
         _denominators(metrics),
         _control(metrics),
         _exposure(metrics),
@@ -203,6 +204,47 @@ def _labels(metrics: Metrics) -> list[str]:
         return []
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
     return ["## Labels", "", f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."]
+
+
+def _matching(metrics: Metrics) -> list[str]:
+    found = metrics.matching
+    if found is None:
+        return []
+    lines = [
+        "## Matching by text",
+        "",
+        f"A segment is gold where its text matches what the question expects, by **{found.method}**. Figures of",
+        "another method, or of gold known by id, count something else and can't be compared with these.",
+        "",
+        f"{found.exact + found.fuzzy} gold segments: {found.exact} exact, {found.fuzzy} fuzzy. Of {found.questions}"
+        f" questions {found.exact_questions} have an exact match, {found.fuzzy_questions} fuzzy ones alone,"
+        f" {found.without} none.",
+    ]
+    if found.without:
+        named = ", ".join(f"`{id}`" for id in found.unmatched)
+        more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
+        lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
+    rows = (
+        (
+            "exact" if one.threshold is None else f"{one.threshold:g}",
+            str(one.questions),
+            str(one.gold),
+            figure(one.recall_frac_10),
+            figure(one.recall_frac_10_of_all),
+            share(one.random),
+        )
+        for one in found.sensitivity
+    )
+    head = ("token F1 from", "questions", "gold", "`recall_frac@10`", "over all, unmatched as 0", "random texts match")
+    pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
+    return [
+        *lines,
+        "",
+        *table(head, rows),
+        "",
+        f"*Random texts match* is the share of segments drawn over the whole set that match all the same; {pairs}.",
+        "What says the expected text exactly, and what comes nearest to it, is not drawn.",
+    ]
 
 
 def _sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:

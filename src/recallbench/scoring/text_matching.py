@@ -8,13 +8,14 @@ chunks are for. Scripts that put no blanks between words make one token of a sen
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
+from recallbench.corpora.records import RandomMatches as RandomMatches
 from recallbench.errors import UsageError
 
 Method = Literal["id", "exact", "tokens"]
@@ -134,17 +135,6 @@ def likeness(expected: Read, text: Read) -> Likeness:
 def first_match(likenesses: Sequence[Likeness], matching: Matching, threshold: float | None = None) -> int | None:
     """The place, from 0, of the first text that matches; None where none does."""
     return next((i for i, one in enumerate(likenesses) if one.matches(matching, threshold)), None)
-
-
-@dataclass(frozen=True, slots=True)
-class RandomMatches:
-    """How often a text that was drawn at random, and is not relevant, matches all the same."""
-
-    pairs: int
-    """Pairs of an expected and a drawn text; 0 where there was nothing to draw from."""
-    exact: float | None
-    rates: Mapping[float, float]
-    """By threshold of token F1; empty without pairs."""
 
 
 def random_matches(

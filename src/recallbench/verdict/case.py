@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar, overload
 from recallbench.corpora.records import Question, Survey
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.reading import document, parsed, state
 from recallbench.results.metrics import DeviationPart, Metrics
-from recallbench.results.reading import document, parsed, state
 from recallbench.results.rows import HitRow, Row, position_of, read_rows
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
@@ -214,6 +214,7 @@ class Case:
                 "tenants": found.tenants,
                 "worst": found.worst,
                 "labels": found.labels if self.has_dataset else stated.labels,
+                "matching": found.matching if self.has_dataset else stated.matching,
             }
         )
         # What the run could say of itself before anything was committed.

@@ -6,22 +6,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
+from recallbench.reading import lines, parsed, state
 from recallbench.results import manifest
 from recallbench.results.comparison import SidePart, printable
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rankings import read
-from recallbench.results.reading import lines, parsed, state
 from recallbench.results.report import system
 from recallbench.results.rows import NAME as ROWS
 from recallbench.results.rows import Row
 from recallbench.results.stated import stated
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY, parse
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.comparison_frame import embedder_name
 from recallbench.verdict.comparison_side import Side, Words
 

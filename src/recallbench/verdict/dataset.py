@@ -9,12 +9,12 @@ from pathlib import Path
 
 from recallbench.corpora.pooled import SCOPE, pooled
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
-from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.selection import selected
+from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.examination import CannotTell, told
 
 

@@ -18,6 +18,8 @@ from recallbench.scoring.agreement import agreement
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.registry import ALL, parse
+from recallbench.scoring.text_gold import matching_of
+from recallbench.scoring.text_matching import SENSITIVITY
 from recallbench.verdict.bands import band
 
 
@@ -56,6 +58,7 @@ class Figures:
     tenants: dict[str, list[parts.EstimatePart]] | None
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
+    matching: parts.MatchingPart | None
 
 
 WORST = 20
@@ -95,6 +98,7 @@ def figures(answers: Answers) -> Figures:
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions) if own else None,
+        matching=_matching(answers),
     )
 
 
@@ -124,6 +128,50 @@ def _labels(questions: Sequence[Question]) -> parts.LabelsPart:
         undated=len(questions) - len(days),
         oldest=days[0] if days else None,
         newest=days[-1] if days else None,
+    )
+
+
+def _matching(answers: Answers) -> parts.MatchingPart | None:
+    matching = matching_of(answers.corpus.name)
+    if matching is None:
+        return None
+    asked = [question for question in answers.questions if question.expected]
+    random = answers.survey.random_matches
+    unmatched = [question.id for question in asked if not question.gold]
+    own = {matching.threshold} if matching.method == "tokens" else set()
+    return parts.MatchingPart(
+        method=str(matching),
+        questions=len(asked),
+        exact=sum(len(question.exact) for question in asked),
+        fuzzy=sum(len(question.gold - question.exact) for question in asked),
+        exact_questions=sum(bool(question.exact) for question in asked),
+        fuzzy_questions=sum(bool(question.gold) and not question.exact for question in asked),
+        without=len(unmatched),
+        unmatched=unmatched[:WORST],
+        random_pairs=random.pairs if random else 0,
+        sensitivity=[_at_threshold(answers, one) for one in (None, *sorted({*SENSITIVITY, *own}))],
+    )
+
+
+def _at_threshold(answers: Answers, threshold: float | None) -> parts.ThresholdPart:
+    """As if the method had been this one. Rankings of the k-deep call serve where there is one."""
+    gold = [
+        question.exact.union(i for i, f1 in question.likeness.items() if threshold is not None and f1 >= threshold)
+        for question in answers.questions
+    ]
+    rankings, depth = (answers.rankings, answers.depth) if answers.short is None else (answers.short, answers.k)
+    judged = judge([ranking.positions for ranking in rankings], gold, answers.candidates, depth)
+    found = parse("recall_frac@10").values(judged)[judged.gold > 0]
+    asked = sum(bool(question.expected) for question in answers.questions)
+    random = answers.survey.random_matches
+    rate = None if random is None else random.exact if threshold is None else random.rates.get(threshold)
+    return parts.ThresholdPart(
+        threshold=threshold,
+        questions=len(found),
+        gold=int(judged.gold.sum()),
+        recall_frac_10=float(found.mean()) if len(found) else None,
+        recall_frac_10_of_all=float(found.sum() / asked) if asked else None,
+        random=rate,
     )
 
 
@@ -183,9 +231,9 @@ def _denominators(answers: Answers, calls: Sequence[Judged]) -> list[parts.Denom
     shown = []
     for i, (name, count) in enumerate(answers.survey.denominators.items()):
         member = np.array([name in question.denominators for question in questions], dtype=bool)
-        scored = int(member.sum())
+        scored = sum(bool(one.gold) or one.abstention for one in questions if name in one.denominators)
         # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
-        base = count if answers.limit is None else scored
+        base = count if answers.limit is None else int(member.sum())
         chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
         shown.append(
             parts.DenominatorPart(
@@ -239,7 +287,13 @@ def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.Abste
     flags = [question.abstention for question in answers.questions]
     if not any(flags):
         return None
-    found = abstention([r.scores[0] if r.scores else -math.inf for r in answers.rankings], flags, clusters)
+    # Nobody knows whether a question that no expected text gave gold can be answered.
+    known = [i for i, question in enumerate(answers.questions) if question.gold or question.abstention]
+    found = abstention(
+        [scores[0] if (scores := answers.rankings[i].scores) else -math.inf for i in known],
+        [flags[i] for i in known],
+        None if clusters is None else [clusters[i] for i in known],
+    )
     return parts.AbstentionPart(
         questions=found.n,
         answerable=found.answerable,

@@ -1,0 +1,214 @@
+"""Gold from expected texts: a corpus whose questions say what an answer says, and not where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.corpora import registry
+from recallbench.corpora.labelled import METHOD, method_of
+from recallbench.corpora.records import Corpus, Haystack, Question, RandomMatches, Segment, Survey, unheard
+from recallbench.errors import InputError
+from recallbench.progress import Progress
+from recallbench.protocol.rules import Rules
+from recallbench.scoring.text_matching import SENSITIVITY, Matching, Read, random_matches, words
+
+
+def method_name(matching: Matching) -> str:
+    """How the name of a corpus tells the method: `tokens-0.3-60`, `exact`; nothing for ids."""
+    if not matching.by_text:
+        return ""
+    name = str(matching.method)
+    if name == "tokens":
+        threshold = format(Decimal(repr(float(matching.threshold))), "f")
+        name += f"-{threshold.rstrip('0').rstrip('.')}"
+    return f"{name}-{matching.chunk}" if matching.chunk else name
+
+
+def matching_of(corpus: str) -> Matching | None:
+    """The method that the name of a corpus tells; None where gold is known by id."""
+    found = METHOD.fullmatch(method_of(corpus))
+    if found is None:
+        return None
+    chunk = int(found[2]) if found[2] else None
+    return Matching("tokens", float(found[1]), chunk) if found[1] else Matching("exact", chunk=chunk)
+
+
+def open_corpus(
+    name: str,
+    *,
+    rules: Rules,
+    environ: Mapping[str, str],
+    file: Path | None = None,
+    allow_dataset_deviation: bool = False,
+    download: bool = False,
+    progress: Progress | None = None,
+) -> Corpus:
+    """The corpus as the registry opens it, with gold from expected texts where its name says so."""
+    corpus = registry.open_corpus(
+        name,
+        rules=rules,
+        environ=environ,
+        file=file,
+        allow_dataset_deviation=allow_dataset_deviation,
+        download=download,
+        progress=progress,
+    )
+    matching = matching_of(name)
+    return corpus if matching is None else TextMatched(corpus, matching)
+
+
+class TextMatched:
+    """A corpus whose gold is every segment of the question's scope that matches the expected text."""
+
+    def __init__(self, corpus: Corpus, matching: Matching) -> None:
+        self.name = corpus.name
+        self.clarifications = corpus.clarifications
+        self._corpus = corpus
+        self._matching = matching
+
+    @property
+    def clustered(self) -> bool:
+        return self._corpus.clustered
+
+    @property
+    def path(self) -> Path:
+        return self._corpus.path
+
+    @property
+    def sha256(self) -> str:
+        return self._corpus.sha256
+
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+        with_evidence = expecting = 0
+
+        def told(haystack: Haystack) -> None:
+            nonlocal with_evidence, expecting
+            matched = self._with_gold(haystack)
+            with_evidence += sum(bool(question.gold) for question in matched.questions)
+            expecting += sum(bool(question.expected) for question in matched.questions)
+            listen(matched)
+
+        survey = self._corpus.survey(told)
+        if expecting and not with_evidence:
+            raise InputError(
+                f"{self.path}: no document matches what any query expects",
+                expected=f"a document that matches, by {self._matching}",
+                found=f"none for {expecting} queries",
+                remedy="a lower --match-threshold, or --match-chunk 60 where answers are short and documents long",
+            )
+        return replace(survey, with_evidence=with_evidence, random_matches=self._found.random)
+
+    def haystacks(self) -> Iterator[Haystack]:
+        return map(self._with_gold, self._corpus.haystacks())
+
+    def _with_gold(self, haystack: Haystack) -> Haystack:
+        found = self._found.by_question
+        return replace(haystack, questions=tuple(found.get(one.id, one) for one in haystack.questions))
+
+    @cached_property
+    def _found(self) -> _Found:
+        by_question: dict[str, Question] = {}
+        texts: list[str] = []
+        expected: list[str] = []
+        relevant: list[set[int]] = []
+        for haystack in self._corpus.haystacks():
+            asked = [one for one in haystack.questions if one.expected]
+            index = _Index(haystack.segments, asked, self._matching.chunk)
+            for question in asked:
+                made, nearest = _matched(question, index, self._matching)
+                by_question[question.id] = made
+                expected.append(question.expected)
+                relevant.append({len(texts) + position for position in {*made.exact, nearest}})
+            texts += [segment.text for segment in haystack.segments]
+        own = {self._matching.threshold} if self._matching.method == "tokens" else set()
+        random = random_matches(
+            _Reads(expected), _Reads(texts, self._matching.chunk), relevant, sorted({*SENSITIVITY, *own})
+        )
+        return _Found(by_question, random)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    by_question: Mapping[str, Question]
+    random: RandomMatches
+    """Drawn were texts other than the nearest and the exact ones."""
+
+
+class _Reads(Sequence[Read]):
+    """Texts that are read when they are drawn: of a large set few are."""
+
+    def __init__(self, texts: Sequence[str], chunk: int | None = None) -> None:
+        self._texts = texts
+        self._chunk = chunk
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, i: int) -> Read: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Read]: ...
+    def __getitem__(self, i: int | slice) -> Read | Sequence[Read]:
+        if isinstance(i, slice):
+            return _Reads(self._texts[i], self._chunk)
+        return Read(self._texts[i], self._chunk)
+
+
+class _Index:
+    """Where each word of the expected texts stands in the segments of a haystack."""
+
+    def __init__(self, segments: Sequence[Segment], asked: Sequence[Question], chunk: int | None) -> None:
+        self._segments, self._chunk = segments, chunk
+        vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in asked))
+        places: dict[str, list[int]] = {word: [] for word in vocabulary}
+        sizes: list[int] = []
+        starts: list[int] = []
+        for segment in segments if vocabulary else ():
+            starts.append(len(sizes))
+            for tokens in Read(segment.text, chunk).chunks:
+                for word in tokens & vocabulary:
+                    places[word].append(len(sizes))
+                sizes.append(len(tokens))
+        self._places = {word: np.array(found, dtype=np.int64) for word, found in places.items()}
+        self._sizes = np.array(sizes, dtype=np.int64)
+        self._starts = np.array(starts, dtype=np.int64)
+        self._owners = np.repeat(np.arange(len(starts)), np.diff([*starts, len(sizes)]))
+
+    def f1(self, expected: Read) -> npt.NDArray[np.float64]:
+        """By segment the token F1 of its best chunk."""
+        wanted = frozenset(expected.words)
+        both = np.bincount(np.concatenate([self._places[word] for word in wanted]), minlength=len(self._sizes))
+        f1: npt.NDArray[np.float64] = np.maximum.reduceat(2.0 * both / (len(wanted) + self._sizes), self._starts)
+        return f1
+
+    def exact(self, expected: Read) -> frozenset[int]:
+        """The segments that say it, word by word."""
+        # Those that hold all its words are few, and only these are read.
+        wanted = frozenset(expected.words)
+        owners = [np.unique(self._owners[self._places[word]]) for word in wanted]
+        holding = np.flatnonzero(np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(wanted))
+        return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, self._chunk).says(expected))
+
+
+def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
+    """The question with its gold, and the position of the segment that comes nearest."""
+    expected = Read(question.expected)
+    f1, exact = index.f1(expected), index.exact(expected)
+    near = np.flatnonzero(f1 >= min(SENSITIVITY[0], matching.threshold))
+    fuzzy = np.flatnonzero(f1 >= matching.threshold) if matching.method == "tokens" else ()
+    made = replace(
+        question,
+        gold=exact.union(int(position) for position in fuzzy),
+        exact=exact,
+        likeness={int(position): float(f1[position]) for position in near},
+    )
+    return made, int(f1.argmax())
