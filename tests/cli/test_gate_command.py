@@ -263,5 +263,24 @@ def test_a_file_that_makes_no_sense(place: Path, text: str) -> None:
     assert [words for words in WRONG[text] if words not in told] == []
 
 
+def test_every_kind_is_every_kind_with_something_to_find(tmp_path: Path) -> None:
+    documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
+    asked = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact", "tenant": "t"} for i in range(4)]
+    asked += [{"query": "nothing of it", "relevant": [], "kind": "abstention", "tenant": "t"}]
+    (tmp_path / "set").mkdir()
+    for name, rows in (("corpus", [one | {"tenant": "t"} for one in documents]), ("gold", asked)):
+        (tmp_path / "set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = recallbench("evaluate", "set", "--store", "bm25", "--out", "results", cwd=tmp_path)
+    assert done.returncode == 0
+    write(tmp_path, 'kinds."*".at_least = { "mrr@10" = 0.9 }\ntenants."*".at_least = { "mrr@10" = 0.9 }\n', "results")
+    code, found = gate(tmp_path)
+    assert code == 0
+    assert [(one["part"], one["n"], one["observed"]) for one in found["thresholds"]] == [
+        ("kind fact", 4, 1.0), ("tenant t", 4, 1.0),
+    ]  # fmt: skip
+    write(tmp_path, 'kinds.abstention.at_least = { "mrr@10" = 0.9 }\n', "results")
+    assert "kind abstention has no question with something to find" in refused(tmp_path)
+
+
 def test_no_file(tmp_path: Path) -> None:
     assert "recallbench.toml: can't be read" in refused(tmp_path)

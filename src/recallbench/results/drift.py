@@ -53,6 +53,7 @@ class Drift(_Part):
     left_out: list[LeftOutPart]
     trend: TrendPart
     last_against_first: MeasuredPart | None = Field(description="paired by question; null with a single result")
+    notes: list[str] = Field(description="what is odd about a folder, as for compare")
     fell: bool = Field(description="the measure falls over time, or the last is proven to be below the first")
 
 
@@ -80,8 +81,8 @@ def rows(drift: Drift) -> list[tuple[str, ...]]:
 
 
 def left_out(drift: Drift) -> list[str]:
-    """Which results can't be compared with these, a line each."""
-    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out]
+    """Which results can't be compared with these, and what is odd about the others, a line each."""
+    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [f"note: {one}" for one in drift.notes]
 
 
 def findings(drift: Drift) -> list[str]:

@@ -10,24 +10,23 @@ from pathlib import Path
 import numpy as np
 
 from recallbench import __version__
-from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
 from recallbench.results import drift as parts
-from recallbench.results import manifest
-from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields
+from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields, printable
 from recallbench.results.dated import in_order
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
-from recallbench.results.rankings import Rankings, read
+from recallbench.results.rankings import Rankings
 from recallbench.results.report import system
 from recallbench.results.stated import stated
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.trend import trend
+from recallbench.verdict.comparison_folders import folder_side
 from recallbench.verdict.comparison_frame import embedder_name, unlike
 from recallbench.verdict.comparison_pairs import by_question
+from recallbench.verdict.comparison_side import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +53,14 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
             remedy="--measure recall_any@10",
         )
     first = last = None
-    found = []
+    found: list[parts.NightPart] = []
+    notes: list[str] = []
     for one in kept:
-        last = read(one.folder, one.metrics, [m for m in (*PRIMARY, measure) if _states(one.metrics, m)])
+        side, _ = folder_side(one.folder)
+        last = side.rankings
         first = first or last
-        found.append(_night(one, last, measure))
+        notes += side.notes
+        found.append(_night(one, side, measure))
     assert first is not None
     assert last is not None
     values = [one.estimate.value or 0.0 for one in found]
@@ -69,12 +71,13 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
         schema_version="1",
         recallbench_version=__version__,
         measure=str(measure),
-        corpus=kept[-1].metrics.corpus.name,
-        system=f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}",
+        corpus=printable(kept[-1].metrics.corpus.name),
+        system=printable(f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}"),
         nights=found,
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
         trend=moved,
         last_against_first=pair,
+        notes=notes,
         fell=worse or moved.direction == "falling",
     )
 
@@ -127,28 +130,21 @@ def _reason(one: _Night, other: _Night) -> str:
     except UsageError as error:
         return f"{error.problem.rpartition(': ')[2]}: {error.found}"
     here, there = system(one.metrics), system(other.metrics)
-    return "" if here == there else f"another system: {here} against {there}"
+    return "" if here == there else printable(f"another system: {here} against {there}")
 
 
-def _states(metrics: Metrics, measure: Measure) -> bool:
-    return any(one.measure == str(measure) for one in metrics.estimates.get(OVERALL, []))
-
-
-def _night(one: _Night, rankings: Rankings, measure: Measure) -> parts.NightPart:
+def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:
+    rankings = side.rankings
     every = {OVERALL: np.ones(len(rankings.questions), dtype=np.bool_)}
     (found,) = estimates([measure], rankings.calls, rankings.clusters, every)[OVERALL]
     fields = {name: value for name, value in asdict(found).items() if name != "left_out"}
     return parts.NightPart(
         folder=str(one.folder),
         made=one.made.isoformat(),
-        version=one.metrics.store.version.split(" (")[0],
-        content_sha256=manifest.content_sha256(_hashes(one.folder)),
+        version=side.part.version.split(" (")[0],
+        content_sha256=side.part.content_sha256,
         estimate=EstimatePart.model_validate(fields | {"measure": str(measure), "ordered": measure.ordered}),
     )
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.name != manifest.NAME}
 
 
 def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPart:

@@ -13,7 +13,7 @@ from recallbench import __version__
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines
 from recallbench.results import latency, manifest
-from recallbench.results.comparison import MeasuredPart, difference_fields
+from recallbench.results.comparison import MeasuredPart, difference_fields, printable
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rows import NAME as ROWS
@@ -55,9 +55,10 @@ class Sound:
         ):
             there = np.array(values)
             for name, demands in demanded.items():
-                chosen = list(dict.fromkeys(values)) if name == EVERY else [name]
-                for one in chosen:
-                    yield f"{what} {one}", there == one, demands
+                # Of every kind those count that have something to find: abstention has nothing.
+                found = dict.fromkeys(one for one, gold in zip(values, self.side.gold, strict=True) if gold)
+                for one in found if name == EVERY else [name]:
+                    yield printable(f"{what} {one}"), there == one, demands
 
 
 def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:
