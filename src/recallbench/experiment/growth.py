@@ -12,11 +12,11 @@ from recallbench.corpora.grown import grown, room
 from recallbench.corpora.labelled_files import DOCUMENTS, Files, read_documents
 from recallbench.corpora.records import Haystack, Segment
 from recallbench.corpora.registry import facts
-from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.embedding.embedder import Embedder
 from recallbench.errors import UsageError
 from recallbench.experiment.choices import Choice, choose
+from recallbench.experiment.opening import corpus_of, embed, embedder_of, store_of
 from recallbench.experiment.options import Options
-from recallbench.experiment.run import embed, opened
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.growth import Growth, Size
@@ -26,7 +26,6 @@ from recallbench.retrieval.timing import Timings
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.figures import estimate_part
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
@@ -37,15 +36,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     """Fill a fresh store and ask it, once for each factor; questions, gold and encoder stay the same."""
     rules = load()
     choice = choose(options, facts(options.corpus, rules), rules)
-    corpus = open_corpus(
-        options.corpus,
-        rules=rules,
-        file=options.corpus_file,
-        environ=options.environ,
-        allow_dataset_deviation="dataset" in options.allow_deviations,
-        download=options.download,
-        progress=progress,
-    )
+    corpus = corpus_of(options, rules, progress)
     haystacks = list(corpus.haystacks())
     strangers = _strangers(distractors)
     versions: list[str] = []
@@ -62,15 +53,8 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
         progress.note(f"{', '.join(f'{factor}x' for factor in left_out)} left out: there are documents for {most}x")
     factors = sorted({min(factor, most) for factor in factors})
     with ExitStack() as closing:
-        embedder = None
-        if choice.embedder is not None:
-            embedder = open_embedder(
-                choice.embedder,
-                backend=options.backend,
-                cache_dir=options.cache_dir,
-                environ=options.environ,
-                progress=progress,
-            )
+        embedder = embedder_of(options, choice, progress)
+        if embedder is not None:
             closing.callback(embedder.close)
         sizes = []
         for factor in factors:
@@ -95,7 +79,7 @@ def _asked(
 ) -> Retrieval:
     if embedder is not None:
         embed(lambda: haystacks, embedder, sum(len(haystack.segments) for haystack in haystacks))
-    store = opened(choice, options, progress)
+    store = store_of(options, choice, progress)
     try:
         return retrieve(
             lambda: haystacks,

@@ -10,11 +10,10 @@ from pathlib import Path
 from recallbench.corpora.label_book import Asked
 from recallbench.corpora.labelled_files import DOCUMENTS, EVERYWHERE, Files, read_documents
 from recallbench.corpora.records import Haystack, Question, Segment
-from recallbench.embedding.embedder import open_embedder
 from recallbench.errors import InputError
 from recallbench.experiment.choices import choose
+from recallbench.experiment.opening import embed, embedder_of, store_of
 from recallbench.experiment.options import Options
-from recallbench.experiment.run import embed, opened
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules
@@ -56,18 +55,11 @@ def proposals(
     haystacks = [Haystack(scope, tuple(held), tuple(asked.get(scope, ()))) for scope, held in segments.items()]
     choice = choose(options, facts, load())
     with ExitStack() as closing:
-        embedder = None
-        if choice.embedder is not None:
-            embedder = open_embedder(
-                choice.embedder,
-                backend=options.backend,
-                cache_dir=options.cache_dir,
-                environ=options.environ,
-                progress=progress,
-            )
+        embedder = embedder_of(options, choice, progress)
+        if embedder is not None:
             closing.callback(embedder.close)
             embed(lambda: haystacks, embedder, sum(map(len, segments.values())))
-        store = opened(choice, options, progress)
+        store = store_of(options, choice, progress)
         closing.callback(store.close)
         found = retrieve(
             lambda: haystacks,

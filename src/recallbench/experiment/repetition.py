@@ -11,12 +11,13 @@ from recallbench import __version__
 from recallbench.corpora.registry import facts
 from recallbench.errors import InputError, UsageError
 from recallbench.experiment.choices import REFERENCE_STORE, Choice, choose, dsn_of
+from recallbench.experiment.opening import store_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.passes import cold, put
 from recallbench.experiment.placement import parent
 from recallbench.experiment.run import Outcome, run
 from recallbench.experiment.spread import summary
-from recallbench.experiment.warm_passes import opened, warm_passes
+from recallbench.experiment.warm_passes import warm_passes
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.reading import document, parsed
@@ -135,7 +136,7 @@ def _kept(folder: Path) -> Outcome:
 
 def _conditions(options: Options, choice: Choice) -> tuple[str, str]:
     """What cold and warm can honestly mean for this store."""
-    store = opened(options, choice)
+    store = store_of(options, choice)
     try:
         alone = store.one_scope_at_a_time
     finally:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Haystack, Survey
 from recallbench.corpora.registry import facts
-from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.embedding.embedder import Embedder
 from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
+from recallbench.experiment.opening import corpus_of, embed, embedder_of, store_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import leave_blocked, measured_folder, result_folder
 from recallbench.experiment.reproduction import Rereading, answered
@@ -28,9 +28,8 @@ from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import Metrics
 from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
-from recallbench.retrieval.selection import selected
+from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
-from recallbench.scoring.text_gold import open_corpus
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import judged
@@ -69,31 +68,16 @@ def _run(
 ) -> Outcome:
     started = datetime.now(UTC)
     folder = result_folder(options, choice.store, today)
-    corpus = open_corpus(
-        options.corpus,
-        rules=rules,
-        file=options.corpus_file,
-        environ=options.environ,
-        allow_dataset_deviation="dataset" in options.allow_deviations,
-        download=options.download,
-        progress=progress,
-    )
+    corpus = corpus_of(options, rules, progress)
     ready, detail, remedy = store_status(choice.address, dsn_of(options), options.environ)
     if not ready:
         raise Blocked(f"the store {choice.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:
-        embedder = None
-        if choice.embedder is not None:
-            embedder = open_embedder(
-                choice.embedder,
-                backend=options.backend,
-                cache_dir=options.cache_dir,
-                environ=options.environ,
-                progress=progress,
-            )
+        embedder = embedder_of(options, choice, progress)
+        if embedder is not None:
             closing.callback(embedder.close)
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
-        store = opened(choice, options, progress)
+        store = store_of(options, choice, progress)
         closing.callback(store.close)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
@@ -140,21 +124,6 @@ def _run(
     return Outcome(folder, metrics, reproduced)
 
 
-def opened(choice: Choice, options: Options, progress: Progress) -> Store:
-    """The store that was chosen, with what the options say of it."""
-    return open_store(
-        choice.address,
-        dsn=dsn_of(options),
-        weights=options.weights,
-        call=options.call,
-        function=options.function,
-        dates=options.dates,
-        ranker=options.ranker,
-        environ=options.environ,
-        progress=progress,
-    )
-
-
 def _again(
     reading: Rereading,
     choice: Choice,
@@ -168,7 +137,7 @@ def _again(
         embed(reading.haystacks, embedder, survey.segments)
     expected = survey.asked if options.limit is None else options.limit
     calls = Calls(reading.wanted.k, reading.wanted.depth)
-    store = opened(choice, options, progress)
+    store = store_of(options, choice, progress)
     try:
         return retrieve(
             reading.haystacks,
@@ -185,25 +154,7 @@ def _again(
 
 
 def _reading(corpus: Corpus, options: Options) -> Callable[[], Iterable[Haystack]]:
-    def read() -> Iterator[Haystack]:
-        haystacks = corpus.haystacks()
-        return selected(pooled(haystacks) if options.pooled else haystacks, options.limit)
-
-    return read
-
-
-def embed(haystacks: Callable[[], Iterable[Haystack]], embedder: Embedder, segments: int) -> None:
-    """See to it that every text of the haystacks and their questions has its vector."""
-    questions: list[str] = []
-
-    def passages() -> Iterator[str]:
-        for haystack in haystacks():
-            questions.extend(question.text for question in haystack.questions)
-            for segment in haystack.segments:
-                yield segment.text
-
-    embedder.ensure(passages(), "passage", total=segments)
-    embedder.ensure(questions, "query", total=len(questions))
+    return lambda: offered(corpus.haystacks(), in_one=options.pooled, limit=options.limit)
 
 
 def _measure(

@@ -13,6 +13,7 @@ from pathlib import Path
 from recallbench import __version__
 from recallbench.errors import Blocked, UsageError
 from recallbench.experiment.choices import SYSTEM_UNDER_TEST, dsn_of
+from recallbench.experiment.opening import corpus_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import parent
 from recallbench.experiment.run import Outcome, run
@@ -28,7 +29,6 @@ from recallbench.results.report import system
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm
-from recallbench.scoring.text_gold import open_corpus
 from recallbench.stores.databases import NotInstalled, database_with
 from recallbench.verdict.comparison_pairs import by_question
 
@@ -62,15 +62,7 @@ def measure_versions(options: Options, versions: Sequence[str], progress: Progre
     """Measure each version, and write the summary beside the results; raises Blocked where none could be measured."""
     dsn = _server(options, versions)
     # What every version needs is asked for before any database is made.
-    corpus = open_corpus(
-        options.corpus,
-        rules=load(),
-        file=options.corpus_file,
-        environ=options.environ,
-        allow_dataset_deviation="dataset" in options.allow_deviations,
-        download=options.download,
-        progress=progress,
-    )
+    corpus = corpus_of(options, load(), progress)
     check_writable(_summary_folder(options, today))
     tried = [_try(options, dsn, version, progress, today) for version in versions]
     done = [one.outcome for one in tried if one.outcome]

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack
-from recallbench.embedding.embedder import open_embedder
-from recallbench.experiment.choices import Choice, dsn_of
+from recallbench.experiment.choices import Choice
+from recallbench.experiment.opening import corpus_of, embedder_of, store_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.passes import Pass, put
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.retrievals import rows
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
-from recallbench.retrieval.selection import selected
+from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
-from recallbench.scoring.text_gold import open_corpus
-from recallbench.stores.registry import open_store
 from recallbench.stores.store import Item, Matrix, Store
 
 
@@ -37,33 +34,16 @@ def warm_passes(
     progress: Progress,
 ) -> list[Pass]:
     """`times` passes over one filled store, each with its rankings as a file in the folder."""
-    corpus = open_corpus(
-        options.corpus,
-        rules=rules,
-        file=options.corpus_file,
-        environ=options.environ,
-        allow_dataset_deviation="dataset" in options.allow_deviations,
-        download=options.download,
-        progress=progress,
-    )
+    corpus = corpus_of(options, rules, progress)
     survey = corpus.survey()
     asked = min(options.limit or survey.asked, survey.asked)
     limit = asked if asked < survey.asked else None
 
     def haystacks() -> Iterator[Haystack]:
-        every: Iterable[Haystack] = corpus.haystacks()
-        return selected(pooled(every) if options.pooled else every, limit)
+        return offered(corpus.haystacks(), in_one=options.pooled, limit=limit)
 
-    embedder = None
-    if choice.embedder is not None:
-        embedder = open_embedder(
-            choice.embedder,
-            backend=options.backend,
-            cache_dir=options.cache_dir,
-            environ=options.environ,
-            progress=progress,
-        )
-    store = opened(options, choice, progress)
+    embedder = embedder_of(options, choice, progress)
+    store = store_of(options, choice, progress)
 
     def ask(one: Store) -> Retrieval:
         calls = Calls(rules.default_k, options.depth)
@@ -82,21 +62,6 @@ def warm_passes(
         store.close()
         if embedder is not None:
             embedder.close()
-
-
-def opened(options: Options, choice: Choice, progress: Progress | None = None) -> Store:
-    """The store that the options ask for, not yet filled."""
-    return open_store(
-        choice.address,
-        dsn=dsn_of(options),
-        weights=options.weights,
-        call=options.call,
-        function=options.function,
-        dates=options.dates,
-        ranker=options.ranker,
-        environ=options.environ,
-        progress=progress,
-    )
 
 
 class _Filled:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack
+
+
+def offered(haystacks: Iterable[Haystack], *, in_one: bool, limit: int | None) -> Iterator[Haystack]:
+    """The haystacks as a run gives them to a store: each by itself or all in one, with the questions it asks."""
+    return selected(pooled(haystacks) if in_one else haystacks, limit)
 
 
 def selected(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recallbench.corpora.pooled import SCOPE, pooled
+from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
-from recallbench.retrieval.selection import selected
+from recallbench.retrieval.selection import offered
 from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.examination import CannotTell, told
 
@@ -65,7 +65,7 @@ def read_dataset(
         raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
     except InputError as error:
         raise CannotTell(told(error)) from None
-    asked = list(offered(haystacks, metrics))
+    asked = list(given(haystacks, metrics))
     return Dataset(
         corpus,
         survey,
@@ -95,9 +95,9 @@ def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapp
     raise CannotTell(f"the result was made from {metrics.dataset_sha256}; {'; '.join(others)}")
 
 
-def offered(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
+def given(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """The haystacks as a run of the stated scope and limit gives them to a store."""
-    return selected(pooled(haystacks) if metrics.retrieval.scope == "pooled" else haystacks, metrics.retrieval.limit)
+    return offered(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
 
 
 def chosen(files: Sequence[Path], sha256: str) -> Path | None:

@@ -9,7 +9,7 @@ from recallbench.retrieval.loop import Calls, retrieve
 from recallbench.retrieval.timing import Timings
 from recallbench.stores.bm25 import BM25Store
 from recallbench.verdict.case import Case
-from recallbench.verdict.dataset import offered
+from recallbench.verdict.dataset import given
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
@@ -59,7 +59,7 @@ def control_again(case: Case) -> Finding:
     """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
     corpus, made = case.dataset.corpus, case.answers
     again = retrieve(
-        lambda: offered(corpus.haystacks(), case.metrics),
+        lambda: given(corpus.haystacks(), case.metrics),
         BM25Store(),
         None,
         None,
