@@ -20,6 +20,10 @@ class Unreachable(Exception):
         self.fault = fault
 
 
+class Missing(Unreachable):
+    """The hub was asked, and has no such file."""
+
+
 def cached_file(
     repo: str, file: str, revision: str, environ: Mapping[str, str], *, repo_type: RepoType = "model"
 ) -> Path | None:
@@ -40,7 +44,7 @@ def download(
     repo_type: RepoType = "model",
     again: bool = False,
 ) -> Path:
-    """The file through the hub's cache (`again`: past it). Raises Unreachable; checks no hash."""
+    """The file through the hub's cache (`again`: past it). Raises Unreachable or Missing; checks no hash."""
     if not again and (cached := cached_file(repo, file, revision, environ, repo_type=repo_type)):
         return cached
     if is_offline(environ):
@@ -67,7 +71,9 @@ def download(
                 force_download=again,
                 tqdm_class=_bar(advance),
             )
-    except (httpx2.HTTPError, EntryNotFoundError, OSError) as error:
+    except EntryNotFoundError as error:
+        raise Missing(str(error)) from error
+    except (httpx2.HTTPError, OSError) as error:
         raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
     return Path(path)
 

@@ -29,7 +29,10 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     context: typer.Context,
-    target: Annotated[Path | None, typer.Argument(metavar="DIR", help="The folder of a labelled set.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="DIR", help="The folder of a labelled set, or hub:OWNER/NAME@<40 hex digits>."),
+    ] = None,
     run: Annotated[
         Path | None, option("run", "Rankings: a TREC run, JSONL (query_id or query, ranked), or {query: {id: score}}.")
     ] = None,
@@ -67,6 +70,14 @@ def evaluate(
     ] = False,
     split: Annotated[
         str | None, option("split", "Of a folder: the judgements qrels/<split>.tsv [default: test].")
+    ] = None,
+    qrels_revision: Annotated[
+        str | None,
+        option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit."),
+    ] = None,
+    sha256: Annotated[
+        list[str] | None,
+        option("sha256", "Of a hub set: NAME=HEX, the hash of a file, as published or unpacked; repeat it."),
     ] = None,
     stale_after: Annotated[
         str | None, option("stale-after", "Of a folder: warn of labels older than this, as 90d, 12w, 6m or 1y.")
@@ -141,7 +152,17 @@ def evaluate(
         source = context.get_parameter_source("match_threshold")
         if match != "tokens" and source is not None and source.name == "COMMANDLINE":
             raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
-        made = evaluate_set(target, split, stale_after, matching, options, listener(quiet), date.today())
+        made = evaluate_set(
+            target,
+            split,
+            stale_after,
+            matching,
+            options,
+            listener(quiet),
+            date.today(),
+            qrels_revision=qrels_revision,
+            sha256=sha256 or (),
+        )
         return 0 if not require_verified or made.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")) else 1
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 

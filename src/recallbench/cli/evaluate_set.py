@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -21,29 +22,54 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def evaluate_set(
-    folder: Path,
+    target: str,
     split: str | None,
     stale_after: str | None,
     matching: Matching,
     options: Options,
     progress: Progress,
     today: date,
+    *,
+    qrels_revision: str | None = None,
+    sha256: Sequence[str] = (),
 ) -> Metrics:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
     from recallbench.cli.headline import headline
+    from recallbench.corpora.hub_set import DEFAULT_SPLIT, PREFIX, hub_set, obtain_set, pins
     from recallbench.corpora.labelled import identity
     from recallbench.experiment.run import run
     from recallbench.scoring.text_gold import method_name
 
+    if target.startswith(PREFIX):
+        split = split if matching.by_text else split or DEFAULT_SPLIT
+        folder = obtain_set(hub_set(target, qrels_revision), split, pins(sha256), options.environ, progress)
+    elif qrels_revision or sha256:
+        raise UsageError(
+            f"{'--qrels-revision' if qrels_revision else '--sha256'} is for a set of the hub",
+            expected=f"{PREFIX}OWNER/NAME@<revision>",
+            found=target,
+            remedy="leave it out: the name of a result over a folder holds the hash of its files",
+        )
+    else:
+        folder = Path(target)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=identity(folder, split, method_name(matching)), corpus_file=folder)
     outcome = run(options, progress, today)
     print(headline(outcome.metrics, outcome.folder))
-    print("\n".join([*_matched(outcome.metrics), *_worst(outcome.metrics)]), flush=True)
+    print("\n".join([*_hub(outcome.metrics, folder), *_matched(outcome.metrics), *_worst(outcome.metrics)]), flush=True)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
     return outcome.metrics
+
+
+def _hub(metrics: Metrics, folder: Path) -> list[str]:
+    found = metrics.hub
+    if found is None:
+        return []
+    loose = [one.name for one in found.files if not one.pinned]
+    told = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
+    return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {told}"]
 
 
 def _matched(metrics: Metrics) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from recallbench.corpora import hub_record
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.labelled_files import (
     DOCUMENTS,
@@ -40,7 +41,7 @@ def identity(path: Path, split: str | None = None, method: str = "") -> str:
     `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
     """
     files = files_of(path, split, by_text=bool(method))
-    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files)}{'+' if method else ''}{method}"
+    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files, path)}{'+' if method else ''}{method}"
 
 
 def method_of(name: str) -> str:
@@ -108,12 +109,12 @@ class Labelled:
     @cached_property
     def _files(self) -> Files:
         found = every_split(self.path, by_text=self._by_text)
-        return next((files for files in found if _hash(files) == self.rules.sha256), found[0])
+        return next((files for files in found if _hash(files, self.path) == self.rules.sha256), found[0])
 
     @cached_property
     def sha256(self) -> str:
         """One hash over the names and hashes of the files."""
-        return _hash(self._files)
+        return _hash(self._files, self.path)
 
     @cached_property
     def clustered(self) -> bool:
@@ -133,7 +134,12 @@ class Labelled:
                 found="another size or time of change",
                 remedy="run again once nothing writes there",
             )
-        return census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+        survey = census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+        record = hub_record.published(self.path)
+        if record is None:
+            return survey
+        used = {name: record.files[name] for name in self._files.parts}
+        return replace(survey, published=replace(record, files=used))
 
     def haystacks(self) -> Iterator[Haystack]:
         clustered = self.clustered
@@ -211,8 +217,10 @@ def _question(label: Label, places: Mapping[str, Mapping[str, int]], by_text: bo
     )
 
 
-def _hash(files: Files) -> str:
-    lines = [f"{name} {sha256_of(path)}\n" for name, path in sorted(files.parts.items())]
+def _hash(files: Files, folder: Path) -> str:
+    record = hub_record.published(folder)
+    hashes = {name: hub_record.held(record, folder, name, sha256_of(path)) for name, path in files.parts.items()}
+    lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

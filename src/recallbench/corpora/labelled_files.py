@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from recallbench.corpora import hub_record
 from recallbench.corpora.place import Place, described
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines, objects, state
@@ -27,6 +28,8 @@ class Files:
     parts: Mapping[str, Path]
     others: tuple[Path, ...] = ()
     """Judgements of other splits: their queries are not of this one."""
+    judged_only: bool = False
+    """Queries without a relevant document are passed over: published sets hold those of other splits too."""
 
     def state(self) -> tuple[object, ...]:
         """What changes when one of them is written."""
@@ -100,6 +103,7 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -
     return Files(
         {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
         tuple(path for name, path in judged.items() if name != chosen),
+        judged_only=(folder / hub_record.NAME).is_file(),
     )
 
 
@@ -167,6 +171,8 @@ def _beir(files: Files, corpus: str) -> Iterator[Label]:
         if id not in judged and id in elsewhere:
             continue
         grades = judged.get(id, {})
+        if name and files.judged_only and record.get("kind") != "abstention" and not any(grades.values()):
+            continue
         yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
     unknown = next((id for id in judged if id not in seen), None)
     if unknown is not None:

@@ -96,6 +96,24 @@ class RandomMatches:
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """Files of the hub: from which commit they are, and the sha256 of each."""
+
+    repo: str
+    revision: str
+    qrels_repo: str
+    """Where the judgements are from; empty where it is the same."""
+    qrels_revision: str
+    files: Mapping[str, str]
+    """By the name a file has here, and by the one it is published under."""
+    pinned: frozenset[str]
+    """Those whose hash was known beforehand; the others were recorded at first use."""
+
+    def is_pinned(self, name: str) -> bool:
+        return name in self.pinned or f"{name}.gz" in self.pinned
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """What one reading of the whole corpus found."""
 
@@ -125,6 +143,8 @@ class Survey:
     segments_per_scope: tuple[int, ...] = ()
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
+    published: Published | None = None
+    """None for files that are not of the hub."""
 
     @property
     def registered(self) -> bool:

@@ -124,6 +124,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         tenants=found.tenants,
         worst=found.worst,
         labels=found.labels,
+        hub=found.hub,
         matching=found.matching,
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),

@@ -165,6 +165,22 @@ class LabelsPart(_Part):
     newest: str | None
 
 
+class HubFilePart(_Part):
+    name: str
+    sha256: str
+    pinned: bool = Field(description="its hash was given beforehand; else it was recorded at first use")
+
+
+class HubPart(_Part):
+    """The commit of the hub that a labelled set is from."""
+
+    repo: str
+    revision: str
+    qrels_repo: str = Field(description="where the judgements are from; empty where it is the same dataset")
+    qrels_revision: str
+    files: list[HubFilePart]
+
+
 class ThresholdPart(_Part):
     """The same rankings at one threshold of token F1."""
 
@@ -259,6 +275,9 @@ class Metrics(_Part):
     )
     labels: LabelsPart | None = Field(
         default=None, exclude_if=lambda found: found is None, description="how old a labelled set's labels are"
+    )
+    hub: HubPart | None = Field(
+        default=None, exclude_if=lambda found: found is None, description="where a labelled set of the hub is from"
     )
     matching: MatchingPart | None = Field(
         default=None,

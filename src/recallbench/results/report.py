@@ -45,6 +45,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _tenants(metrics),
         _worst(metrics),
         _labels(metrics),
+        _hub(metrics),
         _matching(metrics),
         _denominators(metrics),
         _control(metrics),
@@ -204,6 +205,24 @@ def _labels(metrics: Metrics) -> list[str]:
         return []
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
     return ["## Labels", "", f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."]
+
+
+def _hub(metrics: Metrics) -> list[str]:
+    found = metrics.hub
+    if found is None:
+        return []
+    judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
+    rows = (
+        (f"`{one.name}`", f"`{one.sha256}`", "pinned" if one.pinned else "recorded at first use, not pinned")
+        for one in found.files
+    )
+    return [
+        "## Files of the hub",
+        "",
+        f"{found.repo} at {found.revision}{judged}.",
+        "",
+        *table(("file", "sha256", "the hash was"), rows),
+    ]
 
 
 def _matching(metrics: Metrics) -> list[str]:

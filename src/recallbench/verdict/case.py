@@ -11,7 +11,7 @@ from recallbench.corpora.records import Question, Survey
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.reading import document, parsed, state
-from recallbench.results.metrics import DeviationPart, Metrics
+from recallbench.results.metrics import DeviationPart, HubPart, Metrics
 from recallbench.results.rows import HitRow, Row, position_of, read_rows
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
@@ -214,6 +214,7 @@ class Case:
                 "tenants": found.tenants,
                 "worst": found.worst,
                 "labels": found.labels if self.has_dataset else stated.labels,
+                "hub": _as_pinned(found.hub, stated.hub) if self.has_dataset else stated.hub,
                 "matching": found.matching if self.has_dataset else stated.matching,
             }
         )
@@ -232,6 +233,15 @@ def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -
     placed = [(position_of(id, question.scope, size), score) for id, score in hits]
     held = [(position, score) for position, score in placed if position is not None]
     return Ranking(question.id, tuple(position for position, _ in held), tuple(score for _, score in held))
+
+
+def _as_pinned(found: HubPart | None, stated: HubPart | None) -> HubPart | None:
+    """A file may be pinned after the result was made; a result that states a pin is held to it."""
+    if found is None or stated is None:
+        return found
+    before = {one.name for one in stated.files if not one.pinned}
+    files = [one.model_copy(update={"pinned": one.pinned and one.name not in before}) for one in found.files]
+    return found.model_copy(update={"files": files})
 
 
 def _stated_question(row: Row) -> Question:

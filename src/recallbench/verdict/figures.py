@@ -58,6 +58,7 @@ class Figures:
     tenants: dict[str, list[parts.EstimatePart]] | None
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
+    hub: parts.HubPart | None
     matching: parts.MatchingPart | None
 
 
@@ -98,6 +99,7 @@ def figures(answers: Answers) -> Figures:
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions) if own else None,
+        hub=_hub(answers.survey),
         matching=_matching(answers),
     )
 
@@ -128,6 +130,22 @@ def _labels(questions: Sequence[Question]) -> parts.LabelsPart:
         undated=len(questions) - len(days),
         oldest=days[0] if days else None,
         newest=days[-1] if days else None,
+    )
+
+
+def _hub(survey: Survey) -> parts.HubPart | None:
+    found = survey.published
+    if found is None:
+        return None
+    return parts.HubPart(
+        repo=found.repo,
+        revision=found.revision,
+        qrels_repo=found.qrels_repo,
+        qrels_revision=found.qrels_revision,
+        files=[
+            parts.HubFilePart(name=name, sha256=sha256, pinned=found.is_pinned(name))
+            for name, sha256 in found.files.items()
+        ],
     )
 
 

@@ -50,7 +50,7 @@ def labelled(case: Case) -> Finding:
     made, derived = case.metrics, case.derived
     found = [
         one
-        for name in ("tenants", "worst", "labels", "matching")
+        for name in ("tenants", "worst", "labels", "hub", "matching")
         for one in differing(getattr(made, name), getattr(derived, name), name)
     ]
     return listed(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
@@ -83,5 +83,8 @@ RETRIEVAL = Examination(
     "RB-RETRIEVAL", "retrieval", "questions asked, calls, shortfall and agreement as kept", retrieval
 )
 LABELLED = Examination(
-    "RB-LABELLED", "labelled set", "figures by tenant, worst questions, labels' age, matching and files as derived", labelled
+    "RB-LABELLED",
+    "labelled set",
+    "figures by tenant, worst questions, labels' age, matching and files as derived",
+    labelled,
 )

@@ -1,0 +1,83 @@
+"""What a folder with files of the hub says of them: where they are from, and the sha256 that each must have."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from recallbench.corpora.location import data_folder
+from recallbench.corpora.records import Published
+from recallbench.errors import InputError
+from recallbench.reading import document
+
+NAME = "hub.json"
+_FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)")
+
+
+def sets_folder(environ: Mapping[str, str]) -> Path:
+    """Where sets of the hub are kept."""
+    return data_folder(environ) / "sets"
+
+
+def kept_folder(label: str, environ: Mapping[str, str]) -> Path | None:
+    """The folder of a hub set that was fetched before, by what the name of its corpus says."""
+    found = _FOLDER.fullmatch(label)
+    folder = sets_folder(environ) / f"{found[1]}@{found[2]}{found[3]}" if found else None
+    return folder if folder is not None and (folder / NAME).is_file() else None
+
+
+def published(folder: Path) -> Published | None:
+    """The record; None for a folder that is not of the hub. Raises InputError where it can't be read."""
+    path = folder / NAME
+    if not path.is_file():
+        return None
+    try:
+        given = json.loads(document(path))
+        files, pinned = dict(given["files"]), frozenset(given["pinned"])
+        repo, revision, judged, judged_at = (
+            given[name] for name in ("repo", "revision", "qrels_repo", "qrels_revision")
+        )
+        told = (repo, revision, judged, judged_at, *files, *files.values(), *pinned)
+        if not all(isinstance(word, str) for word in told):
+            raise TypeError("not text")
+        return Published(repo, revision, judged, judged_at, files, pinned)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} can't be read",
+            expected="the record of a hub set's files",
+            found=f"{type(error).__name__}: {error}",
+            remedy=f"remove {folder}, and evaluate the set by its hub name again",
+        ) from None
+
+
+def keep(folder: Path, record: Published) -> None:
+    """Write the record whole."""
+    text = json.dumps(
+        {
+            "repo": record.repo,
+            "revision": record.revision,
+            "qrels_repo": record.qrels_repo,
+            "qrels_revision": record.qrels_revision,
+            "files": dict(sorted(record.files.items())),
+            "pinned": sorted(record.pinned),
+        },
+        indent=1,
+    )
+    scratch = folder / f".{NAME}"
+    scratch.write_text(f"{text}\n", encoding="utf-8")
+    os.replace(scratch, folder / NAME)
+
+
+def held(record: Published | None, folder: Path, name: str, sha256: str) -> str:
+    """The hash itself; raises InputError where the record says another one."""
+    if record is not None and record.files.get(name) != sha256:
+        raise InputError(
+            f"{folder / name} is not the file of {record.repo} that was recorded",
+            expected=f"sha256 {record.files.get(name, 'of a file in ' + NAME)}",
+            found=f"sha256 {sha256}",
+            remedy=f"remove that file, and evaluate hub:{record.repo}@{record.revision} again: it is fetched anew",
+        )
+    return sha256

@@ -1,0 +1,217 @@
+"""`recallbench evaluate hub:OWNER/NAME@<revision>`: over real HTTP, and every file held to its hash."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from commandline import recallbench
+from loopback_hub import LARGE, LoopbackHub
+from recallbench.results.metrics import Metrics
+
+REVISION, JUDGED = "a" * 40, "b" * 40
+NAME = f"hub:team/trips@{REVISION}"
+CORPUS = (
+    b'{"_id": "oslo", "title": "Oslo", "text": "The ferry to Oslo leaves at nine."}\n'
+    b'{"_id": "rain", "title": "", "text": "In Bergen it rains.", "metadata": {}}\n'
+)
+QUERIES = (
+    b'{"_id": "q1", "text": "When does the ferry leave?"}\n'
+    b'{"_id": "q2", "text": "Where does it rain?"}\n'
+    b'{"_id": "of-train", "text": "Who trained?"}\n'
+)
+QRELS = b"query-id\tcorpus-id\tscore\nq1\toslo\t1\nq2\train\t1\nq2\toslo\t0\n"
+PACKED = gzip.compress(CORPUS, mtime=0)
+
+
+def sha256(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def files(**others: bytes) -> dict[str, bytes]:
+    held = {"corpus.jsonl.gz": PACKED, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, **others}
+    return {f"datasets/team/trips/{name}": body for name, body in held.items() if body}
+
+
+class Place:
+    """A working folder with a data folder and a hub cache of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.set = path / "data" / "sets" / f"team--trips@{REVISION}"
+        self.hub = ""
+
+    def evaluate(self, *words: str, name: str = NAME, **env: str) -> CompletedProcess[str]:
+        own = {"HF_HOME": str(self.path / "hf"), "RECALLBENCH_DATA_DIR": str(self.path / "data")}
+        given = {**own, "HF_HUB_OFFLINE": "0", **env}
+        if self.hub:
+            given["HF_ENDPOINT"] = self.hub
+        return recallbench("evaluate", name, "--store", "bm25", "-q", *words, cwd=self.path, env=given)
+
+    def metrics(self, folder: str) -> Metrics:
+        return Metrics.model_validate_json((self.path / folder / "metrics.json").read_bytes())
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    with LoopbackHub(files()) as hub:
+        made.hub = hub.url
+        yield made
+
+
+def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: Place) -> None:
+    done = place.evaluate("--folder", "first")
+    assert done.returncode == 0, done.stderr
+    said = "corpus.jsonl, queries.jsonl, qrels/test.tsv: sha256 recorded at first use, not pinned"
+    assert f"set: team/trips at {REVISION}, in {place.set}; {said}" in done.stdout
+    metrics = place.metrics("first")
+    assert metrics.corpus.name == f"labelled/team--trips-{REVISION}@{metrics.dataset_sha256}"
+    # The query that the split does not judge is passed over.
+    assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (2, 2)
+    assert metrics.hub is not None
+    assert [(one.name, one.sha256, one.pinned) for one in metrics.hub.files] == [
+        ("corpus.jsonl", sha256(CORPUS), False),
+        ("queries.jsonl", sha256(QUERIES), False),
+        ("qrels/test.tsv", sha256(QRELS), False),
+    ]
+    assert json.loads((place.set / "hub.json").read_text())["files"]["corpus.jsonl.gz"] == sha256(PACKED)
+    assert "recorded at first use, not pinned" in (place.path / "first" / "report.md").read_text()
+    again = place.evaluate("--folder", "again", HF_HUB_OFFLINE="1")
+    assert again.returncode == 0, again.stderr
+    same = [(place.path / name / "raw_retrievals.jsonl").read_bytes() for name in ("first", "again")]
+    assert same[0] == same[1]
+    # Where it lies follows from its name.
+    env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
+    audited = recallbench("audit", "first", "--failures", cwd=place.path, env=env)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_hashes_may_be_known_beforehand(place: Place) -> None:
+    pinned = [
+        f"corpus.jsonl.gz={sha256(PACKED)}",
+        f"queries.jsonl={sha256(QUERIES)}",
+        f"qrels/test.tsv={sha256(QRELS)}",
+    ]
+    words = [word for one in pinned for word in ("--sha256", one)]
+    wrong = place.evaluate("--sha256", f"corpus.jsonl.gz={'0' * 64}")
+    assert wrong.returncode == 2
+    assert f"expected: sha256 {'0' * 64}" in wrong.stderr
+    assert not place.set.exists()
+    assert place.evaluate("--folder", "loose").returncode == 0
+    done = place.evaluate("--folder", "pinned", *words)
+    assert "every file pinned by sha256" in done.stdout
+    later = place.evaluate("--sha256", f"queries.jsonl={'0' * 64}")
+    assert later.returncode == 2
+    assert f"found: sha256 {sha256(QUERIES)}" in later.stderr
+    assert (
+        "pins notes.txt, which is none of the set's files" in place.evaluate("--sha256", f"notes.txt={'0' * 64}").stderr
+    )
+    # A result from before the hashes were pinned holds; one that only claims they were does not.
+    env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
+    assert "pending: committed" in recallbench("audit", "loose", cwd=place.path, env=env).stdout
+    record = json.loads((place.set / "hub.json").read_text())
+    (place.set / "hub.json").write_text(json.dumps({**record, "pinned": []}))
+    told = recallbench("audit", "pinned", "--failures", cwd=place.path, env=env).stdout
+    assert "RB-LABELLED" in told
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+def test_a_body_of_the_same_size_is_caught_on_every_load(place: Place, name: str) -> None:
+    assert place.evaluate("--folder", "first").returncode == 0
+    path = place.set / name
+    body = path.read_bytes()
+    path.write_bytes(body.replace(b"o", b"0", 1))
+    assert path.stat().st_size == len(body)
+    for target in (NAME, str(place.set)):
+        done = place.evaluate("--folder", "second", name=target, HF_HUB_OFFLINE="1")
+        assert done.returncode == 2
+        assert f"{name} is not the file of team/trips that was recorded" in done.stderr
+        assert f"expected: sha256 {sha256(body)}" in done.stderr
+    path.unlink()
+    assert place.evaluate("--folder", "third").returncode == 0
+
+
+def test_another_body_from_the_hub_is_caught_and_not_kept(place: Place) -> None:
+    assert place.evaluate("--folder", "first").returncode == 0
+    (place.set / "queries.jsonl").unlink()
+    (cached,) = (place.path / "hf").rglob("queries.jsonl")
+    blob = cached.resolve()
+    blob.write_bytes(QUERIES.replace(b"ferry", b"f3rry"))
+    done = place.evaluate("--folder", "second")
+    assert done.returncode == 2
+    assert "queries.jsonl of team/trips is not the file that is expected" in done.stderr
+    assert not os.path.lexists(cached)
+    assert place.evaluate("--folder", "third").returncode == 0
+
+
+def test_a_large_file_is_held_to_the_hash_that_the_hub_names_it_by(tmp_path: Path) -> None:
+    made = Place(tmp_path)
+    large = CORPUS + b"".join(b'{"_id": "d%d", "text": "Word %d."}\n' % (i, i) for i in range(4000))
+    assert len(large) >= LARGE
+    with LoopbackHub(files(**{"corpus.jsonl.gz": b"", "corpus.jsonl": large})) as hub:
+        made.hub = hub.url
+        assert made.evaluate("--folder", "first").returncode == 0
+        for path in (made.set / "corpus.jsonl", made.set / "hub.json"):
+            path.unlink()
+        (cached,) = (tmp_path / "hf").rglob("corpus.jsonl")
+        cached.resolve().write_bytes(large.replace(b"ferry", b"f3rry"))
+        done = made.evaluate("--folder", "second")
+        assert done.returncode == 2
+        assert f"expected: sha256 {sha256(large)}" in done.stderr
+
+
+def test_judgements_of_a_dataset_of_their_own(tmp_path: Path) -> None:
+    made = Place(tmp_path)
+    held = {**files(**{"qrels/test.tsv": b""}), "datasets/team/trips-qrels/dev.tsv": QRELS}
+    with LoopbackHub(held) as hub:
+        made.hub = hub.url
+        lacking = made.evaluate()
+        assert lacking.returncode == 3
+        assert "qrels/test.tsv of team/trips can't be fetched" in lacking.stderr
+        assert "--qrels-revision" in lacking.stderr
+        done = made.evaluate("--split", "dev", "--qrels-revision", JUDGED, "--folder", "result")
+        assert done.returncode == 0, done.stderr
+    metrics = made.metrics("result")
+    assert metrics.corpus.name.startswith(f"labelled/team--trips-{REVISION}+{JUDGED}@")
+    assert metrics.hub is not None
+    assert (metrics.hub.qrels_repo, metrics.hub.qrels_revision) == ("team/trips-qrels", JUDGED)
+    env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
+    assert "pending: committed" in recallbench("audit", "result", cwd=tmp_path, env=env).stdout
+
+
+def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
+    done = Place(tmp_path).evaluate(HF_HUB_OFFLINE="1")
+    assert done.returncode == 3
+    assert "corpus.jsonl.gz or corpus.jsonl of team/trips can't be fetched" in done.stderr
+    assert "what to do: unset HF_HUB_OFFLINE; once fetched, the set is used without the network" in done.stderr
+    assert not Place(tmp_path).set.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("hub:team/trips@main",), "the revision pins nothing"),
+        (("hub:team/trips@abc1234",), "the revision pins nothing"),
+        (("hub:team/trips",), "names no set of the hub"),
+        (("hub:trips@" + REVISION,), "names no set of the hub"),
+        ((NAME, "--qrels-revision", "main"), "--qrels-revision pins nothing"),
+        ((NAME, "--sha256", "corpus.jsonl=abc"), "pins no file"),
+        ((NAME, "--split", "../test"), "--split ../test is no name"),
+        ((".", "--sha256", f"corpus.jsonl={'0' * 64}"), "--sha256 is for a set of the hub"),
+        (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a labelled set"),
+    ],
+)
+def test_wrong_use(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    done = recallbench(
+        "evaluate", *words, cwd=tmp_path, env={"RECALLBENCH_DATA_DIR": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    )
+    assert done.returncode == 2
+    assert told in done.stderr
