@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recallbench.errors import InputError
 from recallbench import reading
+from recallbench.errors import InputError
 from recallbench.reading import document, lines, objects, regular
 
 
