@@ -156,6 +156,7 @@ COMMANDS = (
     "drift",
     "sample",
     "label",
+    "grow",
 )
 
 
@@ -292,6 +293,25 @@ def test_the_examples_with_files_run(tmp_path: Path) -> None:
     assert len(commands) == 5
     for words in commands:
         assert recallbench(*words, cwd=tmp_path).returncode == 0
+
+
+def test_the_examples_with_a_set_run(tmp_path: Path) -> None:
+    told = section(README, "## Your own data")
+    documents, gold = [block.body for block in blocks(told) if block.language == "json"]
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team" / "corpus.jsonl").write_text(documents)
+    (tmp_path / "team" / "gold.jsonl").write_text(gold)
+    more = "".join(f'{{"_id": "m{i}", "text": "Nothing of that, {i}."}}\n' for i in range(20))
+    (tmp_path / "more.jsonl").write_text(more)
+    codes = {}
+    for words in command_lines(told):
+        named = words[1:2] in (["team"], ["by-id"])
+        if named and words[0] in ("evaluate", "audit", "grow"):
+            codes[" ".join(words)] = recallbench(*words, cwd=tmp_path).returncode
+    # Nothing is committed here, so the audit has one gate left to pass.
+    assert list(codes.values()) == [0, 0, 1, 0], codes
+    report = (tmp_path / "by-text" / "report.md").read_text()
+    assert "by **tokens f1>=0.3, chunk 60**" in report
 
 
 # What the documents list

@@ -100,20 +100,18 @@ def test_hashes_may_be_known_beforehand(place: Place) -> None:
         f"queries.jsonl={sha256(QUERIES)}",
         f"qrels/test.tsv={sha256(QRELS)}",
     ]
-    words = [word for one in pinned for word in ("--sha256", one)]
-    wrong = place.evaluate("--sha256", f"corpus.jsonl.gz={'0' * 64}")
+    words = [word for one in pinned for word in ("--pin", one)]
+    wrong = place.evaluate("--pin", f"corpus.jsonl.gz={'0' * 64}")
     assert wrong.returncode == 2
     assert f"expected: sha256 {'0' * 64}" in wrong.stderr
     assert not place.set.exists()
     assert place.evaluate("--folder", "loose").returncode == 0
     done = place.evaluate("--folder", "pinned", *words)
     assert "every file pinned by sha256" in done.stdout
-    later = place.evaluate("--sha256", f"queries.jsonl={'0' * 64}")
+    later = place.evaluate("--pin", f"queries.jsonl={'0' * 64}")
     assert later.returncode == 2
     assert f"found: sha256 {sha256(QUERIES)}" in later.stderr
-    assert (
-        "pins notes.txt, which is none of the set's files" in place.evaluate("--sha256", f"notes.txt={'0' * 64}").stderr
-    )
+    assert "pins notes.txt, which is none of the set's files" in place.evaluate("--pin", f"notes.txt={'0' * 64}").stderr
     # A result from before the hashes were pinned holds; one that only claims they were does not.
     env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
     assert "pending: committed" in recallbench("audit", "loose", cwd=place.path, env=env).stdout
@@ -203,9 +201,9 @@ def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
         (("hub:team/trips",), "names no set of the hub"),
         (("hub:trips@" + REVISION,), "names no set of the hub"),
         ((NAME, "--qrels-revision", "main"), "--qrels-revision pins nothing"),
-        ((NAME, "--sha256", "corpus.jsonl=abc"), "pins no file"),
+        ((NAME, "--pin", "corpus.jsonl=abc"), "pins no file"),
         ((NAME, "--split", "../test"), "--split ../test is no name"),
-        ((".", "--sha256", f"corpus.jsonl={'0' * 64}"), "--sha256 is for a set of the hub"),
+        ((".", "--pin", f"corpus.jsonl={'0' * 64}"), "--pin is for a set of the hub"),
         (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a labelled set"),
     ],
 )

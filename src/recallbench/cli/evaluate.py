@@ -75,9 +75,9 @@ def evaluate(
         str | None,
         option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit."),
     ] = None,
-    sha256: Annotated[
+    pin: Annotated[
         list[str] | None,
-        option("sha256", "Of a hub set: NAME=HEX, the hash of a file, as published or unpacked; repeat it."),
+        option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it."),
     ] = None,
     stale_after: Annotated[
         str | None, option("stale-after", "Of a folder: warn of labels older than this, as 90d, 12w, 6m or 1y.")
@@ -161,7 +161,7 @@ def evaluate(
             listener(quiet),
             date.today(),
             qrels_revision=qrels_revision,
-            sha256=sha256 or (),
+            pin=pin or (),
         )
         return 0 if not require_verified or made.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")) else 1
     from recallbench.cli.evaluate_run import Asked, evaluate_run

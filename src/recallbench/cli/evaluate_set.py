@@ -31,7 +31,7 @@ def evaluate_set(
     today: date,
     *,
     qrels_revision: str | None = None,
-    sha256: Sequence[str] = (),
+    pin: Sequence[str] = (),
 ) -> Metrics:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
     from recallbench.cli.headline import headline
@@ -42,10 +42,10 @@ def evaluate_set(
 
     if target.startswith(PREFIX):
         split = split if matching.by_text else split or DEFAULT_SPLIT
-        folder = obtain_set(hub_set(target, qrels_revision), split, pins(sha256), options.environ, progress)
-    elif qrels_revision or sha256:
+        folder = obtain_set(hub_set(target, qrels_revision), split, pins(pin), options.environ, progress)
+    elif qrels_revision or pin:
         raise UsageError(
-            f"{'--qrels-revision' if qrels_revision else '--sha256'} is for a set of the hub",
+            f"{'--qrels-revision' if qrels_revision else '--pin'} is for a set of the hub",
             expected=f"{PREFIX}OWNER/NAME@<revision>",
             found=target,
             remedy="leave it out: the name of a result over a folder holds the hash of its files",

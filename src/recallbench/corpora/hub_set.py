@@ -72,7 +72,7 @@ def pins(given: Sequence[str]) -> dict[str, str]:
         name, _, sha256 = one.partition("=")
         if not name or not _SHA256.fullmatch(sha256.lower()) or found.get(name, sha256.lower()) != sha256.lower():
             raise UsageError(
-                f"--sha256 {one} pins no file",
+                f"--pin {one} pins no file",
                 expected="NAME=<64 hexadecimal digits>, each name once, as corpus.jsonl.gz=…",
                 found=one,
                 remedy="sha256sum FILE says the hash of a file",
@@ -198,7 +198,7 @@ def _hold(record: Published, pinned: Mapping[str, str]) -> None:
     for name, sha256 in pinned.items():
         if name not in record.files:
             raise UsageError(
-                f"--sha256 pins {name}, which is none of the set's files",
+                f"--pin pins {name}, which is none of the set's files",
                 expected=", ".join(record.files),
                 found=name,
                 remedy="name one of these",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora import canary, hub_record, labelled
+from recallbench.corpora import canary, labelled
 from recallbench.corpora.fetch import obtain
+from recallbench.corpora.hub_record import kept_folder
 from recallbench.corpora.locomo import Locomo
 from recallbench.corpora.longmemeval import LongMemEval
 from recallbench.corpora.records import Corpus
@@ -73,7 +74,7 @@ def open_corpus(
     entry = _entry(name)
     registered = entry.facts(rules)
     if entry.brought:
-        file = file or hub_record.kept_folder(registered.file, environ)
+        file = file or kept_folder(registered.file, environ)
         if file is None:
             raise Blocked(
                 f"where {name} lies is not known", expected="its folder", remedy="name it with --corpus-file DIR"
