@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conftest import CHECKOUT
 from recallbench.scoring.intervals import bootstrap, clustered, score_difference, wilson
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import holm, paired_columns
@@ -30,7 +30,7 @@ def covers(lows: list[float | None], highs: list[float | None], truth: float) ->
 
 
 def test_the_sizes_are_those_of_the_committed_result() -> None:
-    path = CHECKOUT / "benchmarks/locomo/results/pgvector_20261118/raw_retrievals.jsonl"
+    path = Path(__file__).parents[2] / "benchmarks/locomo/results/pgvector_20261118/raw_retrievals.jsonl"
     clusters = [json.loads(line)["cluster"] for line in path.read_text().splitlines()]
     assert [clusters.count(name) for name in dict.fromkeys(clusters)] == SIZES.tolist()
 
