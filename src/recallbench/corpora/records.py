@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +28,33 @@ class Segment:
     @property
     def id(self) -> str:
         return f"{self.scope}/{self.position}"
+
+
+class Likeness(Mapping[int, float]):
+    """How near segments come to an expected text, by position. Of a large set there are millions: 16 bytes each."""
+
+    __slots__ = ("f1", "positions")
+
+    def __init__(self, positions: Iterable[int] = (), values: Iterable[float] = ()) -> None:
+        """Positions rise; `values` are of the same length."""
+        self.positions = array("q", positions)
+        self.f1 = array("d", values)
+
+    def __getitem__(self, position: int) -> float:
+        i = bisect_left(self.positions, position)
+        if i == len(self.positions) or self.positions[i] != position:
+            raise KeyError(position)
+        return self.f1[i]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.positions)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def moved(self, offset: int) -> Likeness:
+        """The same, each position further on."""
+        return Likeness((offset + position for position in self.positions), self.f1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +82,7 @@ class Question:
     """What an answer says, where the gold follows from that and not from ids."""
     exact: frozenset[int] = frozenset()
     """Segments that say exactly that."""
-    likeness: Mapping[int, float] = field(default_factory=dict)
+    likeness: Likeness = field(default_factory=Likeness)
     """Token F1 between it and the segments that come near, by position."""
 
     @property

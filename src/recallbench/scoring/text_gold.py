@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recallbench.corpora import registry
 from recallbench.corpora.labelled import METHOD, method_of
-from recallbench.corpora.records import Corpus, Haystack, Question, RandomMatches, Segment, Survey, unheard
+from recallbench.corpora.records import Corpus, Haystack, Likeness, Question, RandomMatches, Segment, Survey, unheard
 from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
@@ -209,6 +209,6 @@ def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Que
         question,
         gold=exact.union(int(position) for position in fuzzy),
         exact=exact,
-        likeness={int(position): float(f1[position]) for position in near},
+        likeness=Likeness(near.tolist(), f1[near].tolist()),
     )
     return made, int(f1.argmax())

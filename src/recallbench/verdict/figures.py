@@ -173,22 +173,25 @@ def _matching(answers: Answers) -> parts.MatchingPart | None:
 
 def _at_threshold(answers: Answers, threshold: float | None) -> parts.ThresholdPart:
     """As if the method had been this one. Rankings of the k-deep call serve where there is one."""
-    gold = [
-        question.exact.union(i for i, f1 in question.likeness.items() if threshold is not None and f1 >= threshold)
-        for question in answers.questions
-    ]
-    rankings, depth = (answers.rankings, answers.depth) if answers.short is None else (answers.short, answers.k)
-    judged = judge([ranking.positions for ranking in rankings], gold, answers.candidates, depth)
-    found = parse("recall_frac@10").values(judged)[judged.gold > 0]
+    rankings = answers.rankings if answers.short is None else answers.short
+    gold, found = [], []
+    for question, ranking in zip(answers.questions, rankings, strict=True):
+        near = question.likeness
+        fuzzy = 0 if threshold is None else int((np.frombuffer(near.f1) >= threshold).sum())
+        reach = math.inf if threshold is None else threshold
+        gold.append(fuzzy + sum(near.get(position, 0.0) < reach for position in question.exact))
+        first = ranking.positions[: answers.k]
+        found.append(sum(one in question.exact or near.get(one, 0.0) >= reach for one in first))
+    shares = [part / whole for part, whole in zip(found, gold, strict=True) if whole]
     asked = sum(bool(question.expected) for question in answers.questions)
     random = answers.survey.random_matches
     rate = None if random is None else random.exact if threshold is None else random.rates.get(threshold)
     return parts.ThresholdPart(
         threshold=threshold,
-        questions=len(found),
-        gold=int(judged.gold.sum()),
-        recall_frac_10=float(found.mean()) if len(found) else None,
-        recall_frac_10_of_all=float(found.sum() / asked) if asked else None,
+        questions=len(shares),
+        gold=sum(gold),
+        recall_frac_10=float(np.mean(shares)) if shares else None,
+        recall_frac_10_of_all=math.fsum(shares) / asked if asked else None,
         random=rate,
     )
 
