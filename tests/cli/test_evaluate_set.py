@@ -165,3 +165,16 @@ def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], told: str) -> No
     done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(place: Path) -> None:
+    (place / "none.py").write_text(
+        "def open_memory(items, vectors):\n    return lambda query, k: []\nopen_memory.needs_vectors = False\n"
+    )
+    done = recallbench("evaluate", "team", "--store", "python:none:open_memory", "--folder", "result", cwd=place)
+    assert done.returncode == 0
+    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    assert metrics["abstention"]["threshold"] is None
+    assert metrics["abstention"]["false_retrieval"] == 0.0
+    assert metrics["headline"][0]["estimate"]["value"] == 0.0
+    assert metrics["retrieval"]["missing_hits"] == 20  # of two calls

@@ -106,3 +106,9 @@ def test_a_scope_without_documents_and_a_folder_without_any(place: Path) -> None
     done = typed(place, "")
     assert done.returncode == 2
     assert "corpus.jsonl is missing" in done.stderr
+
+
+def test_queries_without_a_scope_are_given_one(place: Path) -> None:
+    assert "--scope north" in typed(place, "", "--query", "Where does it rain?").stderr
+    typed(place, "ya", "--query", "Where does it rain?", "--scope", "north")
+    assert kept(place)[0]["scope"] == "north"

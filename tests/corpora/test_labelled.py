@@ -141,14 +141,24 @@ def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expecte
 @pytest.mark.parametrize(
     ("queries", "judged", "place", "found"),
     [
-        (QUERIES, JUDGED + "q2\tnowhere\t1\n", "query q2 (line 2): field relevant", "nowhere, which no document has"),
+        (
+            QUERIES,
+            JUDGED + "q2\tnowhere\t1\n",
+            "query q2 (line 2): field relevant",
+            "nowhere, which no document has (qrels/test.tsv, line 7)",
+        ),
         (QUERIES, JUDGED + "q2\trome\t1\n", "query q2 (line 2): field relevant", "rome, which is in scope south"),
-        (QUERIES, JUDGED + "q9\toslo\t1\n", "qrels/test.tsv: judges q9", "no query of that id"),
+        (QUERIES, JUDGED + "q9\toslo\t1\n", "qrels/test.tsv: line 7: judges q9", "no query of that id"),
         (QUERIES, JUDGED + "q1\toslo\t1\n", "qrels/test.tsv: line 7: field corpus-id", "oslo again"),
         (QUERIES, JUDGED + "q1\tbergen\thigh\n", "qrels/test.tsv: line 7: field score", "'high'"),
         (QUERIES, JUDGED + "q1\tbergen\n", "qrels/test.tsv: line 7: field columns", "2"),
         (QUERIES, JUDGED + "q4\trome\t1\n", "query q4 (line 4): field relevant", "1 with kind abstention"),
-        (QUERIES, JUDGED.replace("q2\tbergen\t1\n", ""), "query q2 (line 2): field relevant", "0 with kind weather"),
+        (
+            QUERIES,
+            JUDGED.replace("q2\tbergen\t1", "q2\tbergen\t0"),
+            "query q2 (line 2): field relevant",
+            "0 with kind weather",
+        ),
         (changed(QUERIES, 1, _id="q1"), JUDGED, "queries.jsonl: line 2: field _id", "q1 again"),
         (changed(QUERIES, 1, text=" "), JUDGED, "query q2 (line 2): field text", "only blanks"),
         (changed(QUERIES, 1, tenant="west"), JUDGED, "query q2 (line 2): field scope", "west"),
@@ -174,6 +184,17 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=missing):
             identity(folder)
         (folder / name).write_text("{}\n")
+
+
+def test_queries_that_nobody_judged_are_passed_over_and_counted(tmp_path: Path) -> None:
+    corpus = opened(beir(tmp_path / "team", test=JUDGED.replace("q2\tbergen\t1\n", "")))
+    survey = corpus.survey()
+    assert (survey.questions, survey.unjudged) == (3, 1)
+    assert [q.id for h in corpus.haystacks() for q in h.questions] == ["q1", "q3", "q4"]
+
+
+def test_a_set_of_ones_own_has_no_registered_file_to_fetch(tmp_path: Path) -> None:
+    assert refusal(beir(tmp_path / "team", changed(DOCUMENTS, 1, text=7))).remedy == "mend the file"
 
 
 def test_labels_in_both_forms_are_refused(tmp_path: Path) -> None:

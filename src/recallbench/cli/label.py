@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
@@ -38,6 +39,9 @@ def label(
         Path | None, option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].")
     ] = None,
     query: Annotated[list[str] | None, option("query", "A query to label; may be repeated.")] = None,
+    scope: Annotated[
+        str | None, option("scope", "The scope (or tenant) of queries that name none, where documents have scopes.")
+    ] = None,
     k: Annotated[int, option("k", "How many results are proposed for each query.", min=1)] = 10,
     store: Annotated[str, option("store", "The memory that proposes.")] = "bm25",
     dsn: settings.Dsn = None,
@@ -61,6 +65,7 @@ def label(
         asked = [Asked(name, text) for name, text in zip(free, query, strict=False)]
     else:
         asked = waiting(folder, queries)
+    asked = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in asked]
     left = [one for one in asked if one.id not in done]
     print(f"{len(asked) - len(left)} of {len(asked)} queries are labelled; {KEYS}", file=sys.stderr)
     name = f"{PREFIX}{folder.name or 'set'}@{'0' * 64}"

@@ -13,10 +13,12 @@ from recallbench.corpora import hub_record
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.labelled_files import (
     DOCUMENTS,
+    JUDGEMENTS,
     Files,
     Label,
     every_split,
     files_of,
+    line_of,
     read_documents,
     read_labels,
 )
@@ -93,6 +95,7 @@ class Labelled:
         self.name = rules.name
         self.rules = rules
         self._path = path
+        self._unjudged: list[str] = []
         self._by_text = bool(method_of(rules.name))
         if not path.is_dir():
             raise InputError(
@@ -110,6 +113,10 @@ class Labelled:
     def _files(self) -> Files:
         found = every_split(self.path, by_text=self._by_text)
         return next((files for files in found if _hash(files, self.path) == self.rules.sha256), found[0])
+
+    @property
+    def _judgements(self) -> Path | None:
+        return next((path for name, path in self._files.parts.items() if name.startswith(JUDGEMENTS)), None)
 
     @cached_property
     def sha256(self) -> str:
@@ -135,6 +142,7 @@ class Labelled:
                 remedy="run again once nothing writes there",
             )
         survey = census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+        survey = replace(survey, unjudged=len(self._unjudged))
         record = hub_record.published(self.path)
         if record is None:
             return survey
@@ -171,12 +179,14 @@ class Labelled:
                 )
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
-        for label in read_labels(self._files, self.name):
-            questions.setdefault(label.scope, []).append(_question(label, places, self._by_text))
+        for label in read_labels(self._files, self.name, self._unjudged):
+            questions.setdefault(label.scope, []).append(_question(label, places, self._by_text, self._judgements))
         return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
 
 
-def _question(label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool) -> Question:
+def _question(
+    label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool, judgements: Path | None
+) -> Question:
     place: Place = label.place
     known = places.get(label.scope)
     if known is None:
@@ -187,6 +197,8 @@ def _question(label: Label, places: Mapping[str, Mapping[str, int]], by_text: bo
         if id not in known:
             elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
             found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
+            if judgements is not None:
+                found += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
             raise place.refusal("relevant", f"ids of documents in scope {label.scope}", found)
     graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
     abstention = label.kind == "abstention"

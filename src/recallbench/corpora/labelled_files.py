@@ -140,9 +140,21 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
         raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
 
 
-def read_labels(files: Files, corpus: str) -> Iterator[Label]:
-    """Each query that is judged, or that is to find nothing; raises InputError for any other."""
-    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus)
+def read_labels(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
+    """Each query that is judged, or that is to find nothing; raises InputError for one judged to have no answer.
+
+    In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`.
+    """
+    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged)
+
+
+def line_of(path: Path, query: str, document: str | None = None) -> int:
+    """Where a file of judgements speaks of a query, and of a document."""
+    for number, line in lines(path):
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        if fields[:1] == [query] and (document is None or document in fields[1:]):
+            return number
+    return 0
 
 
 def _short(path: Path, corpus: str) -> Iterator[Label]:
@@ -156,7 +168,7 @@ def _short(path: Path, corpus: str) -> Iterator[Label]:
         yield _label(record, id, "query", _relevant(record, place), replace(place, item=f"query {id} (line {number})"))
 
 
-def _beir(files: Files, corpus: str) -> Iterator[Label]:
+def _beir(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
     name = next((name for name in files.parts if name.startswith(JUDGEMENTS)), "")
     judged = _qrels(files.parts[name], corpus) if name else {}
     elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
@@ -170,6 +182,9 @@ def _beir(files: Files, corpus: str) -> Iterator[Label]:
         seen.add(id)
         if id not in judged and id in elsewhere:
             continue
+        if name and id not in judged and record.get("kind") != "abstention":
+            unjudged.append(id)
+            continue
         grades = judged.get(id, {})
         if name and files.judged_only and record.get("kind") != "abstention" and not any(grades.values()):
             continue
@@ -177,7 +192,7 @@ def _beir(files: Files, corpus: str) -> Iterator[Label]:
     unknown = next((id for id in judged if id not in seen), None)
     if unknown is not None:
         raise InputError(
-            f"{name}: judges {unknown}",
+            f"{name}: line {line_of(files.parts[name], unknown)}: judges {unknown}",
             expected=f"a query of {QUERIES}",
             found="no query of that id",
             remedy="add the query, or take its judgements out",

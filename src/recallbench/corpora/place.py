@@ -28,7 +28,9 @@ def described(value: object) -> str:
 
 
 def registered(corpus: str) -> str:
-    """How a corpus's registered file is got."""
+    """How a corpus's registered file is got; empty for a set that has none."""
+    if corpus.startswith("labelled/"):
+        return ""
     return f"`recallbench fetch {corpus}`" if not corpus.startswith("canary") else "it is bundled, name no file"
 
 
@@ -46,7 +48,8 @@ class Place:
 
     def refusal(self, field: str, expected: str, found: str, remedy: str = "") -> InputError:
         """The error that says what is wrong with a field of this item."""
-        remedy = remedy or f"mend the file, or use the registered one: {registered(self.corpus)}"
+        known = registered(self.corpus)
+        remedy = remedy or ("mend the file" + (f", or use the registered one: {known}" if known else ""))
         return InputError(f"{self.file}: {self.item}: field {field}", expected=expected, found=found, remedy=remedy)
 
     def text(self, record: Any, field: str) -> str:

@@ -170,6 +170,8 @@ class Survey:
     missing_turns: int
     """Evidence references whose turn does not exist though its session does."""
     segments_per_scope: tuple[int, ...] = ()
+    unjudged: int = 0
+    """Queries of a labelled set that its judgements say nothing of: they are passed over."""
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
     published: Published | None = None

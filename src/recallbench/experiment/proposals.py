@@ -49,7 +49,7 @@ def proposals(
                 f"query {query.id}: no document is in scope {scope}",
                 expected=f"one of {', '.join(list(segments)[:8])}",
                 found=scope,
-                remedy="give the query the scope of its documents",
+                remedy=f"name it with --scope, as --scope {next(iter(segments))}",
             )
         asked.setdefault(scope, []).append(Question(scope, query.id, query.text, frozenset(), "query", abstention=True))
     haystacks = [Haystack(scope, tuple(held), tuple(asked.get(scope, ()))) for scope, held in segments.items()]

@@ -148,7 +148,7 @@ class IntervalPart(_Part):
 class AbstentionPart(_Part):
     questions: int
     answerable: int
-    threshold: float | None = Field(description="the top score at which retrieval counts as an answer")
+    threshold: float | None = Field(description="the top score at which retrieval counts as an answer; null where any hit does")
     threshold_rule: str
     false_retrieval: float | None = Field(description="share of abstention questions whose top score reaches it")
     false_retrieval_interval: IntervalPart
@@ -163,6 +163,11 @@ class LabelsPart(_Part):
     undated: int
     oldest: str | None = Field(description="day of the oldest label, ISO 8601")
     newest: str | None
+    unjudged: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="queries that the judgements say nothing of, and that were passed over",
+    )
 
 
 class HubFilePart(_Part):

@@ -204,7 +204,9 @@ def _labels(metrics: Metrics) -> list[str]:
     if seen is None:
         return []
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
-    return ["## Labels", "", f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."]
+    told = f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."
+    passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
+    return ["## Labels", "", told, *passed]
 
 
 def _hub(metrics: Metrics) -> list[str]:

@@ -146,7 +146,7 @@ def markdown(versions: Versions, folders: dict[str, str]) -> str:
     linked = [
         [
             f"[{row[0]}]({folders[row[0]]}/report.md)" if row[0] in folders else row[0],
-            *(cell.replace("|", "\\|") for cell in row[1:]),
+            *row[1:],
         ]
         for row in rows(versions)
     ]

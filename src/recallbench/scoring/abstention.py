@@ -26,7 +26,8 @@ class Abstention:
     """Questions to abstain from."""
     answerable: int
     threshold: float | None
-    """Chosen on the answerable questions alone, so that the rate below is not tuned to what it measures."""
+    """Chosen on the answerable questions alone, so that the rate below is not tuned to what it measures; -inf where too
+    many of them came back empty, so that any hit at all counts."""
     false_retrieval: float | None
     """The share of questions to abstain from whose top score reaches the threshold."""
     false_retrieval_interval: Interval

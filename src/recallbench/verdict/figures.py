@@ -98,7 +98,7 @@ def figures(answers: Answers) -> Figures:
         abstention=_abstention(answers, clusters),
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         worst=_worst(answers, judged) if own else None,
-        labels=_labels(answers.questions) if own else None,
+        labels=_labels(answers.questions, answers.survey.unjudged) if own else None,
         hub=_hub(answers.survey),
         matching=_matching(answers),
     )
@@ -123,13 +123,14 @@ def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
     ]
 
 
-def _labels(questions: Sequence[Question]) -> parts.LabelsPart:
+def _labels(questions: Sequence[Question], unjudged: int) -> parts.LabelsPart:
     days = sorted(one.labelled_at.date().isoformat() for one in questions if one.labelled_at is not None)
     return parts.LabelsPart(
         dated=len(days),
         undated=len(questions) - len(days),
         oldest=days[0] if days else None,
         newest=days[-1] if days else None,
+        unjudged=unjudged,
     )
 
 
@@ -318,7 +319,7 @@ def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.Abste
     return parts.AbstentionPart(
         questions=found.n,
         answerable=found.answerable,
-        threshold=found.threshold,
+        threshold=found.threshold if found.threshold is not None and math.isfinite(found.threshold) else None,
         threshold_rule=f"the highest score that keeps {KEPT:.0%} of the answerable questions",
         false_retrieval=found.false_retrieval,
         false_retrieval_interval=parts.IntervalPart(**asdict(found.false_retrieval_interval)),
