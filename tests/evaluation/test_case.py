@@ -33,6 +33,7 @@ def test_a_case_keeps_what_it_was_given() -> None:
         ({"relevant": {"a": 0}}, "none of these"),
         ({"relevant": ["a"], "grades": {"b": 1}}, "a grade for 'a'"),
         ({"relevant": {"a": 1}, "grades": {"a": 1}}, "in both"),
+        ({"relevant": ["a"], "grades": [3]}, "expected: {id: grade}\n  found: [3]"),
         ({"relevant": ["a"], "kind": "abstention"}, "1 relevant"),
         ({"relevant": [], "kind": "abstention", "expected": "x"}, "an expected text"),
         ({"relevant": ["a"], "expected": " "}, "a string that is not blank"),

@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,11 @@ BAD: dict[str, tuple[Callable[[str, int], Any], str]] = {
     "infinite": (lambda q, k: [("a", float("inf"))], "found: inf for 'a' at place 1"),
     "two forms": (lambda q, k: [("a", 1.0), "b"], "found: 'b'"),
     "two forms the other way": (lambda q, k: ["b", ("a", 1.0)], "found: both"),
-    "a score in words": (lambda q, k: [("a", 1.0), ("b", "0.5")], "found: ('b', '0.5')"),
+    "a score in words": (lambda q, k: [("a", 1.0), ("b", "0.5")], "found: '0.5' at place 2, in ('b', '0.5')"),
+    "no score": (lambda q, k: [("a", None)], "a score that is no number"),
+    "no number": (lambda q, k: ["b", ("a", "high")], "found: 'high' at place 2, in ('a', 'high')"),
+    "no number in a list": (lambda q, k: [["a", "high"]], "a score that is no number"),
+    "too many from a generator": (lambda q, k: (id for id in "abcdef"), "at most k = 3 hits\n  found: 4 or more"),
     "no id": (lambda q, k: [None], "found: None at place 1"),
     "no id that can be hashed": (lambda q, k: [["a"]], "found: ['a']"),
     "raises": (raising, "found: ConnectionError: no route"),
@@ -199,6 +203,29 @@ def test_a_retriever_that_breaks_its_promise(bad: str, concurrency: int) -> None
     assert said in str(report.failures[0].failure)
     assert "(1 failed)" in str(report)
     assert "c7 (failed)" in repr(report)
+
+
+def test_a_pair_of_words_may_be_an_id() -> None:
+    cases = [Case("a", [("s1", "t1")]), Case("never?", kind="abstention")]
+    assert recallbench.evaluate(cases, lambda q, k: [("s1", "t2"), ("s1", "t1")], 2).recall == 1.0
+
+
+@pytest.mark.parametrize("more", [{}, {"timeout": None}, {"concurrency": 2}])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_iterator_that_never_ends_is_read_to_one_beyond_k(more: dict[str, Any], asynchronous: bool) -> None:
+    read: list[int] = []
+
+    def endless() -> Iterator[int]:
+        for number in range(1000):
+            read.append(number)
+            yield number
+
+    async def awaited(query: str, k: int) -> Iterator[int]:
+        return endless()
+
+    with pytest.raises(InputError, match="too many"):
+        recallbench.evaluate(CASES[:1], awaited if asynchronous else lambda q, k: endless(), 3, **more)
+    assert read == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -299,6 +326,13 @@ def test_cases_that_are_none() -> None:
         recallbench.evaluate([CASES[0], {"query": "x"}], found, 3)  # type: ignore[list-item]
     with pytest.raises(InputError, match="case `a`: an id that two cases have"):
         recallbench.evaluate([Case("q", [1], id="a"), Case("r", [2], id="a")], found, 3)
+    with pytest.raises(InputError, match="case `work\\?`: a query that two cases have"):
+        recallbench.evaluate(CASES + CASES[:1], found, 3)
+    with pytest.raises(InputError, match="case `work\\?`: a query that two cases have"):
+        asyncio.run(recallbench.evaluate_async([*CASES, Case("work?", ["q3"])], found_async, 3))
+    # A query may be asked for two tenants, each with an id.
+    both = [Case("work?", ["acme"], id="t1"), Case("work?", ["q3"], id="t2")]
+    assert recallbench.evaluate(both, found, 3).recall == 0.5
     with pytest.raises(UsageError, match="retrieve is a function"):
         recallbench.evaluate(CASES, "found", 3)  # type: ignore[arg-type]
 

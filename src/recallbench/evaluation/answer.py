@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import ge
 from typing import Any
 
@@ -35,16 +35,26 @@ def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = Fal
     if type(given) is not list and (isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable)):
         found = "None" if given is None else f"a {type(given).__name__}"
         raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
-    hits = given if type(given) is list else list(given)
+    hits = first(given, k)
     if k is not None and len(hits) > k:
-        raise case.wrong("the retriever returned too many", f"at most k = {k} hits", f"{len(hits)}", REMEDY)
+        count = f"{len(given)}" if isinstance(given, Sized) else f"{k + 1} or more"
+        raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
     scores: tuple[float, ...] | None = None
     if hits and _is_pair(hits[0]):
         ids, scores = _split(case, hits)
     else:
         ids = tuple(hits)
+        if not {tuple, list}.isdisjoint(map(type, hits)):
+            _refuse_odd_scores(case, hits)
     _check_ids(case, ids, scores is not None, repeats)
     return Answer(ids, scores)
+
+
+def first(given: Iterable[Any], k: int | None) -> list[Any]:
+    """The hits; of anything but a list no more than k + 1 are read, for it may never end."""
+    if type(given) is list:
+        return given
+    return list(given if k is None else islice(given, k + 1))
 
 
 def failed(case: Case, error: BaseException) -> InputError:
@@ -61,6 +71,21 @@ def _is_pair(hit: Any) -> bool:
     if type(hit) is str:
         return False
     return isinstance(hit, (tuple, list)) and len(hit) == 2 and _is_number(hit[1])
+
+
+def _refuse_odd_scores(case: Case, hits: Sequence[Any]) -> None:
+    """A pair is an id only where relevant ids are tuples too."""
+    if any(isinstance(id, tuple) for id in case.relevant):
+        return
+    for place, hit in enumerate(hits, 1):
+        paired = isinstance(hit, (tuple, list)) and len(hit) == 2
+        if paired and not _is_number(hit[1]) and (case.relevant or hit[1] is None):
+            raise _odd_score(case, hit, place)
+
+
+def _odd_score(case: Case, hit: Any, place: int) -> InputError:
+    found = f"{hit[1]!r} at place {place}, in {hit!r}"[: 2 * SHOWN]
+    return case.wrong("a score that is no number", "(id, score), the score a finite number", found, REMEDY)
 
 
 def _is_number(value: Any) -> bool:
@@ -80,7 +105,9 @@ def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, .
         else:
             raise TypeError
     except (TypeError, ValueError, OverflowError):
-        odd = next((hit for hit in hits if not _is_pair(hit)), hits[0])
+        at, odd = next(((n, hit) for n, hit in enumerate(hits, 1) if not _is_pair(hit)), (1, hits[0]))
+        if isinstance(odd, (tuple, list)) and len(odd) == 2:
+            raise _odd_score(case, odd, at) from None
         raise case.wrong(
             "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
         ) from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recallbench.evaluation.alarm import Late, alarm, possible
-from recallbench.evaluation.answer import Answer, checked, failed
+from recallbench.evaluation.answer import Answer, checked, failed, first
 from recallbench.evaluation.case import Case
 
 Retrieve = Callable[[str, int], Any]
@@ -29,7 +29,7 @@ class Asking:
     retrieve: Retrieve
     k: int
     timeout: float | None
-    """Seconds that one case may take."""
+    """Seconds that one case may take. A call into C cannot be stopped before it returns, and is late then."""
     concurrency: int
     keep_going: bool
     repeats: bool
@@ -83,7 +83,7 @@ class Asking:
                         if inspect.isawaitable(given):
                             raise _started(given)
                         if isinstance(given, Iterator):
-                            given = list(given)  # a generator takes its time here, within the limit
+                            given = iter(first(given, k))  # a generator takes its time here, within the limit
                     limit.started = None
                     answer = checked(case, given, k, repeats=self.repeats)
                 except Late:

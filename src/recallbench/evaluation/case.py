@@ -57,6 +57,8 @@ class Case:
         else:
             object.__setattr__(self, "relevant", self._ids(given))
             if self.grades is not None:
+                if not isinstance(self.grades, Mapping):
+                    raise self.wrong("`grades` are none", "{id: grade}", repr(self.grades)[:SHOWN])
                 graded = {id: self._grade(id, value) for id, value in self.grades.items()}
                 if missing := [id for id in self.relevant if id not in graded]:
                     raise self.wrong("a relevant id has no grade", f"a grade for {missing[0]!r}", "none")

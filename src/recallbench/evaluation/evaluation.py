@@ -10,7 +10,7 @@ from typing import Any
 from recallbench.errors import InputError, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.asking import Asking
-from recallbench.evaluation.case import Case
+from recallbench.evaluation.case import SHOWN, Case
 from recallbench.evaluation.judging import Texts, depth_of, judged_by_id, judged_by_text, likenesses
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
@@ -43,8 +43,11 @@ def evaluate(
 
     A case fails when `retrieve` raises, breaks its promise or takes longer than `timeout` seconds: InputError names the
     case, what was expected and found. With `keep_going` it counts as an empty ranking instead, and stands in
-    `report.failures`. `concurrency` asks so many cases at a time, in threads (or tasks of one loop, if it is async);
-    without it calls come from this thread, where a limit can be kept in the main one.
+    `report.failures`. Of an iterator at most k + 1 hits are read. No `timeout` can stop code in C before it returns; a
+    client that may hang there needs a limit of its own, as a statement timeout.
+
+    `concurrency` asks so many cases at a time, in threads (or tasks of one loop, if it is async); without it calls come
+    from this thread, where a limit can be kept in the main one.
 
     `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
     ids whose text is in `texts`. `candidates` says how many items could come back, for the level of chance.
@@ -153,8 +156,13 @@ def checked_cases(cases: Iterable[Case]) -> list[Case]:
         )
     named: set[str] = set()
     for case in asked:
-        if case.id is not None:
-            if case.id in named:
-                raise case.wrong("an id that two cases have", "each id once", f"{case.id} again")
-            named.add(case.id)
+        if case.name in named:
+            what = "a query" if case.id is None else "an id"
+            raise case.wrong(
+                f"{what} that two cases have",
+                "each once",
+                f"{case.name} again"[:SHOWN],
+                "leave one out, or give each an id of its own",
+            )
+        named.add(case.name)
     return asked
