@@ -31,6 +31,8 @@ def test_a_set_gets_a_result_like_any_corpus(place: Path) -> None:
     assert (metrics.labels.dated, metrics.labels.undated, metrics.labels.oldest) == (2, 2, "2026-05-01")
     graded = (place / "result" / "qrels.graded.trec").read_text()
     assert graded.splitlines()[:2] == ["q1 0 north/0 200", "q1 0 north/2 100"]
+    names = (place / "result" / "documents.tsv").read_text().splitlines()
+    assert names == ["north/0\toslo", "north/1\tbergen", "north/2\tfjord", "south/0\trome", "south/1\toslo"]
     report = (place / "result" / "report.md").read_text()
     for heading in ("## By tenant", "## Questions that drag the mean down", "## Labels", "## Abstention"):
         assert heading in report

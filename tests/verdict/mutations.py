@@ -365,6 +365,8 @@ LABELLED: tuple[Mutation, ...] = (
     Mutation("a row's tenant", "RB-LABELS", row(lambda r: r.update(tenant="south"), 0)),
     Mutation("a grade in the row", "RB-GOLD", row(lambda r: r["grades"].update({"north/0": 1.0}), 0)),
     Mutation("a grade in the judgements", "RB-QRELS", text("qrels.graded.trec", "200$", "100")),
+    Mutation("documents renamed", "RB-DOCUMENTS", text("documents.tsv", r"^north/0\toslo", "north/0\tfjord")),
+    Mutation("no names of documents", "RB-DOCUMENTS", file("documents.tsv", None)),
     Mutation("no graded judgements", "RB-QRELS", file("qrels.graded.trec", None)),
 )
 

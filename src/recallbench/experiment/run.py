@@ -120,7 +120,7 @@ def _run(
         circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, choice.store, state.version, today)
-        folder = write(folder, metrics, retrieval, circumstances, texts, reproduced)
+        folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)
     return Outcome(folder, metrics, reproduced)
 
 

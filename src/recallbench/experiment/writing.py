@@ -11,13 +11,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import recallbench
+from recallbench.corpora.labelled import PREFIX
+from recallbench.corpora.records import Haystack
 from recallbench.experiment.options import Options
 from recallbench.results import environment, manifest
 from recallbench.results.folder import staged
 from recallbench.results.metrics import Metrics
 from recallbench.results.report import Run, render
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
-from recallbench.results.retrievals import CONTROL_TAG, GRADED, rows, run_tag, trec_grades, trec_qrels, trec_run
+from recallbench.results.retrievals import (
+    CONTROL_TAG,
+    GRADED,
+    NAMES,
+    document_names,
+    rows,
+    run_tag,
+    trec_grades,
+    trec_qrels,
+    trec_run,
+)
 from recallbench.retrieval.loop import Retrieval
 from recallbench.stores.postgres import redacted
 from recallbench.stores.registry import recorded_name
@@ -39,6 +51,7 @@ def write(
     retrieval: Retrieval,
     circumstances: Circumstances,
     texts: Mapping[str, str] | None,
+    named: Iterable[Haystack],
     reproduced: ReproductionRecord | None = None,
 ) -> Path:
     """Write every file of the result and tell its folder; metrics are validated against their schema first."""
@@ -61,6 +74,8 @@ def write(
         _put(staging / "environment.json", [json.dumps(around, indent=1, default=str), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))
         _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
+        if metrics.corpus.name.startswith(PREFIX):
+            _put(staging / NAMES, document_names(named))
         if reproduced is not None:
             _put(staging / JSON_NAME, [document(reproduced)])
             _put(staging / PAGE_NAME, [page(reproduced)])

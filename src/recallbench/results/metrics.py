@@ -148,7 +148,9 @@ class IntervalPart(_Part):
 class AbstentionPart(_Part):
     questions: int
     answerable: int
-    threshold: float | None = Field(description="the top score at which retrieval counts as an answer; null where any hit does")
+    threshold: float | None = Field(
+        description="the top score at which retrieval counts as an answer; null where any hit does"
+    )
     threshold_rule: str
     false_retrieval: float | None = Field(description="share of abstention questions whose top score reaches it")
     false_retrieval_interval: IntervalPart

@@ -8,11 +8,13 @@ from functools import cache
 
 from pydantic_core import to_json
 
-from recallbench.corpora.records import Question
+from recallbench.corpora.records import Haystack, Question
 from recallbench.retrieval.ranking import Ranking
 
 GRADED = "qrels.graded.trec"
 """Beside the binary judgements, where a set has grades."""
+NAMES = "documents.tsv"
+"""Beside the results of a labelled set, whose documents have names of their own."""
 CONTROL_TAG = "recallbench-bm25-control"
 
 
@@ -91,6 +93,13 @@ def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: 
     for question, ranking in zip(questions, rankings, strict=True):
         lines = form(len(ranking.positions)) % ranking.positions[:depth]
         yield lines.replace("\0", f"{question.id} Q0 {question.scope}/")
+
+
+def document_names(haystacks: Iterable[Haystack]) -> Iterator[str]:
+    """What a team calls the documents of its set, beside the ids that rankings and judgements use."""
+    for haystack in haystacks:
+        for segment in haystack.segments:
+            yield f"{segment.id}\t{segment.session}\n"
 
 
 def trec_grades(questions: Iterable[Question]) -> Iterator[str]:

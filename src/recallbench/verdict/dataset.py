@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
+from recallbench.results.retrievals import document_names
 from recallbench.retrieval.selection import offered
 from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.examination import CannotTell, told
@@ -30,6 +32,8 @@ class Dataset:
     """How many the store was given."""
     gold_turns: int
     """Of these, turns labelled as evidence."""
+    names: str
+    """What the documents of a labelled set are called, as `documents.tsv` has it."""
     digests: Mapping[str, bytes]
     """Of each segment's text, by id; empty unless asked for."""
 
@@ -73,6 +77,7 @@ def read_dataset(
         tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
         sum(len(haystack.segments) for haystack in asked),
         sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
+        "".join(document_names(asked)) if metrics.corpus.name.startswith(PREFIX) else "",
         digests,
     )
 

@@ -36,6 +36,7 @@ CHECKS: tuple[Examination, ...] = (
     rankings.LENGTH,
     exports.RUN,
     exports.QRELS,
+    exports.NAMED,
     exports.CONTROL,
     figures.VALUES,
     figures.INTERVALS,

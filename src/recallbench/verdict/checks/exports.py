@@ -1,9 +1,10 @@
 """The TREC files: they say what the rows say, and the lexical control is a whole run."""
 
+from recallbench.corpora.labelled import PREFIX
 from recallbench.errors import InputError
 from recallbench.progress import Silent
 from recallbench.reading import lines
-from recallbench.results.retrievals import CONTROL_TAG, GRADED, run_tag, trec_grades, trec_qrels, trec_run
+from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import Calls, retrieve
 from recallbench.retrieval.timing import Timings
@@ -29,6 +30,15 @@ def qrels(case: Case) -> Finding:
     if graded and (found := _same(case, GRADED, "".join(trec_grades(case.questions)))).status != "pass":
         return found
     return _same(case, "qrels.trec", "".join(trec_qrels(case.questions)))
+
+
+def names(case: Case) -> Finding:
+    labelled = case.metrics.corpus.name.startswith(PREFIX)
+    if labelled != (case.folder / NAMES).exists():
+        return Finding("fail", f"{NAMES} is {'missing' if labelled else 'there, and no labelled set was measured'}")
+    if not labelled:
+        return Finding("pass", "a registered corpus needs none")
+    return _same(case, NAMES, case.dataset.names)
 
 
 def control(case: Case) -> Finding:
@@ -91,6 +101,7 @@ def _same(case: Case, name: str, expected: str) -> Finding:
 
 RUN = Examination("RB-RUN", "TREC run", "run.trec holds the rankings of raw_retrievals.jsonl", run)
 QRELS = Examination("RB-QRELS", "TREC qrels", "qrels.trec holds the derived gold", qrels)
+NAMED = Examination("RB-DOCUMENTS", "documents", "documents.tsv names the documents of a labelled set", names)
 CONTROL = Examination("RB-CONTROL", "control run", "run.bm25.trec ranks whole haystacks, inside their scope", control)
 CONTROL_AGAIN = Examination(
     "RB-CONTROL-AGAIN", "control ranked again", "run.bm25.trec is what BM25 gives on the dataset", control_again

@@ -5,7 +5,7 @@ from recallbench.reading import regular, state
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.reproduction import JSON_NAME, PAGE_NAME
-from recallbench.results.retrievals import GRADED
+from recallbench.results.retrievals import GRADED, NAMES
 from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed, told
 from recallbench.verdict.gate import Finding
@@ -21,7 +21,7 @@ ALWAYS = (
     "run.trec",
     "timings.jsonl",
 )
-SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED)
+SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES)
 
 
 def files(case: Case) -> Finding:
