@@ -203,3 +203,16 @@ def test_the_test_of_the_readme(tmp_path: Path) -> None:
             command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
         )
         assert done.returncode == code, done.stdout + done.stderr
+    # A memory that finds nothing fails it, by the comparison alone too.
+    text = (tmp_path / "test_memory.py").read_text()
+    text = text.replace('return ["d7", "d2", "d9"][:k]', "return []")
+    for made, said in (
+        (text, "0.7 required"),
+        (text.replace("    report.check(recall=0.7)\n", ""), "below the baseline:"),
+    ):
+        (tmp_path / "test_memory.py").write_text(made)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, said in done.stdout) == (1, True), done.stdout + done.stderr

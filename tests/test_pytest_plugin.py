@@ -70,15 +70,22 @@ def test_a_regression_fails_with_the_paired_comparison(pytester: pytest.Pytester
     write(pytester)
     run(pytester, "--recallbench-update")
     before = kept(pytester).read_text()
-    # One case of twenty proves nothing.
+    # One case of twenty proves nothing, and can't: that is told.
     write(pytester, "(3,)")
-    run(pytester).assert_outcomes(passed=1)
+    done = run(pytester)
+    done.assert_outcomes(passed=1, warnings=4)
+    assert (
+        "Inconclusive: inconclusive, so few cases can't tell whether it fell: recall_frac@1: -0.0500 over 20 cases"
+        in (done.stdout.str())
+    )
+    write(pytester, "(3,)", more=", strict=True")
+    assert "inconclusive: recall_frac@1: -0.0500 over 20 cases" in run(pytester).stdout.str()
     write(pytester, "range(12)")
     done = run(pytester)
     done.assert_outcomes(failed=1)
     text = done.stdout.str()
     assert "below the baseline:" in text
-    assert "recall_frac@1 fell, at a corrected p of at most 0.05" in text
+    assert "recall_frac@1 fell: at a corrected p of at most 0.05" in text
     assert "recall_frac@1: hurt, -0.6000 (95% " in text
     assert "0 better, 12 worse" in text
     assert "accept it with --recallbench-update" in text
@@ -95,7 +102,10 @@ def test_named_drops_follow_the_rule_of_compare(pytester: pytest.Pytester) -> No
     write(pytester, more=more)
     run(pytester, "--recallbench-update")
     write(pytester, "(3,)", more=more)
-    run(pytester).assert_outcomes(passed=1)
+    done = run(pytester)
+    done.assert_outcomes(passed=1, warnings=1)
+    assert "recall_frac@1 drops 0.1: the drop is between " in done.stdout.str()
+    assert "(-0.0500 over 20 cases)" in done.stdout.str()
     write(pytester, "(3,)", more=f"{more}, strict=True")
     done = run(pytester)
     done.assert_outcomes(failed=1)
@@ -200,3 +210,70 @@ def test_who_does_not_use_it_does_not_wait_for_it(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("[]\n")
+
+
+FEW = """
+    import pytest
+    from recallbench import Case, evaluate
+
+    LEVEL = {level}
+    SIZES = (1, 2, 3, 7)
+
+    def cases(n):
+        return [Case(f"question {{i}}", [f"d{{i}}", f"e{{i}}"]) for i in range(n)]
+
+    def search(query, k):
+        number = query.split()[1]
+        return {{"whole": [f"d{{number}}", f"e{{number}}"], "half": [f"d{{number}}"], "none": []}}[LEVEL]
+
+    @pytest.mark.parametrize("n", SIZES)
+    @pytest.mark.parametrize("drops", [None, {{"recall": 0.4}}])
+    def test_memory(recallbench, n, drops):
+        recallbench.compare(recallbench.evaluate(cases(n), search, k=2), drops=drops)
+"""
+
+
+def few(pytester: pytest.Pytester, level: str) -> None:
+    pytester.makepyfile(test_few=FEW.format(level=repr(level)))
+
+
+@pytest.mark.parametrize("level", ["none", "half"])
+def test_a_collapse_of_every_case_fails_however_few_they_are(pytester: pytest.Pytester, level: str) -> None:
+    few(pytester, "whole")
+    run(pytester, "--recallbench-update").assert_outcomes(passed=8)
+    run(pytester).assert_outcomes(passed=8, warnings=0)
+    few(pytester, level)
+    done = run(pytester)
+    done.assert_outcomes(failed=8)
+    text = done.stdout.str()
+    for said in ("in the only case", "in every one of 2 cases", "every case that could drop did, by "):
+        assert said in text
+    assert "no difference shown" not in text
+    # The other way it is no failure, and nothing to be warned of, with and without an interval.
+    run(pytester, "--recallbench-update")
+    few(pytester, "whole")
+    run(pytester).assert_outcomes(passed=8)
+
+
+def test_an_error_of_the_retriever_shows_the_users_frames(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_raises="""
+        from recallbench import Case
+
+        def deeper():
+            raise KeyError("no such index")
+
+        def search(query, k):
+            return deeper()
+
+        def test_memory(recallbench):
+            recallbench.evaluate([Case("q", ["a"])], search)
+        """
+    )
+    text = run(pytester).stdout.str()
+    assert 'raise KeyError("no such index")' in text
+    assert "return deeper()" in text
+    assert "the retriever raised" in text
+    for ours in ("asking.py", "evaluation.py", "pytest_plugin.py"):
+        assert ours not in text
+        assert ours in run(pytester, "--full-trace").stdout.str()

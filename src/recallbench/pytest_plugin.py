@@ -12,16 +12,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 # Nothing heavy is imported here: pytest loads this for every project that has RecallBench installed.
 if TYPE_CHECKING:
+    from recallbench.evaluation.baseline import Held
     from recallbench.evaluation.case import Case
-    from recallbench.evaluation.change import Change
     from recallbench.evaluation.evaluation import Retriever
     from recallbench.evaluation.report import Report
 
@@ -36,6 +38,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(UPDATE, action="store_true", help="store what recallbench.compare() is given as the baseline")
 
 
+class Inconclusive(pytest.PytestWarning):
+    """A fall that so few cases can't decide."""
+
+
 class Bench:
     """What a test is handed; `evaluate` is `recallbench.evaluate`."""
 
@@ -45,9 +51,14 @@ class Bench:
 
     def evaluate(self, cases: Iterable[Case], retrieve: Retriever, k: int = 10, **options: Any) -> Report:
         """Ask `retrieve(query, k)` each case and score what comes back; the options are those of the function."""
+        __tracebackhide__ = True
         import recallbench
 
-        return recallbench.evaluate(cases, retrieve, k, **options)
+        try:
+            return recallbench.evaluate(cases, retrieve, k, **options)
+        except Exception as error:
+            self._show(error)
+            raise
 
     def compare(
         self,
@@ -56,14 +67,16 @@ class Bench:
         drops: Mapping[str, float] | None = None,
         strict: bool = False,
         name: str = "",
-    ) -> Change | None:
+    ) -> Held | None:
         """Hold the report to the stored baseline, case by case; the test fails where it fell.
 
-        `drops={"recall_frac@10": 0.01}` fails on a proven drop of that much, with `strict` also on one that so few
-        cases can't exclude. Without, a measure fails that fell at a corrected p of .05 or less. `name` tells several
-        comparisons of one test apart. With --recallbench-update the report becomes the baseline; None then.
+        A measure fails that fell at a corrected p of .05 or less, that fell in every case, or, where so few cases can't
+        reach that p, whose interval lies below zero. `drops={"recall_frac@10": 0.01}` fails instead on a proven drop of
+        that much. What can't be told is a warning, and with `strict` fails too. `name` tells several comparisons of one
+        test apart. With --recallbench-update the report becomes the baseline; None then.
         """
-        from recallbench.errors import UsageError
+        __tracebackhide__ = True
+        from recallbench.errors import RecallBenchError, UsageError
         from recallbench.evaluation import baseline
 
         if name in self._named:
@@ -83,18 +96,51 @@ class Bench:
                 f"  what to do: pytest {UPDATE} {self._item.nodeid!r}, and commit the file",
                 pytrace=False,
             )
-        change = baseline.against(report, baseline.read(path), drops, strict=strict)
-        self._item.add_report_section("call", "recallbench", "\n".join(change.said()))
-        return change
+        try:
+            held = baseline.against(report, baseline.read(path), drops, strict=strict)
+        except RecallBenchError as error:
+            self._show(error)
+            raise
+        self._item.add_report_section("call", "recallbench", "\n".join(held.said()))
+        for told in held.inconclusive:
+            text = f"inconclusive, so few cases can't tell whether it fell: {told}; more cases, or strict=True to fail"
+            warnings.warn(Inconclusive(text), stacklevel=2)
+        return held
 
     def path(self, name: str = "") -> Path:
         """Where the baseline lies: `.recallbench` beside the test file."""
         # The file's own name tells its tests from those of its neighbours.
         return self._item.path.parent / FOLDER / self._item.path.stem / f"{_word(self._place(name))}.json"
 
+    def _show(self, error: BaseException) -> None:
+        """Leave the frames of whoever uses this, in what caused it too; pytest's --full-trace keeps all."""
+        link: BaseException | None = error
+        while link is not None and not self._item.config.getoption("fulltrace"):
+            link.__traceback__ = _theirs(link)
+            link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
     def _place(self, name: str) -> str:
         inside = self._item.nodeid.partition("::")[2]
         return f"{inside}::{name}" if name else inside
+
+
+def _theirs(error: BaseException) -> TracebackType | None:
+    """The traceback without our frames; those below the user's last one stay, unless the error is meant for users."""
+    from recallbench.errors import RecallBenchError
+
+    frames: list[TracebackType] = []
+    place = error.__traceback__
+    while place is not None:
+        frames.append(place)
+        place = place.tb_next
+    own = str(Path(__file__).parent)
+    ours = [Path(one.tb_frame.f_code.co_filename).is_relative_to(own) for one in frames]
+    last = max((i for i, one in enumerate(ours) if not one), default=-1)
+    made: TracebackType | None = None
+    for i in reversed(range(len(frames))):
+        if not ours[i] or (i > last and not isinstance(error, RecallBenchError)):
+            made = TracebackType(made, frames[i].tb_frame, frames[i].tb_lasti, frames[i].tb_lineno)
+    return made
 
 
 def _word(text: str) -> str:

@@ -1,4 +1,19 @@
-"""What each case got, kept in a file, so that a later report can be compared with it case by case."""
+"""What each case got, kept in a file, so that a later report can be compared with it case by case.
+
+Where no drops are named, a measure is ruled on by this alone:
+
+    it fell at a corrected p of .05 or less        fails
+    every case that was above 0 is lower           fails, however few there are
+    the whole interval lies below zero             fails where no p of .05 could be reached, else inconclusive
+    any other fall                                 inconclusive where no p of .05 could be reached, else passes
+    the mean did not fall                          passes
+
+The least p that could be reached is what the cases that changed would give, had all moved the same way, times the
+number of measures that Holm corrects for: with four measures, seven changed cases can't reach .05.
+
+Named drops follow the rule of `compare --fail-if`, and where that can't tell: where the mean dropped by at least so
+much, and so did every case that was above 0, it fails; without an interval, a mean that did not fall passes.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +21,26 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recallbench.errors import InputError, RecallBenchError, UsageError
-from recallbench.evaluation.change import Change
+from recallbench.evaluation.change import Change, word
 from recallbench.reading import document
-from recallbench.results.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart, difference_fields
-from recallbench.scoring.judgement import Floats
+from recallbench.results.comparison import (
+    LEVEL,
+    ConditionPart,
+    DifferencePart,
+    MeasuredPart,
+    difference_fields,
+    signed,
+    signed_range,
+)
+from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.paired import holm, paired_columns
@@ -25,6 +49,8 @@ from recallbench.verdict.comparison_rule import Condition, decide, exit_code
 if TYPE_CHECKING:
     from recallbench.evaluation.case import Case
     from recallbench.evaluation.report import Report
+
+Outcome = Literal["passes", "fails", "inconclusive"]
 
 DIGITS = 10
 """Kept behind the point: last digits may differ from one processor to the next."""
@@ -110,12 +136,96 @@ def read(path: Path) -> Baseline:
         ) from None
 
 
-def against(report: Report, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Change:
-    """The report minus its baseline, case by case; raises Regressed where it fell.
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the rule says of a measure."""
 
-    With `drops` by the rule of `recallbench compare --fail-if`: a drop of at least so much is proven (with `strict`,
-    also where it can't be excluded). Without, where a measure of the table fell at a corrected p of .05 or less.
+    outcome: Outcome
+    word: str
+    """The same for people."""
+    why: str = ""
+    """Of one that fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Change):
+    """A report held to its baseline."""
+
+    rulings: tuple[Ruling, ...]
+    """Of each measure, as if no drops were named."""
+    inconclusive: tuple[str, ...]
+    """What these cases can't decide, a sentence each."""
+
+    def said(self) -> list[str]:
+        """What it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
+        told = Change.said(self)[-1]
+        lines = [
+            f"{one.measure}: {ruling.word}, {_numbers(one)}"
+            for one, ruling in zip(self.parts, self.rulings, strict=True)
+        ]
+        return [*lines, told]
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        made = Change.document(self)
+        for one, ruling in zip(made["measures"], self.rulings, strict=True):
+            one |= {"verdict": ruling.word, "outcome": ruling.outcome}
+        return made
+
+
+def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
+    """What the difference of a measure comes to.
+
+    Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
     """
+    if not one.wins and not one.losses:
+        return Ruling("passes", word(one))
+    proven = one.p_holm is not None and one.p_holm <= LEVEL
+    reachable = measures > 0 and one.smallest_p * measures <= LEVEL
+    if one.difference >= 0:
+        higher = one.low is not None and one.low > 0
+        unproven = f"higher, though not at a corrected p of {LEVEL}" if higher else "no difference shown"
+        return Ruling("passes", "helped" if proven else unproven)
+    if proven:
+        return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
+    if one.losses == above:
+        few = "the only case" if above == 1 else f"every one of {above} cases"
+        return Ruling("fails", "hurt", f"in {few}{' that found something' if above < one.n else ''}")
+    lower = one.high is not None and one.high < 0
+    if lower and not reachable:
+        why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
+        return Ruling("fails", "hurt", why)
+    if lower:
+        return Ruling("inconclusive", f"lower by its interval, though not at a corrected p of {LEVEL}")
+    return Ruling("passes", "no difference shown") if reachable else Ruling("inconclusive", "lower, inconclusive")
+
+
+def decide_drop(asked: Condition, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
+    """The rule of `compare --fail-if`, and where that can't tell, what the cases themselves say."""
+    decided = decide(asked, found)
+    if decided.outcome != "inconclusive":
+        return decided
+    outcome: Outcome = "inconclusive"
+    reason = decided.reason
+    enough = asked.threshold - 10.0**-DIGITS
+    least = float((first - second)[_above(first, second)].min())
+    if -found.difference >= enough and least >= enough:
+        outcome, reason = "fails", f"every case that could drop did, by {least:.4f} or more"
+    elif found.low is None and found.difference >= 0:
+        outcome, reason = "passes", "the mean did not fall"
+    return ConditionPart.model_validate(decided.model_dump() | {"outcome": outcome, "reason": reason})
+
+
+def _above(first: Floats, second: Floats) -> Bools:
+    return (first > 0) | (second > 0)
+
+
+def against(report: Report, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Held:
+    """The report minus its baseline, case by case; raises Regressed where it fell, by the rule above.
+
+    With `strict`, also where it can't be told whether it did.
+    """
+    __tracebackhide__ = True
     conditions = conditions_of(report, drops)
     now = baseline_of(report, [one.measure for one in conditions])
     _same(before, now)
@@ -137,12 +247,31 @@ def against(report: Report, before: Baseline, drops: Mapping[str, float] | None,
         DifferencePart.model_validate(difference_fields(name, one, adjusted.get(i)))
         for i, (name, one) in enumerate(zip(names, found, strict=True))
     )
-    change = Change(parts, tuple(map(float, first.mean(0))), tuple(map(float, second.mean(0))), now.matching)
-    decided = [decide(one, _measured(change, names.index(str(one.measure)))) for one in conditions]
-    fallen = [one.measure for one in parts if one.difference < 0 and one.p_holm is not None and one.p_holm <= LEVEL]
-    if exit_code(decided, fallen, strict=strict):
-        raise Regressed(_told(change, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
-    return change
+    above = _above(first, second).sum(axis=0).tolist()
+    rulings = tuple(rule(one, len(primary) if i in adjusted else 0, above[i]) for i, one in enumerate(parts))
+    means = tuple(map(float, first.mean(0))), tuple(map(float, second.mean(0)))
+    places = [names.index(str(one.measure)) for one in conditions]
+    decided = [
+        decide_drop(one, _measured(parts[i], means[0][i], means[1][i]), first[:, i], second[:, i])
+        for one, i in zip(conditions, places, strict=True)
+    ]
+    fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
+    if conditions:
+        open_ = [
+            f"{one.condition}: {one.reason} ({_moved(parts[i])})"
+            for one, i in zip(decided, places, strict=True)
+            if one.outcome == "inconclusive"
+        ]
+    else:
+        open_ = [
+            f"{parts[i].measure}: {_moved(parts[i])}; 95% {signed_range(parts[i].low, parts[i].high)}"
+            for i in primary
+            if rulings[i].outcome == "inconclusive"
+        ]
+    held = Held(parts, *means, now.matching, rulings, tuple(open_))
+    if exit_code(decided, fallen, strict=strict) or (strict and open_):
+        raise Regressed(_told(held, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
+    return held
 
 
 def conditions_of(report: Report, drops: Mapping[str, float] | None) -> list[Condition]:
@@ -208,14 +337,26 @@ def _values(side: Baseline, names: Sequence[str]) -> Floats:
     return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(columns))
 
 
-def _measured(change: Change, i: int) -> MeasuredPart:
-    rest = {"first": change.before[i], "second": change.after[i], "role": "secondary", "turning": []}
-    return MeasuredPart.model_validate(change.parts[i].model_dump() | rest)
+def _measured(part: DifferencePart, first: float, second: float) -> MeasuredPart:
+    rest = {"first": first, "second": second, "role": "secondary", "turning": []}
+    return MeasuredPart.model_validate(part.model_dump() | rest)
 
 
-def _told(change: Change, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
-    lines = ["below the baseline:"]
-    lines += [f"  {one.outcome}: {one.condition}: {one.reason}" for one in decided if one.outcome != "passes"]
+def _moved(one: DifferencePart) -> str:
+    return f"{signed(one.difference)} over {one.n} {'case' if one.n == 1 else 'cases'}"
+
+
+def _numbers(one: DifferencePart) -> str:
+    interval = "no interval" if one.low is None else f"95% {signed_range(one.low, one.high)}"
+    p = "" if one.p_holm is None else f", corrected p {one.p_holm:.4f}"
+    return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse of {one.n}{p}"
+
+
+def _told(held: Held, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
+    lines = [f"  fails: {one.condition}: {one.reason}" for one in decided if one.outcome == "fails"]
     if not decided:
-        lines += [f"  {name} fell, at a corrected p of at most {LEVEL}" for name in fallen]
-    return "\n".join([*lines, *(f"  {line}" for line in change.said())])
+        ruled = zip(held.parts, held.rulings, strict=True)
+        lines += [f"  {one.measure} fell: {ruling.why}" for one, ruling in ruled if one.measure in fallen]
+    head = "below the baseline:" if lines else "so few cases can't tell whether this is below the baseline:"
+    lines += [f"  inconclusive: {one}" for one in held.inconclusive]
+    return "\n".join([head, *lines, *(f"  {line}" for line in held.said())])
