@@ -190,6 +190,24 @@ def test_a_short_answer_in_a_long_text_needs_chunks(tmp_path: Path) -> None:
     assert table(tmp_path, *words, "--match-chunk", "8")[3].split()[1] == "1.00"
 
 
+def test_ids_are_no_texts(tmp_path: Path) -> None:
+    row = {"query": "capital?", "expected": "Paris is the capital", "ranked": ["1", "2"]}
+    words = ("--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
+    write(tmp_path, "gold.jsonl", lines([{**row, "relevant": ["2"]}]))
+    told = refused(tmp_path, *words)
+    assert "a relevant id where a text should be" in told
+    assert "--texts" in told
+    write(tmp_path, "corpus.jsonl", lines([{"_id": "1", "text": "Rome"}, {"_id": "2", "text": "The capital: Paris"}]))
+    assert table(tmp_path, *words, "--texts", "corpus.jsonl")[4].split() == ["MEAN", "1.00", "0.50", "0.50", "0.63"]
+    write(tmp_path, "gold.jsonl", lines([row]))
+    done = recallbench("evaluate", *words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("recallbench: warning: no texts (--texts FILE): each hit, such as '1', was taken")
+    assert "warning: no texts" in done.stdout
+    done = recallbench("evaluate", *words, "--texts", "corpus.jsonl", cwd=tmp_path)
+    assert done.stderr == ""
+
+
 # Bad input
 
 

@@ -349,6 +349,19 @@ def test_ids_that_can_never_match_are_no_recall_of_0() -> None:
     assert recallbench.evaluate([Case("a", ["1"])], lambda q, k: ["2"], 2).recall == 0.0
 
 
+def test_ids_where_texts_should_be() -> None:
+    case = Case("capital?", ["1"], expected="Paris is the capital")
+    with pytest.raises(InputError, match="a relevant id where a text should be") as caught:
+        recallbench.evaluate([case], lambda q, k: ["2", "1"], 2, match="tokens")
+    assert "case `capital?`" in str(caught.value)
+    assert "--texts" in str(caught.value)
+    texts = {"1": "the capital is Paris", "2": "no"}
+    assert recallbench.evaluate([case], lambda q, k: ["2", "1"], 2, match="tokens", texts=texts).recall == 1.0
+    other = Case("capital?", expected="Paris is the capital")
+    assert "--texts FILE" in recallbench.evaluate([other], lambda q, k: ["2", "1"], 2, match="tokens").notes[0]
+    assert recallbench.evaluate([other], lambda q, k: ["2", "Paris it is"], 2, match="exact").notes == ()
+
+
 def test_cases_that_should_find_nothing_are_in_no_mean() -> None:
     cases = [*CASES, Case("never said?", [], kind="abstention")]
     scored = {

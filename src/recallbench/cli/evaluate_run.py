@@ -76,6 +76,9 @@ def evaluate_run(asked: Asked) -> int:
 
         asked.plot.write_text(draw(tradeoff), encoding="utf-8")
     _print(asked, report, tradeoff, change, (run_file, asked.compare))
+    for note in report.notes:
+        if note.startswith("warning: "):
+            print(f"recallbench: {note}", file=sys.stderr)
     failed = len(report.failures) + len(gold.refused)
     if failed:
         print(f"recallbench: {failed} case{'s' if failed > 1 else ''} failed, named below the table", file=sys.stderr)

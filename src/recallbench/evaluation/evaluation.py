@@ -11,7 +11,14 @@ from recallbench.errors import InputError, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.asking import Asking
 from recallbench.evaluation.case import SHOWN, Case
-from recallbench.evaluation.judging import Texts, depth_of, judged_by_id, judged_by_text, likenesses
+from recallbench.evaluation.judging import (
+    Texts,
+    depth_of,
+    judged_by_id,
+    judged_by_text,
+    likenesses,
+    refuse_ids_for_texts,
+)
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
 from recallbench.scoring.text_matching import DEFAULT, Matching, Method
@@ -110,6 +117,8 @@ def scored(
         return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
+    warning = refuse_ids_for_texts(cases, answers, texts)
+    notes = [*notes, *([] if warning is None else [f"warning: {warning}"])]
     answers, found = likenesses(cases, answers, matching, texts, keep_going=keep_going)
     judged = judged_by_text(cases, found, matching, depth)
     findings = text_findings(cases, answers, found, matching, texts)

@@ -60,6 +60,36 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
         )
 
 
+def refuse_ids_for_texts(cases: Sequence[Case], answers: Sequence[Answer], texts: Texts | None) -> str | None:
+    """A warning where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
+
+    An id beside an expected text shares no word with it, which looks like a recall of 0.
+    """
+    if callable(texts):
+        return None
+    known = texts or {}
+    worded, looks = False, None
+    for case, answer in zip(cases, answers, strict=True):
+        ids = {*case.relevant, *(case.grades or ())}
+        for hit in answer.ids if case.expected is not None else ():
+            if not isinstance(hit, str) or known.get(hit, hit) != hit:
+                continue
+            if hit in ids:
+                raise case.wrong(
+                    "a relevant id where a text should be",
+                    "the text of every hit, to match by text",
+                    f"{hit!r}"[:SHOWN],
+                    "give the texts of ids: texts={id: text} (--texts corpus.jsonl)",
+                )
+            worded = worded or len(hit.split()) > 1
+            looks = looks or hit
+    if worded or looks is None:
+        return None
+    return (
+        f"no texts (--texts FILE): each hit, such as {looks!r}, was taken for a text itself, and all are single words"
+    )
+
+
 def likenesses(
     cases: Sequence[Case],
     answers: Sequence[Answer],
