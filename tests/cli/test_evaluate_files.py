@@ -300,6 +300,20 @@ def test_queries_that_only_one_file_has(tmp_path: Path) -> None:
     assert "answers no query of the gold" in refused(tmp_path, "--run", "other.json", "--gold", "gold.json")
 
 
+@pytest.mark.parametrize("option", ["--run", "--compare"])
+def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, option: str) -> None:
+    write(tmp_path, "qrels.trec", "q1 0 doc-1 1\nq1 0 doc-2 0\nq2 0 doc-3 1\n")
+    write(tmp_path, "run.trec", "q1 Q0 t1/0 1 2 me\nq1 Q0 t1/1 2 1 me\nq2 Q0 t2/0 1 1 me\n")
+    write(tmp_path, "good.json", '{"q1": ["doc-9", "doc-2"]}')  # judged, though not relevant
+    words = ("--run", "good.json", "--gold", "qrels.trec", option, "run.trec")
+    told = refused(tmp_path, *words)
+    assert "not one id of run.trec occurs in the gold" in told
+    assert "expected: ids such as 'doc-1', 'doc-2'" in told
+    assert "found: ids such as 't1/0', 't1/1'" in told
+    assert refused(tmp_path, *words, "--keep-going") == told
+    assert table(tmp_path, "--run", "good.json", "--gold", "qrels.trec")[5].split()[:2] == ["MEAN", "0.00"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -307,6 +321,9 @@ def test_queries_that_only_one_file_has(tmp_path: Path) -> None:
         (("--k", "three"), "--k"),
         (("--ks", "1,0"), "--ks are depths"),
         (("--ks", "1;2"), "--ks are depths"),
+        (("--ks", "1", "--plot", "x.png"), "what to do: --plot x.svg"),
+        (("--ks", "1", "--plot", "plot"), "expected: a file that ends in .svg"),
+        (("--ks", "1", "--plot", "."), "a file that ends in .svg"),
         (("--plot", "p.svg"), "--plot draws what --ks works out"),
         (("--format", "csv", "--ks", "1"), "CSV holds one table"),
         (("--by", "colour"), "no case has a colour"),

@@ -44,7 +44,7 @@ def evaluate_run(asked: Asked) -> int:
     from recallbench.evaluation.gold_file import read_gold
     from recallbench.evaluation.judging import depth_of
     from recallbench.evaluation.records import form_of
-    from recallbench.evaluation.run_file import read_answers, read_texts
+    from recallbench.evaluation.run_file import read_answers, read_texts, refuse_strange_ids
     from recallbench.scoring.text_matching import Matching
 
     depth_of(asked.k)
@@ -61,7 +61,10 @@ def evaluate_run(asked: Asked) -> int:
     def read(path: Path) -> Run:
         if matching.by_text and not texts and form_of(path) == "trec":
             raise UsageError("a TREC run has ids and no texts", expected="--texts corpus.jsonl", found=str(path))
-        return read_answers(path, gold.cases, keep_going=asked.keep_going, by_text=matching.by_text and not texts)
+        found = read_answers(path, gold.cases, keep_going=asked.keep_going, by_text=matching.by_text and not texts)
+        if not matching.by_text:
+            refuse_strange_ids(path, found, gold.cases)
+        return found
 
     run = read(run_file)
     report = _report(gold, run, asked.k, matching, texts, asked.keep_going)
@@ -110,6 +113,9 @@ def _report(
 def _refuse_combinations(asked: Asked, ks: Sequence[int] | None) -> None:
     if asked.plot is not None and ks is None:
         raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
+    if asked.plot is not None and asked.plot.suffix.lower() != ".svg":
+        remedy = f"--plot {asked.plot.with_suffix('.svg') if asked.plot.name else 'ks.svg'}"
+        raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(asked.plot), remedy=remedy)
     if asked.format == "csv" and (ks is not None or asked.compare is not None):
         raise UsageError(
             "CSV holds one table, that of the queries",

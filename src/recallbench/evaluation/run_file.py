@@ -16,6 +16,7 @@ from recallbench.results.trec import read_run
 
 NAMED = 5
 """So many queries are named in a note."""
+EXCERPT = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,21 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     if strange:
         notes.append(f"{path.name}: {_named(strange)} not in the gold, left out")
     return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes))
+
+
+def refuse_strange_ids(path: Path, run: Run, cases: Sequence[Case]) -> None:
+    """Raise InputError where not one id of the run occurs in the gold: two ways of naming look like a recall of 0."""
+    judged = dict.fromkeys(id for case in cases for id in (*case.relevant, *(case.grades or ())))
+    returned = dict.fromkeys(id for answer in run.answers for id in answer.ids)
+    if not judged or not returned or not judged.keys().isdisjoint(returned):
+        return
+    expected, found = (f"ids such as {', '.join(map(repr, [*ids][:2]))}" for ids in (judged, returned))
+    raise InputError(
+        f"not one id of {path.name} occurs in the gold",
+        expected=expected[:EXCERPT],
+        found=found[:EXCERPT],
+        remedy="name the gold that belongs to the run, or name things alike in both",
+    )
 
 
 def read_texts(path: Path) -> dict[str, str]:
