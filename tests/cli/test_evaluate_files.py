@@ -99,6 +99,21 @@ def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None
     assert text == report.table("text", by="kind").rstrip("\n")
 
 
+def test_a_run_that_is_deeper_than_k_is_cut_for_every_measure(tmp_path: Path) -> None:
+    gold = {"q1": ["a"], "q2": ["b"]}
+    deep = {"q1": ["x", "y", "z", "a"], "q2": ["x", "b"]}
+    write(tmp_path, "gold.json", json.dumps(gold))
+    write(tmp_path, "run.json", json.dumps(deep))
+    words = ("--run", "run.json", "--gold", "gold.json", "--k", "2")
+    found = json.loads("\n".join(table(tmp_path, *words, "--compare", "gold.json", "--format", "json")))
+    report = api.evaluate([api.Case(q, ids) for q, ids in gold.items()], lambda query, k: deep[query][:k], k=2)
+    # q1 has its id at 4, beyond k, and so 0 rather than 1/4.
+    assert found["mean"] == {str(one): report.value(one) for one in report.measures}
+    assert found["mean"]["mrr@2"] == report.mrr == 0.25
+    assert [one["measure"] for one in found["compare"]["measures"]][2] == "mrr@2"
+    assert "mrr is mrr@2" in "\n".join(table(tmp_path, *words))
+
+
 def test_the_other_forms(place: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format")
     rows = list(csv.DictReader(io.StringIO("\n".join(table(place, *words, "csv")))))

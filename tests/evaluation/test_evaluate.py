@@ -420,8 +420,8 @@ def test_matching_by_text() -> None:
     assert report.mrr == pytest.approx((0.5 + 1 + 0) / 3)
     assert report.texts is not None
     assert report.texts.found(2) == (1, 1, 1)
-    assert [one.threshold for one in report.texts.sensitivity(2, 2)] == [None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    assert [round(one.recall, 2) for one in report.texts.sensitivity(2, 2)] == [0.33, *[0.67] * 6]
+    assert [one.threshold for one in report.texts.sensitivity(2)] == [None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert [round(one.recall, 2) for one in report.texts.sensitivity(2)] == [0.33, *[0.67] * 6]
     strict = recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2, match="exact")
     assert [row.values["recall_frac@2"] for row in strict.rows] == [0, 1, 0]
 

@@ -21,7 +21,6 @@ from recallbench.results.comparison import (
 from recallbench.results.report import figure
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.paired import holm, paired_columns
 
 if TYPE_CHECKING:
@@ -93,8 +92,7 @@ def change(before: Report, after: Report) -> Change:
     _same_cases(before.cases, after.cases)
     if not before.n:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
-    depth = min(before.judged.depth, after.judged.depth)
-    measures: list[Measure] = [Mrr(depth) if isinstance(one, Mrr) else one for one in before.columns]
+    measures = before.columns
     counted = np.flatnonzero(before.judged.gold > 0)
     first, second = (_values(one, measures)[counted] for one in (before, after))
     found = paired_columns(first, second)

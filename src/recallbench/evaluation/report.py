@@ -54,7 +54,7 @@ class Report:
     """The result of an evaluation.
 
     `recall` is the short name of `recall_frac@k`, the share of a case's relevant ids found in the top k; `precision`,
-    `f1`, `f1_of_means` and `ndcg` are at the same k; `mrr` looks as deep as the rankings go. What is printed carries
+    `f1`, `f1_of_means`, `ndcg` and `mrr` are at the same k, however deep a file's rankings go. What is printed carries
     the exact name. Cases with nothing to find are in no mean; cases that failed count as empty rankings.
     """
 
@@ -99,8 +99,8 @@ class Report:
 
     @property
     def mrr(self) -> float:
-        """`mrr@d`: 1 / rank of the first relevant id, averaged; d is k, or the deepest ranking of a file."""
-        return self.value(Mrr(self.judged.depth))
+        """`mrr@k`: 1 / rank of the first relevant id, 0 when it is not in the top k, averaged."""
+        return self.value(Mrr(self.k))
 
     @property
     def n(self) -> int:
@@ -116,7 +116,7 @@ class Report:
     @property
     def columns(self) -> tuple[Measure, ...]:
         """The four classic ones."""
-        return (RecallFrac(self.k), Precision(self.k), Mrr(self.judged.depth), Ndcg(self.k))
+        return (RecallFrac(self.k), Precision(self.k), Mrr(self.k), Ndcg(self.k))
 
     def value(self, measure: Measure | str) -> float:
         """The mean of any measure, as "recall_any@5"; nan where no case counts."""

@@ -80,16 +80,15 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool
 
 
 def name(measure: Measure) -> str:
-    """The head of a column: the exact name; `mrr` goes as deep as the rankings, and a remark says how deep."""
+    """The head of a column: the exact name, but for `mrr`, whose depth a remark says."""
     return "mrr" if isinstance(measure, Mrr) else str(measure)
 
 
 def remarks(report: Report) -> list[str]:
     """How the table is to be read, and what is wrong with it."""
-    depth = report.judged.depth
     told = [
-        f"mrr is mrr@{depth}; f1@{report.k} is the mean of each query's F1, f1_of_means@{report.k} the harmonic mean "
-        "of the mean precision and the mean recall"
+        f"mrr is mrr@{report.k}; f1@{report.k} is the mean of each query's F1, f1_of_means@{report.k} the harmonic "
+        "mean of the mean precision and the mean recall"
     ]
     if report.candidates is None:
         told.append("chance is not known: nothing says how many items could have come back")
@@ -176,10 +175,10 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 {
                     "threshold": "exact" if one.threshold is None else one.threshold,
                     f"recall_frac@{report.k}": _number(one.recall),
-                    f"mrr@{report.judged.depth}": _number(one.mrr),
+                    f"mrr@{report.k}": _number(one.mrr),
                     "random_match_rate": one.random,
                 }
-                for one in report.texts.sensitivity(report.k, report.judged.depth)
+                for one in report.texts.sensitivity(report.k)
             ],
         }
     return found
@@ -254,8 +253,7 @@ def _means(report: Report) -> list[tuple[str, ...]]:
 def _by_text(report: Report, *, markdown: bool) -> list[str]:
     assert report.texts is not None
     exact, fuzzy, none = report.texts.found(report.k)
-    depth = report.judged.depth
-    header = ("matching", f"recall_frac@{report.k}", f"mrr@{depth}", "random texts that match")
+    header = ("matching", f"recall_frac@{report.k}", f"mrr@{report.k}", "random texts that match")
     rows = [
         (
             "exact" if one.threshold is None else f"tokens f1>={one.threshold:g}",
@@ -263,7 +261,7 @@ def _by_text(report: Report, *, markdown: bool) -> list[str]:
             figure(_number(one.mrr)),
             share(one.random),
         )
-        for one in report.texts.sensitivity(report.k, depth)
+        for one in report.texts.sensitivity(report.k)
     ]
     pairs = report.texts.random.pairs
     return [

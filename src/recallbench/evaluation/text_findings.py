@@ -55,10 +55,10 @@ class TextFindings:
             fuzzy += place is not None and not likes[place].exact
         return exact, fuzzy, len(asked) - exact - fuzzy
 
-    def sensitivity(self, k: int, depth: int) -> list[AtThreshold]:
+    def sensitivity(self, k: int) -> list[AtThreshold]:
         """Exact matches alone, then each threshold from 0.1 to 0.6 and the method's own."""
         thresholds: list[float | None] = [None, *sorted(self.random.rates or SENSITIVITY)]
-        return [self._at(threshold, k, depth) for threshold in thresholds]
+        return [self._at(threshold, k) for threshold in thresholds]
 
     def select(self, chosen: Sequence[int]) -> TextFindings:
         """Those cases alone; the random match rate stays that of all."""
@@ -68,11 +68,11 @@ class TextFindings:
             likenesses=tuple(self.likenesses[i] for i in chosen),
         )
 
-    def _at(self, threshold: float | None, k: int, depth: int) -> AtThreshold:
+    def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = Matching("exact", chunk=self.matching.chunk) if threshold is None else Matching("tokens", threshold)
-        judged = judged_by_text(self.cases, self.likenesses, way, depth)
+        judged = judged_by_text(self.cases, self.likenesses, way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
-        return AtThreshold(threshold, _mean(RecallFrac(k), judged), _mean(Mrr(depth), judged), random)
+        return AtThreshold(threshold, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
 
 def text_findings(

@@ -28,7 +28,7 @@ SHORT: Mapping[str, type[Measure]] = {
     "ndcg": Ndcg,
     "mrr": Mrr,
 }
-"""What the short names stand for, at the report's own k (mrr: at the depth of its rankings)."""
+"""What the short names stand for, at the report's own k."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def check(report: Report, thresholds: Mapping[str, float]) -> None:
 def _measure(report: Report, name: str) -> Measure:
     kind = SHORT.get(name)
     if kind is not None:
-        return kind(report.judged.depth if kind is Mrr else report.k)
+        return kind(report.k)
     if "@" in name:
         return parse(name)
     raise UsageError(
