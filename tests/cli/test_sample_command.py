@@ -82,6 +82,19 @@ def test_a_rare_kind_gets_its_one_and_few_queries_are_all_taken(tmp_path: Path) 
     assert (done.returncode, "3 can't hold one of each kind" in done.stderr) == (2, True)
 
 
+def test_repeated_ids_are_no_ranking(tmp_path: Path) -> None:
+    good = {"query": "who ships", "ids": ["a", "b"]}
+    for ids in (["a", "b", "a"], ["1", 1]):
+        write(tmp_path / "log.jsonl", [good, {"query": "what", "ids": ids}])
+        done = recallbench("sample", "log.jsonl", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "log.jsonl, line 2: not a recall" in done.stderr
+        assert f"ids: '{ids[0]}' is there twice" in done.stderr
+        done = recallbench("sample", "log.jsonl", "--skip-bad", cwd=tmp_path)
+        assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+        assert "recallbench: 1 bad line was passed over\n" in done.stderr
+
+
 def test_any_field_tells_recalls_apart(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", [one | {"route": i % 2, "tenant": "t"} for i, one in enumerate(log_of())])
     found = drawn(tmp_path, "log.jsonl", "--n", "10", "--by", "route")

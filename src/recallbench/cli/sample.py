@@ -63,7 +63,8 @@ def sample(
     for told in read.told:
         print(f"recallbench: passed over: {told}", file=sys.stderr)
     if read.bad:
-        print(f"recallbench: {read.bad.total()} bad lines were passed over", file=sys.stderr)
+        bad = read.bad.total()
+        print(f"recallbench: {bad} bad {'line was' if bad == 1 else 'lines were'} passed over", file=sys.stderr)
     return done
 
 

@@ -40,6 +40,10 @@ class _Line(BaseModel):
             raise ValueError("query is blank")
         if any(one is True or one is False or not str(one).strip() for one in self.ids):
             raise ValueError("an id is blank or no id")
+        # A repeated id is no ranking: measures would count its gold twice, or the ranks below it wrongly.
+        again = [one for one, times in Counter(map(str, self.ids)).items() if times > 1]
+        if again:
+            raise ValueError(f"ids: {again[0]!r} is there twice, each once is a ranking")
         for name in ("scores", "texts"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.ids):
@@ -54,7 +58,7 @@ class Recall:
     query: str
     """Its words, blanks between them made single: what counts as the same query."""
     ids: tuple[str, ...]
-    """Best first, each at its first place."""
+    """Best first, each once."""
     texts: Mapping[str, str]
     ms: float | None
     """What the log states, else the `total` of its timings, else their sum."""
@@ -130,7 +134,7 @@ def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Reca
     if ms is None and line.timings:
         ms = line.timings.get("total", math.fsum(line.timings.values()))
     texts = dict(zip(ids, line.texts, strict=True)) if line.texts is not None else {}
-    return Recall(" ".join(line.query.split()), tuple(dict.fromkeys(ids)), texts, ms, line.at or "", stratum, slices)
+    return Recall(" ".join(line.query.split()), tuple(ids), texts, ms, line.at or "", stratum, slices)
 
 
 def _word(record: Mapping[str, Any], name: str) -> str:
