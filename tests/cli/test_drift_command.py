@@ -141,6 +141,45 @@ def test_the_plot_is_a_page_or_a_picture_that_stands_alone(made: Path, tmp_path:
     assert (done.returncode, "ends in .html or .svg" in done.stderr) == (2, True)
 
 
+def set_start(folder: Path, started: str) -> None:
+    path = folder / "environment.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"started": started}))
+
+
+def test_results_minutes_apart_have_a_slope_by_the_result(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, LEVELS)
+    folders = [Path(one["folder"]) for one in drift(tmp_path, "nights")[1]["nights"]]
+    for minute, folder in enumerate(folders):
+        set_start(tmp_path / folder, f"2026-01-01T03:0{minute}:00+00:00")
+    _, found = drift(tmp_path, "nights")
+    assert found["trend"]["slope_per_day"] is None
+    assert -0.2 < found["trend"]["slope_per_result"] < 0
+    told = recallbench("drift", "nights", "--out", "drift.svg", cwd=tmp_path).stdout
+    assert " a result)" in told
+    assert " a day" not in told
+    assert " a result" in (tmp_path / "drift.svg").read_text()
+
+
+def test_what_several_folders_have_in_common_is_told_once(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, LEVELS)
+    told = recallbench("drift", "nights", cwd=tmp_path).stdout
+    (note,) = [line for line in told.splitlines() if "are scored from a call with k = 10" in line]
+    assert note.startswith("note: nights/n71, nights/n42, nights/n13, nights/n84, nights/n55: measures at 10 or less")
+    # What is of one folder alone stays with it.
+    assert "note: nights/n42: 11 questions were answered with fewer hits" in told
+    # Four clusters can't reach p .05; the interval lies below zero all the same.
+    assert "lower by its interval, though p is above 0.05" in told
+    assert "no difference shown" not in told
+
+
+def test_a_single_result_is_one_result(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0,))
+    told = recallbench("drift", "nights", cwd=tmp_path).stdout
+    assert ", 1 result\n" in told
+    assert "trend: too few: n/a (a single result shows no trend)" in told
+    assert "1 results" not in told
+
+
 def test_what_is_no_result(made: Path, tmp_path: Path) -> None:
     nights(made, tmp_path, (0, 20))
     for words, said in (

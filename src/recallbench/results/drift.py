@@ -38,7 +38,10 @@ class TrendPart(_Part):
     falls: int
     p: float | None = Field(description="two-sided; null where there are too few results")
     method: str
-    slope_per_day: float | None = Field(description="Theil and Sen's median slope")
+    slope_per_day: float | None = Field(description="Theil and Sen's median slope; null where all lie within a day")
+    slope_per_result: float | None = Field(
+        description="the same from one result to the next, where all lie within a day"
+    )
 
 
 class Drift(_Part):
@@ -62,7 +65,7 @@ HEADER = ("made", "value", "95% interval", "n", "version", "folder")
 
 def title(drift: Drift) -> str:
     """One line that names what is looked at."""
-    return f"{drift.measure} of {drift.system} on {drift.corpus}, {len(drift.nights)} results"
+    return f"{drift.measure} of {drift.system} on {drift.corpus}, {_counted(len(drift.nights))}"
 
 
 def rows(drift: Drift) -> list[tuple[str, ...]]:
@@ -91,18 +94,37 @@ def findings(drift: Drift) -> list[str]:
     told = f"trend: {trend.direction}"
     if trend.p is not None:
         told += f" (p {p_text(trend.p)}; {trend.rises} pairs rise, {trend.falls} fall; {trend.method}"
-        told += f"; {signed(trend.slope_per_day)} a day)" if trend.slope_per_day is not None else ")"
+        told += f"; {pace(trend)})" if pace(trend) else ")"
     else:
         told += f": {trend.method}"
     lines = [told]
     if pair is not None:
-        proven = "proven" if pair.p <= LEVEL and pair.low is not None and not pair.low <= 0 <= (pair.high or 0) else ""
-        word = f", {proven} {'lower' if pair.difference < 0 else 'higher'}" if proven else ", no difference shown"
         lines.append(
             f"last against first: {signed(pair.difference)} ({signed_range(pair.low, pair.high)}), p {p_text(pair.p)}, "
-            f"win/tie/loss {pair.wins}/{pair.ties}/{pair.losses}{word}"
+            f"win/tie/loss {pair.wins}/{pair.ties}/{pair.losses}, {_compared(pair)}"
         )
     return lines
+
+
+def pace(trend: TrendPart) -> str:
+    """The slope, a day or a result; empty where there is none."""
+    for slope, unit in ((trend.slope_per_day, "day"), (trend.slope_per_result, "result")):
+        if slope is not None:
+            return f"{signed(slope)} a {unit}"
+    return ""
+
+
+def _compared(pair: MeasuredPart) -> str:
+    """Proven takes the test and, where there is one, the interval."""
+    way = "lower" if pair.difference < 0 else "higher"
+    apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
+    if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
+        return f"proven {way}"
+    return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
+
+
+def _counted(results: int) -> str:
+    return f"{results} {'result' if results == 1 else 'results'}"
 
 
 def reading(drift: Drift) -> list[str]:

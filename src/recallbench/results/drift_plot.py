@@ -6,7 +6,7 @@ import io
 from datetime import datetime
 from html import escape
 
-from recallbench.results.drift import HEADER, Drift, findings, left_out, reading, rows, title
+from recallbench.results.drift import HEADER, Drift, findings, left_out, pace, reading, rows, title
 from recallbench.results.report import figure, interval
 from recallbench.results.versions_page import STYLE, listed, page, tabled
 from recallbench.results.versions_plot import INK, LINE, OPTIONS, inlined
@@ -42,12 +42,14 @@ def draw(drift: Drift) -> str:
             label="95% interval of each value",
         )
         place.plot(days, values, "o-", color=LINE, linewidth=0.8, label=drift.measure)
-        slope = drift.trend.slope_per_day
+        daily = drift.trend.slope_per_day
+        slope = daily if daily is not None else drift.trend.slope_per_result
         if drift.trend.direction in ("falling", "rising") and slope is not None:
-            middle = sorted(value - slope * x for x, value in zip(days, values, strict=True))[len(days) // 2]
-            ends = [days[0], days[-1]]
-            label = f"{drift.trend.direction}, {slope:+.4f} a day"
-            place.plot(ends, [middle + slope * x for x in ends], color=LINE, linestyle="--", label=label)
+            steps = days if daily is not None else [float(i) for i in range(len(days))]
+            middle = sorted(value - slope * x for x, value in zip(steps, values, strict=True))[len(steps) // 2]
+            label = f"{drift.trend.direction}, {pace(drift.trend)}"
+            ends = [middle + slope * x for x in (steps[0], steps[-1])]
+            place.plot([days[0], days[-1]], ends, color=LINE, linestyle="--", label=label)
         step = -(-len(days) // LABELLED)
         place.set_xticks(days[::step], [one.made[:10] for one in drift.nights][::step], rotation=30)
         place.set_ylabel(drift.measure, color=INK)

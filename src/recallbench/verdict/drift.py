@@ -54,19 +54,20 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
         )
     first = last = None
     found: list[parts.NightPart] = []
-    notes: list[str] = []
+    notes: list[tuple[Path, str]] = []
     for one in kept:
         side, _ = folder_side(one.folder)
         last = side.rankings
         first = first or last
-        notes += side.notes
+        notes += [(one.folder, note) for note in side.notes]
         found.append(_night(one, side, measure))
     assert first is not None
     assert last is not None
     values = [one.estimate.value or 0.0 for one in found]
     moved = _trend([one.made for one in kept], values)
     pair = _paired(first, last, measure) if len(kept) > 1 and measure.separable else None
-    worse = pair is not None and pair.p <= LEVEL and pair.high is not None and pair.high < 0
+    # Without an interval (all questions fell alike) the test decides alone.
+    worse = pair is not None and pair.p <= LEVEL and pair.difference < 0 and (pair.high is None or pair.high < 0)
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
@@ -77,9 +78,17 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
         trend=moved,
         last_against_first=pair,
-        notes=notes,
+        notes=_together(notes),
         fell=worse or moved.direction == "falling",
     )
+
+
+def _together(notes: Sequence[tuple[Path, str]]) -> list[str]:
+    """Each note once, with the folders that it is of."""
+    folders: dict[str, list[str]] = {}
+    for folder, note in notes:
+        folders.setdefault(note.removeprefix(f"{folder}: "), []).append(str(folder))
+    return [f"{', '.join(names)}: {note}" for note, names in folders.items()]
 
 
 def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]]]:
@@ -148,7 +157,10 @@ def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:
 
 
 def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPart:
-    found = trend([(one - times[0]).total_seconds() / 86400 for one in times], values)
+    days = [(one - times[0]).total_seconds() / 86400 for one in times]
+    # A slope by the day of what lies minutes apart would be a thousandfold of what was seen.
+    within = days[-1] < 1
+    found = trend([float(i) for i in range(len(days))] if within else days, values)
     direction: parts.Direction = "none shown"
     if found.p is None:
         direction = "too few"
@@ -160,8 +172,9 @@ def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPar
         rises=found.rises,
         falls=found.falls,
         p=found.p,
-        method=found.method,
-        slope_per_day=found.slope,
+        method="n/a (a single result shows no trend)" if found.n == 1 else found.method,
+        slope_per_day=None if within else found.slope,
+        slope_per_result=found.slope if within else None,
     )
 
 
