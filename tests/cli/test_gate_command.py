@@ -195,6 +195,26 @@ def test_a_folder_named_on_the_command_line(place: Path) -> None:
     assert "night=DIR or day=DIR" in told
 
 
+def test_a_missing_result_keeps_no_other_from_being_told(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n')
+    with (place / "recallbench.toml").open("a") as file:
+        file.write('[result.day]\nfolder = "days/*"\n[result.day.at_least]\n"mrr@50" = 0.1\n')
+    done = recallbench("gate", cwd=place)
+    assert done.returncode == 3
+    assert "recall_any@10 >= 0.1  0.8354" in done.stdout
+    assert "day: missing: there is no result at days/*" in done.stdout
+    assert done.stdout.endswith("gate: the one threshold holds; no result of day\n")
+    assert "recallbench: day: there is no result at days/*\n  found: nothing that it matches is a result" in done.stderr
+    for words in (("--format", "markdown"), ("--format", "json"), ("day=days/none",)):
+        done = recallbench("gate", *words, cwd=place)
+        assert (done.returncode, "0.8354" in done.stdout or "0.835443" in done.stdout) == (3, True)
+        assert "✅" not in done.stdout
+    assert recallbench("gate", "day=results/night_20260102", cwd=place).returncode == 0
+    # None at all is no table.
+    write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n', "nowhere")
+    assert "there is no result at nowhere" in refused(place, code=3)
+
+
 def test_a_forged_folder_is_refused_whatever_it_states(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.95\n')
     path = place / "results/night_20260101/metrics.json"

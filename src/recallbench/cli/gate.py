@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: recallbench gate; recallbench gate --format markdown > gate.md; recallbench gate nightly=out/today; "
     "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is "
-    "not sound or a threshold is out of reach, 3 there is no result. Options are also variables RECALLBENCH_<NAME>."
+    "not sound or a threshold is out of reach, 3 a result is not there (the others are told all the same). Options are "
+    "also variables RECALLBENCH_<NAME>."
 )
 
 
@@ -65,7 +67,10 @@ def gate(
         print(told.markdown(found), end="")
     else:
         print("\n".join(_lines(found)))
-    return 0 if found.passed else 1
+    for one in found.missing:
+        missing = f"{one.result}: {one.problem}\n  found: {one.found}\n  what to do: {one.remedy}"
+        print(f"recallbench: {missing}", file=sys.stderr)
+    return 3 if found.missing else 0 if found.passed else 1
 
 
 def _given(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:

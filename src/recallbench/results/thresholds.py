@@ -42,13 +42,21 @@ class ResultPart(_Part):
     baseline_sha256: str | None
 
 
+class MissingPart(_Part):
+    result: str
+    problem: str
+    found: str
+    remedy: str
+
+
 class Gating(_Part):
     """Every threshold of a settings file."""
 
     schema_version: Literal["1"]
     recallbench_version: str
-    passed: bool
+    passed: bool = Field(description="every threshold holds, and no result is missing")
     results: list[ResultPart]
+    missing: list[MissingPart] = Field(description="results that are not there: nothing was held to their thresholds")
     thresholds: list[ThresholdPart]
 
 
@@ -98,8 +106,11 @@ def verdict(found: Gating) -> str:
     open_ = sum(one.outcome == "inconclusive" for one in found.thresholds)
     more = f", {open_} of them inconclusive" if open_ else ""
     if missed:
-        return f"gate: {missed} of {missed + held} thresholds fall short{more and f'; {open_} more inconclusive'}"
-    return f"gate: all {held} thresholds hold{more}"
+        of = "1 threshold falls" if missed + held == 1 else f"{missed + held} thresholds fall"
+        told = f"gate: {missed} of {of} short{more and f'; {open_} more inconclusive'}"
+    else:
+        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}{more}"
+    return f"{told}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else told
 
 
 def sources(found: Gating) -> list[str]:
@@ -108,7 +119,7 @@ def sources(found: Gating) -> list[str]:
         f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
         + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
         for one in found.results
-    ]
+    ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in found.missing]
 
 
 def markdown(found: Gating) -> str:

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from recallbench import __version__
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.reading import lines
 from recallbench.results import latency, manifest
 from recallbench.results.comparison import MeasuredPart, difference_fields, printable
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rows import NAME as ROWS
-from recallbench.results.thresholds import Gating, ResultPart, ThresholdPart
+from recallbench.results.thresholds import Gating, MissingPart, ResultPart, ThresholdPart
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.judgement import Bools
@@ -64,24 +64,40 @@ class Sound:
 def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:
     """Every threshold beside what was measured; `given` names other folders than the file does.
 
-    Raises InputError for a folder that is not sound, and UsageError where no ranking could keep a threshold.
+    A result that is not there is told beside the others. Raises Blocked where none is there, InputError for a folder
+    that is not sound, and UsageError where no ranking could keep a threshold.
     """
-    sound = [look(name, held, base, given.get(name)) for name, held in file.result.items()]
+    sound: list[Sound] = []
+    missing: dict[str, Blocked] = {}
+    for name, held in file.result.items():
+        try:
+            sound.append(look(name, held, base, given.get(name)))
+        except Blocked as error:
+            missing[name] = error
+    if not sound:
+        raise next(iter(missing.values()))
     measured = [_measured(one) for one in sound]
     _refuse_unreachable(sound, measured)
     found = [part for one, values in zip(sound, measured, strict=True) for part in _decided(one, values, base, environ)]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=all(one.outcome != "falls short" for one in found),
+        passed=not missing and all(one.outcome != "falls short" for one in found),
         results=[_told(one) for one in sound],
+        missing=[
+            MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
+            for name, error in missing.items()
+        ],
         thresholds=found,
     )
 
 
 def look(name: str, held: Held, base: Path, given: Path | None, *, baseline: bool = True) -> Sound:
     """The result, and with `baseline` also what it is compared with; raises InputError where either is not sound."""
-    folder = given if given is not None else latest(held.folder, base)
+    if given is not None:
+        folder = given if given.exists() else latest(str(given), Path())
+    else:
+        folder = latest(held.folder, base)
     side, metrics = _side(folder)
     compared = None
     if baseline and held.baseline is not None and any(part.drops for part in held.demands):
