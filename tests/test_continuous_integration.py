@@ -70,6 +70,17 @@ def test_a_workflow_has_its_parts_and_pins_its_actions(path: Path) -> None:
 
 
 @each_workflow
+def test_it_installs_from_the_repository_and_torch_first(path: Path) -> None:
+    # No package of the name is on the index: whoever installs that may get another's.
+    run = scripts(path)["Install"]
+    lines = [shlex.split(line, comments=True) for line in run.splitlines()]
+    torch, ours = [line[4:] for line in lines if line[:4] == ["python", "-m", "pip", "install"]]
+    assert torch[0] == "torch==2.13.0"
+    assert ours == ["git+https://github.com/<owner>/recallbench@<tag>"]
+    assert "# <owner> and <tag>: the repository" in run
+
+
+@each_workflow
 def test_its_commands_are_those_of_the_program(path: Path, tmp_path: Path) -> None:
     words = [shlex.split(line, comments=True) for run in scripts(path).values() for line in run.splitlines()]
     ours = [one[1:] for one in words if one and one[0] == "recallbench"]
