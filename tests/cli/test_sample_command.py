@@ -93,6 +93,7 @@ def test_repeated_ids_are_no_ranking(tmp_path: Path) -> None:
         done = recallbench("sample", "log.jsonl", "--skip-bad", cwd=tmp_path)
         assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
         assert "recallbench: 1 bad line was passed over\n" in done.stderr
+        assert "recallbench: 1 query by kind: (none) 1 of 1 recall\n" in done.stderr
 
 
 def test_any_field_tells_recalls_apart(tmp_path: Path) -> None:

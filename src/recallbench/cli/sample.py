@@ -48,7 +48,7 @@ def sample(
     order of the lines decides nothing, and memory does not grow with the log. With --labels each kind weighs as many
     recalls as it has, so that the estimate is of the whole log.
     """
-    from recallbench.corpora.recall_log import RecallLog
+    from recallbench.corpora.recall_log import RecallLog, passed_over
     from recallbench.errors import UsageError
 
     if labels is not None and out is not None:
@@ -63,8 +63,7 @@ def sample(
     for told in read.told:
         print(f"recallbench: passed over: {told}", file=sys.stderr)
     if read.bad:
-        bad = read.bad.total()
-        print(f"recallbench: {bad} bad {'line was' if bad == 1 else 'lines were'} passed over", file=sys.stderr)
+        print(f"recallbench: {passed_over(read.bad.total())}", file=sys.stderr)
     return done
 
 
@@ -80,9 +79,13 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     parts = ", ".join(
-        f"{name or '(none)'} {found.taken[name]} of {count} recalls" for name, count in sorted(found.recalls.items())
+        f"{name or '(none)'} {found.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
+        for name, count in sorted(found.recalls.items())
     )
-    print(f"recallbench: {len(found.chosen)} queries by {log.by}: {parts}", file=sys.stderr)
+    print(
+        f"recallbench: {len(found.chosen)} {'query' if len(found.chosen) == 1 else 'queries'} by {log.by}: {parts}",
+        file=sys.stderr,
+    )
     return 0
 
 

@@ -101,7 +101,7 @@ class RecallLog:
             raise InputError(
                 f"{', '.join(map(str, self.files))}: no recall",
                 expected='lines such as {"query": "where does acme ship from?", "ids": ["d7", "d2"], "ms": 12.5}',
-                found=f"{self.bad.total()} bad lines" if self.bad else "an empty file",
+                found=_bad(self.bad.total()) if self.bad else "an empty file",
                 remedy="name a log of recalls",
             )
         if not named and self.by != "kind":
@@ -116,6 +116,15 @@ class RecallLog:
         self.bad[str(path)] += 1
         if len(self.told) < FIRST:
             self.told.append(f"{error.problem}: {error.found}")
+
+
+def passed_over(bad: int) -> str:
+    """How many lines were, as a sentence."""
+    return f"{_bad(bad)} {'was' if bad == 1 else 'were'} passed over"
+
+
+def _bad(count: int) -> str:
+    return f"{count} bad {'line' if count == 1 else 'lines'}"
 
 
 def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Recall:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recallbench import __version__
-from recallbench.corpora.recall_log import Recall, RecallLog
+from recallbench.corpora.recall_log import Recall, RecallLog, passed_over
 from recallbench.errors import InputError
 from recallbench.experiment.sampling import sampled_id
 from recallbench.reading import objects
@@ -109,7 +109,9 @@ def read_labels(path: Path) -> tuple[list[Label], int]:
         raise InputError(
             f"{path}: nothing is labelled",
             expected="lines whose `relevant` lists ids",
-            found=f"{waiting} queries that wait for labels" if waiting else "an empty file",
+            found=f"{waiting} {'query that waits' if waiting == 1 else 'queries that wait'} for labels"
+            if waiting
+            else "an empty file",
             remedy="fill in `relevant`, by hand or with `recallbench label`",
         )
     return found, waiting
@@ -236,7 +238,7 @@ def _notes(log: RecallLog, strata: Mapping[str, _Stratum], waiting: int, absent:
         share = sum(blind.values()) / total
         notes.append(f"no label for {log.by} {', '.join(blind)}: {share:.1%} of the recalls are not in the estimate")
     if log.bad:
-        notes.append(f"{log.bad.total()} bad lines were passed over")
+        notes.append(passed_over(log.bad.total()))
     return notes
 
 
