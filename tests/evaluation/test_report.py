@@ -142,6 +142,25 @@ def test_one_error_lists_every_threshold_missed() -> None:
     assert [one.out_of_reach for one in caught.value.shortfalls] == [True, False, False]
 
 
+def test_a_report_of_abstention_alone_has_no_recall() -> None:
+    report = recallbench.evaluate([Case("never?", kind="abstention")], lambda q, k: [("x", 1.0)], 3)
+    assert str(report) == "nothing to find, so no recall over 1 case; matching: id"
+    told = report.table().splitlines()
+    assert told[0] == "1 case, k = 3, matching: id"
+    assert "nothing to find, so no recall" in told
+    for text in (repr(report), report.table("markdown"), report.table("json"), report._repr_html_()):
+        assert "nan" not in text.lower()
+    assert "<p>1 case, " in report._repr_html_()
+    with pytest.raises(BelowThreshold) as caught:
+        report.check(recall=0.7, mrr=0.5)
+    assert str(caught.value).splitlines() == [
+        "2 of 2 thresholds missed over 0 cases (matching: id)",
+        "  recall_frac@3: nothing to find, so no recall; 0.7 required",
+        "  mrr@3: nothing to find, so no recall; 0.5 required",
+        "  what to do: check cases that have something to find; report.abstention tells how well the others abstain",
+    ]
+
+
 @pytest.mark.parametrize("wrong", [{}, {"recal": 0.5}, {"recall": 80}, {"recall": "0.5"}, {"recall": float("nan")}])
 def test_a_check_that_makes_no_sense(report: recallbench.Report, wrong: dict) -> None:
     with pytest.raises(UsageError):

@@ -14,6 +14,8 @@ Id = Hashable
 
 ABSTENTION = "abstention"
 """The kind of a case that should find nothing."""
+NOTHING = "nothing to find, so no recall"
+"""What is said instead of figures where no case has anything to find."""
 SHOWN = 60
 
 
@@ -112,3 +114,8 @@ def shown(case: Case) -> str:
     """How an error calls a case."""
     text = " ".join(str(case.name).split())
     return f"`{text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}`"
+
+
+def count(cases: int) -> str:
+    """So many cases, in words."""
+    return f"{cases} case{'' if cases == 1 else 's'}"

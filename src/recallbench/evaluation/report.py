@@ -12,7 +12,7 @@ import numpy as np
 
 from recallbench.errors import Blocked, UsageError
 from recallbench.evaluation.answer import Answer
-from recallbench.evaluation.case import ABSTENTION, Case
+from recallbench.evaluation.case import ABSTENTION, NOTHING, Case, count
 from recallbench.evaluation.text_findings import TextFindings
 from recallbench.scoring.abstention import Abstention, abstention
 from recallbench.scoring.estimate import Estimate, estimates
@@ -240,12 +240,10 @@ class Report:
         )
 
     def __str__(self) -> str:
-        said = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
+        figures = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
+        said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
-        return (
-            f"{said} over {self.n} case{'' if self.n == 1 else 's'}"
-            f"{f' ({failed} failed)' if failed else ''}; matching: {self.matching}"
-        )
+        return f"{said}{f' ({failed} failed)' if failed else ''}; matching: {self.matching}"
 
     def __repr__(self) -> str:
         from recallbench.evaluation.table import preview

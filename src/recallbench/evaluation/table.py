@@ -13,6 +13,7 @@ from typing import Any
 from recallbench import __version__
 from recallbench.errors import UsageError
 from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
 from recallbench.results.report import figure, share, table
 from recallbench.scoring.measures.measure import Measure
@@ -50,7 +51,7 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     if len(shown) < len(report):
         rows.append((f"… {len(report) - len(shown)} more", *("",) * (len(header) - 1)))
     rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
-    told = [f"{len(report)} cases, k = {report.k}, matching: {report.matching}", ""]
+    told = [f"{count(len(report))}, k = {report.k}, matching: {report.matching}", ""]
     told += grid(header, rows, markdown=markdown)
     if by is not None:
         told += ["", *grid((by, "n", *map(name, report.columns)), _slices(report, by), markdown=markdown)]
@@ -93,7 +94,9 @@ def remarks(report: Report) -> list[str]:
     if report.candidates is None:
         told.append("chance is not known: nothing says how many items could have come back")
     out = len(report) - report.n
-    if out:
+    if not report.n:
+        told.append(NOTHING)
+    elif out:
         told.append(f"{out} with nothing to find, in no mean")
     if (asked := report.abstention) is not None and asked.auroc is not None:
         told.append(
@@ -195,7 +198,7 @@ def html(report: Report) -> str:
     means = ("measure", "value", "95% interval", "n", "oracle", "chance")
     said = "".join(f"<li>{escape(one)}</li>" for one in remarks(report))
     return (
-        f"<p>{len(report)} cases, k = {report.k}, matching: {escape(str(report.matching))}</p>"
+        f"<p>{count(len(report))}, k = {report.k}, matching: {escape(str(report.matching))}</p>"
         f"{_html_table(header, rows)}{_html_table(means, _means(report))}<ul>{said}</ul>"
     )
 

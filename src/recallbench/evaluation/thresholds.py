@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recallbench.errors import RecallBenchError, UsageError
+from recallbench.evaluation.case import NOTHING, count
 from recallbench.scoring.measures.f1 import F1
 from recallbench.scoring.measures.f1_of_means import F1OfMeans
 from recallbench.scoring.measures.measure import Measure
@@ -47,6 +48,8 @@ class Shortfall:
         return self.required > self.ceiling
 
     def __str__(self) -> str:
+        if math.isnan(self.observed):
+            return f"{self.measure}: {NOTHING}; {self.required:g} required"
         said = (
             f"{self.measure} is {self.observed:.4f}, {self.required:g} required (an oracle reaches {self.ceiling:.4f}"
         )
@@ -93,8 +96,10 @@ def check(report: Report, thresholds: Mapping[str, float]) -> None:
     failed = len(report.failures)
     if failed:
         remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
+    if not report.n:
+        remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
     raise BelowThreshold(
-        f"{len(missed)} of {len(thresholds)} thresholds missed over {report.n} cases (matching: {report.matching})",
+        f"{len(missed)} of {len(thresholds)} thresholds missed over {count(report.n)} (matching: {report.matching})",
         missed,
         "; ".join(remedies),
     )

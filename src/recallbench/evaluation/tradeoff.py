@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import UsageError
+from recallbench.evaluation.case import count
 from recallbench.scoring.measures.f1 import F1
 from recallbench.scoring.measures.f1_of_means import F1OfMeans
 from recallbench.scoring.measures.precision import Precision
@@ -57,7 +58,7 @@ class Tradeoff:
     def said(self) -> str:
         """Which k is best, in a sentence."""
         best = self.best
-        return f"k = {best.k} has the highest f1@k (mean of per-query F1), {best.f1:.4f}, over {self.n} cases"
+        return f"k = {best.k} has the highest f1@k (mean of per-query F1), {best.f1:.4f}, over {count(self.n)}"
 
     def document(self) -> dict[str, Any]:
         """For machines."""

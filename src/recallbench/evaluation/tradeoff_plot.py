@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from recallbench.evaluation.case import count
 from recallbench.evaluation.tradeoff import Tradeoff
 
 SALT = "recallbench"
@@ -30,7 +31,7 @@ def draw(found: Tradeoff) -> str:
         place.minorticks_off()
         place.set_ylim(0.0, 1.02)
         place.set_xlabel("k")
-        place.set_title(f"{found.n} cases, matching: {found.matching}", fontsize=10)
+        place.set_title(f"{count(found.n)}, matching: {found.matching}", fontsize=10)
         place.legend(frameon=False)
         for side in ("top", "right"):
             place.spines[side].set_visible(False)
