@@ -370,7 +370,23 @@ def test_what_can_not_be_done_is_told(place: Path, words: tuple[str, ...], said:
 def test_files_and_a_folder_have_options_of_their_own(place: Path) -> None:
     assert "nothing to evaluate" in refused(place)
     assert "a folder and files at once" in refused(place, ".", "--gold", "gold.jsonl")
-    assert "--ks is for rankings in files" in refused(place, ".", "--ks", "1")
+    told = refused(place, ".", "--ks", "1")
+    assert "--ks is for rankings in files" in told
+    assert "--gold RESULT/qrels.graded.trec, or RESULT/qrels.trec" in told
+
+
+def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    folder.mkdir()
+    for name in ("run.trec", "qrels.trec"):
+        write(folder, name, "")
+    told = refused(tmp_path, "r", "--ks", "1")
+    assert "recallbench evaluate --run r/run.trec --gold r/qrels.trec scores the rankings" in told
+    write(folder, "qrels.graded.trec", "")
+    told = refused(tmp_path, "r", "--by", "kind")
+    assert "--by is for rankings in files" in told
+    assert "recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec scores the rankings" in told
+    assert "neither file holds kinds for --by, which stand in r/raw_retrievals.jsonl" in told
 
 
 def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:

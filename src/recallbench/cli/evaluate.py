@@ -119,7 +119,7 @@ def evaluate(
             expected="DIR, or --run FILE and --gold FILE",
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
-    _refuse_others(context, folder=target is not None)
+    _refuse_others(context, target)
     if target is not None:
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
@@ -185,10 +185,11 @@ def evaluate(
     )
 
 
-def _refuse_others(context: typer.Context, *, folder: bool) -> None:
+def _refuse_others(context: typer.Context, target: str | None) -> None:
     """An option that was typed and would do nothing; one that a variable or a file sets may be for other commands."""
     from recallbench.errors import UsageError
 
+    folder = target is not None
     for name in context.params:
         source = context.get_parameter_source(name)
         typed = source is not None and source.name == "COMMANDLINE" and name not in ("target", "quiet", "config")
@@ -198,8 +199,21 @@ def _refuse_others(context: typer.Context, *, folder: bool) -> None:
                 f"{option} is for {'rankings in files' if folder else 'a labelled set'}",
                 expected="--run FILE and --gold FILE" if folder else "a folder, DIR",
                 found="a folder" if folder else "files",
-                remedy="recallbench evaluate --run RESULT/run.trec --gold RESULT/qrels.trec scores the rankings of a "
-                "result folder"
-                if folder
-                else f"leave {option} out",
+                remedy=f"leave {option} out" if target is None else _rankings_of(Path(target)),
             )
+
+
+def _rankings_of(folder: Path) -> str:
+    """How the rankings of a result folder are scored, by the names of the files that are there."""
+    from recallbench.results.retrievals import GRADED
+
+    if not (folder / "run.trec").is_file():
+        return (
+            f"name a result's files: --run RESULT/run.trec --gold RESULT/{GRADED}, or RESULT/qrels.trec where the set "
+            "has no grades"
+        )
+    gold = GRADED if (folder / GRADED).is_file() else "qrels.trec"
+    return (
+        f"recallbench evaluate --run {folder / 'run.trec'} --gold {folder / gold} scores the rankings; neither file "
+        f"holds kinds for --by, which stand in {folder / 'raw_retrievals.jsonl'}"
+    )
