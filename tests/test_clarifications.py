@@ -220,7 +220,7 @@ def test_15_recall_at_10_comes_from_the_call_with_k_10(tmp_path: Path) -> None:
     (tmp_path / "fickle.py").write_text(
         "def memory(items, vectors):\n"
         "    ids = [item.id for item in items]\n"
-        "    return lambda query, k: [(i, float(i if k == 10 else -i)) for i in (ids[-10:] if k == 10 else ids)]\n"
+        "    return lambda query, k: [(i, float(i if k == 10 else -i)) for i in (ids[:-11:-1] if k == 10 else ids)]\n"
         "memory.needs_vectors = False\n"
     )
     done = recallbench(

@@ -318,7 +318,7 @@ def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
         (_edited("kind", "a kind"), "canary-1/q0 of the kind 'single-hop'"),
         (_edited("candidates", 10**30), "figures that no result has"),
         (_calls([-5], 50), "calls of -5 hits for rankings 50 deep"),
-        (_calls([10**12], 10**12), "rankings 1000000000000 deep"),
+        (_calls([10**12], 10**12), "retrieval.depth: Input should be less than or equal to 10000"),
         (_gone, "no such folder"),
         (_blocked, "BLOCKED.md"),
         (_no_rows, "raw_retrievals.jsonl"),

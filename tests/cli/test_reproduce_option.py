@@ -118,7 +118,7 @@ def test_the_audit_derives_the_label_and_misses_no_file(
     assert {"reproduction.json", "reproduction.md"} <= set(files)
     assert differences(made) == []
     done = recallbench("audit", str(made), cwd=tmp_path)
-    assert "pass        deviations: 4 stated, as they follow" in done.stdout
+    assert "pass        RB-DEVIATIONS      deviations: 4 stated, as they follow" in done.stdout
     assert "deviation   reproduction: baseline-v0.2.1" in done.stdout
 
 
