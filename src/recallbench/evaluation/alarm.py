@@ -17,15 +17,19 @@ class Late(BaseException):
 class Alarm:
     """Told when a call starts and ends; the timer itself is touched only when it rings, which costs calls nothing."""
 
-    __slots__ = ("seconds", "started")
+    __slots__ = ("over", "seconds", "started")
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.started: float | None = None
         """When the call began that is under way; None between calls."""
+        self.over = False
+        """No call will begin any more: an alarm that rings late must not set itself again."""
 
     def ring(self, number: int, frame: FrameType | None) -> None:
         """Raise in a call that takes too long, else ring again when it would."""
+        if self.over:
+            return
         seconds = self.seconds or 0.0
         passed = 0.0 if self.started is None else time.monotonic() - self.started
         if passed >= seconds:
@@ -53,6 +57,7 @@ def alarm(seconds: float | None) -> Iterator[Alarm]:
     try:
         yield rung
     finally:
+        rung.over = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if remaining:

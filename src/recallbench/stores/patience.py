@@ -42,14 +42,21 @@ def limited(seconds: float) -> Iterator[None]:
         yield
         return
 
+    waiting = True
+
     def interrupt(number: int, frame: FrameType | None) -> None:
-        raise Impatience
+        # Python runs this a little after the signal: what it interrupts then may be none of this block any more.
+        if waiting:
+            raise Impatience
 
     before = signal.signal(signal.SIGALRM, interrupt)
     left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     started = time.monotonic()
     try:
-        yield
+        try:
+            yield
+        finally:
+            waiting = False
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
