@@ -60,5 +60,5 @@ def alarm(seconds: float | None) -> Iterator[Alarm]:
         rung.over = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-        if remaining:
+        if remaining and before not in (signal.SIG_DFL, None):  # an alarm that nobody hears would end the process
             signal.setitimer(signal.ITIMER_REAL, max(0.001, remaining - (time.monotonic() - started)), interval)

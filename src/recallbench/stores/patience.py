@@ -60,6 +60,6 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-        if left:
-            # Someone else's alarm, set before this block: it still has to ring.
+        if left and before not in (signal.SIG_DFL, None):
+            # Someone else's alarm, set before this block, still has to ring; one that nobody hears would be the end.
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-3))
