@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import uuid
 
-import chromadb
-from chromadb.config import Settings
+from recallbench.errors import Blocked
+
+INSTALL = "pip install 'recallbench[examples]'"
+
+try:
+    import chromadb
+    from chromadb.config import Settings
+except ModuleNotFoundError as error:
+    raise Blocked("Chroma is missing", found=str(error), remedy=INSTALL) from error
 
 __version__ = f"chromadb {chromadb.__version__}"
 HNSW = {"space": "cosine", "ef_search": 200, "ef_construction": 200, "max_neighbors": 16}

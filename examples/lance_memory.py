@@ -9,9 +9,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 
-import lancedb
-import pyarrow as pa
-from lancedb.rerankers import RRFReranker
+from recallbench.errors import Blocked
+
+INSTALL = "pip install 'recallbench[examples]'"
+
+try:
+    import lancedb
+    import pyarrow as pa
+    from lancedb.rerankers import RRFReranker
+except ModuleNotFoundError as error:
+    raise Blocked("LanceDB is missing", found=str(error), remedy=INSTALL) from error
 
 __version__ = f"lancedb {lancedb.__version__}"
 

@@ -50,7 +50,7 @@ def test_the_commands_give_the_rows(name: str, tmp_path: Path, locomo_file: Path
     }
     for package, word in (("chromadb", "chroma"), ("lancedb", "lance")):
         if word in " ".join(words) and importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]' (230 MB)")
+            pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]'")
     made = ("--folder", tmp_path / "made", "--quiet")
     if "graph" in words:
         (tmp_path / "bolt").mkdir()

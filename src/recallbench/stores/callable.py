@@ -136,6 +136,8 @@ def _loaded(call: str) -> tuple[Any, Callable[..., Any]]:
         sys.path.append(os.getcwd())
     try:
         module = importlib.import_module(module_name)
+    except RecallBenchError:
+        raise  # it says itself what it lacks, and what to do
     except Exception as error:
         raise UsageError(
             f"the module `{module_name}` can't be imported",
