@@ -1,10 +1,14 @@
 """`recallbench grow`: recall and p95 against the size of the haystacks."""
 
+from __future__ import annotations
+
+import hashlib
 import json
 from pathlib import Path
 
 from commandline import recallbench
-from labelled_sets import beir, jsonl
+from labelled_sets import EXPECTING, SAYING, beir, jsonl, short
+from loopback_hub import LoopbackHub
 
 
 def test_a_corpus_grows_by_its_other_haystacks(tmp_path: Path) -> None:
@@ -41,6 +45,78 @@ def test_what_can_not_grow_is_told(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "--distractors" in done.stderr
     few = recallbench("grow", "canary-locomo", "--store", "bm25", "--factors", "1,500", "--limit", "5", cwd=tmp_path)
-    assert "500x left out: there are documents for" in few.stderr
+    assert "500x left out: there are documents for 3x" in few.stderr
+    assert "500x left out: there are documents for 3x, which stands in the last row." in few.stdout
     for factors in ("0", "two", "1,,2", "-1"):
         assert recallbench("grow", "team", f"--factors={factors}", cwd=tmp_path).returncode == 2
+
+
+def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(7)])
+    words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2,5,10", "-q")
+    told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
+    assert (told["left_out"], told["room"], told["pool"]) == ([5, 10], 3, 7)
+    assert [size["factor"] for size in told["sizes"]] == [1, 2, 3]
+    for format in ("text", "markdown"):
+        printed = recallbench(*words, "--format", format, cwd=tmp_path).stdout
+        assert "5x, 10x left out: there are documents for 3x, which stands in the last row." in printed
+
+
+def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None:
+    short(tmp_path / "team", EXPECTING, SAYING)
+    others = [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(4)]
+    answers = ["Of France, Paris is the capital city.", "The ferry leaves at nine o'clock."]
+    more = [*others, *({"_id": f"a{i}", "text": text} for i, text in enumerate(answers))]
+    jsonl(tmp_path / "more.jsonl", more)
+    words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "-q")
+    done = recallbench(*words, "--match", "tokens", "--match-threshold", "0.5", "--format", "json", cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert told["corpus"].endswith("+tokens-0.5")
+    assert told["matching"] == "tokens f1>=0.5"
+    assert (told["passed_over"], told["pool"], told["room"], told["unmatched"]) == (2, 6, 2, 1)
+    assert told["sizes"][1]["stored"] == 8  # with the two answers taken out, four are left for the four
+    printed = recallbench(*words, "--match", "tokens", "--match-threshold", "0.5", cwd=tmp_path).stdout
+    assert "Matched by tokens f1>=0.5." in printed
+    assert "1 query matches no document, and is in no mean." in printed
+    assert "2 of 6 documents match what a query of another haystack expects: no distractors there" in printed
+    exact = json.loads(recallbench(*words, "--match", "exact", "--format", "json", cwd=tmp_path).stdout)
+    assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 0, 2)
+
+
+def test_a_set_of_the_hub_grows(tmp_path: Path) -> None:
+    revision = "a" * 40
+    corpus = b'{"_id": "oslo", "text": "The ferry to Oslo leaves at nine."}\n{"_id": "rain", "text": "It rains."}\n'
+    held = {
+        "corpus.jsonl": corpus,
+        "queries.jsonl": b'{"_id": "q1", "text": "When does the ferry leave?"}\n',
+        "qrels/dev.tsv": b"query-id\tcorpus-id\tscore\nq1\toslo\t1\n",
+    }
+    jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(2)])
+    pin = f"corpus.jsonl={hashlib.sha256(corpus).hexdigest()}"
+    name = f"hub:team/trips@{revision}"
+    words = ("grow", name, "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "--format", "json")
+    with LoopbackHub({f"datasets/team/trips/{file}": body for file, body in held.items()}) as hub:
+        env = {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
+        done = recallbench(*words, "--split", "dev", "--pin", pin, cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        wrong = recallbench(*words, "--split", "dev", "--pin", f"corpus.jsonl={'0' * 64}", cwd=tmp_path, env=env)
+        assert wrong.returncode == 2
+    told = json.loads(done.stdout)
+    assert told["corpus"].startswith(f"labelled/team--trips-{revision}@")
+    assert [size["stored"] for size in told["sizes"]] == [2, 4]
+
+
+def test_an_option_that_would_do_nothing_is_refused(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    for words in (
+        ("canary-locomo", "--match", "tokens"),
+        ("canary-locomo", "--split", "dev"),
+        ("canary-locomo", "--pin", f"corpus.jsonl={'0' * 64}"),
+        ("team", "--corpus-file", "x.json"),
+        ("team", "--pin", f"corpus.jsonl={'0' * 64}"),
+        ("team", "--match-threshold", "0.5"),
+    ):
+        done = recallbench("grow", *words, "--store", "bm25", cwd=tmp_path)
+        assert done.returncode == 2
+        assert words[1] in done.stderr

@@ -1,6 +1,6 @@
 """More hay: what was there keeps its place, and nothing comes twice."""
 
-from recallbench.corpora.grown import grown, room
+from recallbench.corpora.grown import Hay
 from recallbench.corpora.records import Haystack, Question, Segment
 
 
@@ -13,7 +13,7 @@ HAYSTACKS = [haystack("a", 2), haystack("b", 3), haystack("c", 4)]
 
 
 def test_own_segments_stay_and_others_are_added_once() -> None:
-    for old, new in zip(HAYSTACKS, grown(HAYSTACKS, 2, (), seed=42), strict=True):
+    for old, new in zip(HAYSTACKS, Hay(HAYSTACKS).grown(2, seed=42), strict=True):
         size = len(old.segments)
         assert new.segments[:size] == old.segments
         assert new.questions == old.questions
@@ -27,20 +27,34 @@ def test_own_segments_stay_and_others_are_added_once() -> None:
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
-    one, again = (list(grown(HAYSTACKS, 2, (), seed=1)) for _ in range(2))
-    other = list(grown(HAYSTACKS, 2, (), seed=2))
+    one, again = (list(Hay(HAYSTACKS).grown(2, seed=1)) for _ in range(2))
+    other = list(Hay(HAYSTACKS).grown(2, seed=2))
     assert one == again
     assert one != other
 
 
 def test_strangers_take_the_place_of_neighbours() -> None:
     strangers = [Segment("", 0, f"x{i}") for i in range(8)]
-    added = [s.text for h in grown(HAYSTACKS, 3, strangers, seed=1) for s in h.segments[len(h.segments) // 3 :]]
+    added = [s.text for h in Hay(HAYSTACKS, strangers).grown(3, seed=1) for s in h.segments[len(h.segments) // 3 :]]
     assert len(added) == 18
     assert all(text.startswith("x") for text in added)
 
 
 def test_there_is_room_for_so_much() -> None:
-    assert room(HAYSTACKS, ()) == 2  # the largest has 4 of 9
-    assert room(HAYSTACKS[:1], ()) == 1
-    assert room(HAYSTACKS, [Segment("", 0, "x")] * 8) == 3
+    assert Hay(HAYSTACKS).room() == 2  # the largest has 4 of 9
+    assert Hay(HAYSTACKS[:1]).room() == 1
+    assert Hay(HAYSTACKS, [Segment("", 0, "x")] * 8).room() == 3
+
+
+def test_what_answers_a_question_of_a_haystack_is_not_added_to_it() -> None:
+    hay = Hay(HAYSTACKS, answers={"a": {2, 8}})
+    assert hay.room() == 2  # a has 5 of 7 left for its 2, and c, of 4, has the 5 others still
+    first, second, _ = hay.grown(2, seed=1)
+    assert not {"b0", "c3"} & {segment.text for segment in first.segments}
+    for seed in range(20):
+        texts = {segment.text for segment in next(hay.grown(2, seed)).segments}
+        assert not {"b0", "c3"} & texts
+    assert len(second.segments) == 6
+    strangers = [Segment("", 0, f"x{i}") for i in range(8)]
+    assert Hay(HAYSTACKS, strangers, {"c": {0}}).room() == 2  # 7 for the 4 of c
+    assert Hay(HAYSTACKS, strangers, {"a": {0, 1, 2, 3, 4, 5}}).room() == 2

@@ -35,25 +35,12 @@ def evaluate_set(
 ) -> Metrics:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
     from recallbench.cli.headline import headline
-    from recallbench.corpora.hub_set import DEFAULT_SPLIT, PREFIX, hub_set, obtain_set, pins
-    from recallbench.corpora.labelled import identity
+    from recallbench.cli.labelled_target import Target
     from recallbench.experiment.run import run
-    from recallbench.scoring.text_gold import method_name
 
-    if target.startswith(PREFIX):
-        split = split if matching.by_text else split or DEFAULT_SPLIT
-        folder = obtain_set(hub_set(target, qrels_revision), split, pins(pin), options.environ, progress)
-    elif qrels_revision or pin:
-        raise UsageError(
-            f"{'--qrels-revision' if qrels_revision else '--pin'} is for a set of the hub",
-            expected=f"{PREFIX}OWNER/NAME@<revision>",
-            found=target,
-            remedy="leave it out: the name of a result over a folder holds the hash of its files",
-        )
-    else:
-        folder = Path(target)
+    name, folder = Target(target, split, matching, qrels_revision, pin).obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
-    options = replace(options, corpus=identity(folder, split, method_name(matching)), corpus_file=folder)
+    options = replace(options, corpus=name, corpus_file=folder)
     outcome = run(options, progress, today)
     print(headline(outcome.metrics, outcome.folder))
     print("\n".join([*_hub(outcome.metrics, folder), *_matched(outcome.metrics), *_worst(outcome.metrics)]), flush=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from recallbench.errors import InputError
+
+if TYPE_CHECKING:
+    from recallbench.scoring.text_matching import Matching
 
 EPILOG = "Each option is also a variable RECALLBENCH_<NAME> (such as RECALLBENCH_STORE) and a key of the --config file."
 
@@ -117,8 +120,48 @@ Out = Annotated[Path | None, option("out", "Parent of result folders [default: b
 Folder = Annotated[Path | None, option("folder", "The result folder itself; must not exist.")]
 Label = Annotated[str | None, option("label", "A word added to the folder's name.")]
 WithText = Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")]
+KeepGoing = Annotated[
+    bool, option("keep-going", "Count a question that fails as an empty ranking, name it, and exit 1; labelled.")
+]
 RequireVerified = Annotated[bool, option("require-verified", "Exit 1 unless every gate but the pending one holds.")]
+Split = Annotated[str | None, option("split", "Of a labelled set: the judgements qrels/<split>.tsv [default: test].")]
+QrelsRevision = Annotated[
+    str | None, option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit.")
+]
+Pin = Annotated[
+    list[str] | None,
+    option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it."),
+]
+Match = Annotated[
+    Literal["id", "exact", "tokens"],
+    option("match", "What makes a hit relevant: its id, or its text beside the expected one."),
+]
+MatchThreshold = Annotated[
+    float, option("match-threshold", "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory.")
+]
+MatchChunk = Annotated[
+    int | None, option("match-chunk", "Match chunks of so many tokens, the best one counts [default: whole texts].")
+]
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
+
+
+def typed(context: typer.Context, *names: str) -> str | None:
+    """The first of these options that stands on the command line, as --name; variables and files may mean others."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            return f"--{name.replace('_', '-')}"
+    return None
+
+
+def matching(context: typer.Context, match: Any, threshold: float, chunk: int | None) -> Matching:
+    """What --match and its two companions ask for; raises UsageError where a companion would do nothing."""
+    from recallbench.errors import UsageError
+    from recallbench.scoring.text_matching import Matching
+
+    if match != "tokens" and typed(context, "match_threshold"):
+        raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
+    return Matching(match, threshold, chunk)
 
 
 def allowed(deviations: list[str] | None) -> frozenset[str]:

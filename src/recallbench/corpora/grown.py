@@ -3,38 +3,58 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
 
 from recallbench.corpora.records import Haystack, Segment
 
 
-def room(haystacks: Sequence[Haystack], strangers: Sequence[Segment]) -> int:
-    """The largest factor that every haystack can grow by."""
-    held = [len(haystack.segments) for haystack in haystacks]
-    if strangers:
-        return 1 + len(strangers) // max(held)
-    return min(sum(held) // size for size in held)
+@dataclass(frozen=True, slots=True)
+class Hay:
+    """What haystacks may grow by."""
 
+    haystacks: Sequence[Haystack]
+    strangers: Sequence[Segment] = ()
+    """Documents of no haystack; without any, each grows by the other haystacks'."""
+    answers: Mapping[str, Collection[int]] = field(default_factory=dict)
+    """By scope the places in `segments` of what would answer a question there, and is no distractor for that."""
 
-def grown(haystacks: Sequence[Haystack], factor: int, strangers: Sequence[Segment], seed: int) -> Iterator[Haystack]:
-    """Each haystack at `factor` times its size; what it held keeps its place, so gold stays what it is.
+    @property
+    def segments(self) -> list[Segment]:
+        """All there is to draw from, before a haystack's own and what answers it are taken out."""
+        return list(self.strangers) or [segment for haystack in self.haystacks for segment in haystack.segments]
 
-    The additions are drawn without repetition: from `strangers`, where there are any, else from the other haystacks.
-    `factor` is at most what there is room for.
-    """
-    hay = list(strangers) or [segment for haystack in haystacks for segment in haystack.segments]
-    ends = list(accumulate(len(haystack.segments) for haystack in haystacks))
-    for i, haystack in enumerate(haystacks):
-        size = len(haystack.segments)
-        wanted = (factor - 1) * size
-        # The haystack's own lie in one run of the list: drawing passes over it.
-        own = range(0) if strangers else range(ends[i] - size, ends[i])
-        drawn = random.Random(f"{seed}/{haystack.scope}").sample(range(len(hay) - len(own)), wanted)
-        added = (hay[at if at < own.start or not own else at + len(own)] for at in drawn)
-        more = tuple(
-            replace(segment, scope=haystack.scope, position=size + place, gold_turns=())
-            for place, segment in enumerate(added)
-        )
-        yield replace(haystack, segments=haystack.segments + more)
+    def room(self) -> int:
+        """The largest factor that every haystack can grow by."""
+        return 1 + min(
+            len(free) // len(haystack.segments)
+            for haystack, free in zip(self.haystacks, self._free(), strict=True)
+        )  # fmt: skip
+
+    def grown(self, factor: int, seed: int) -> Iterator[Haystack]:
+        """Each haystack at `factor` times its size; what it held keeps its place, so gold stays what it is.
+
+        The additions are drawn without repetition. `factor` is at most what there is room for.
+        """
+        hay = self.segments
+        for haystack, free in zip(self.haystacks, self._free(), strict=True):
+            size = len(haystack.segments)
+            drawn = random.Random(f"{seed}/{haystack.scope}").sample(range(len(free)), (factor - 1) * size)
+            more = tuple(
+                replace(hay[free[at]], scope=haystack.scope, position=size + place, gold_turns=())
+                for place, at in enumerate(drawn)
+            )
+            yield replace(haystack, segments=haystack.segments + more)
+
+    def _free(self) -> Iterator[npt.NDArray[np.int64]]:
+        """By haystack the places that may be drawn."""
+        ends = list(accumulate(len(haystack.segments) for haystack in self.haystacks))
+        places = np.arange(len(self.strangers) or ends[-1])
+        for haystack, end in zip(self.haystacks, ends, strict=True):
+            own = () if self.strangers else range(end - len(haystack.segments), end)
+            taken = {*own, *self.answers.get(haystack.scope, ())}
+            yield np.delete(places, sorted(taken))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
-from recallbench.corpora.grown import grown, room
+from recallbench.corpora.grown import Hay
 from recallbench.corpora.labelled_files import DOCUMENTS, Files, read_documents
 from recallbench.corpora.records import Haystack, Segment
 from recallbench.corpora.registry import facts
@@ -26,6 +27,8 @@ from recallbench.retrieval.timing import Timings
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.text_gold import answering, matching_of
+from recallbench.scoring.text_matching import Matching
 from recallbench.verdict.figures import estimate_part
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
@@ -38,17 +41,22 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     choice = choose(options, facts(options.corpus, rules), rules)
     corpus = corpus_of(options, rules, progress)
     haystacks = list(corpus.haystacks())
-    strangers = _strangers(distractors)
-    versions: list[str] = []
-    most = room(haystacks, strangers)
+    matching = matching_of(options.corpus)
+    if matching is not None:
+        corpus.survey()  # raises where no document matches anything
+    hay = _hay(haystacks, _strangers(distractors), matching)
+    passed_over = len(frozenset().union(*hay.answers.values()))
+    most = hay.room()
     if most < 2 and max(factors) > 1:
         raise UsageError(
             f"the haystacks of {options.corpus.partition('@')[0]} can't grow",
             expected="as many documents from elsewhere as the largest haystack has",
-            found=f"{len(strangers) or sum(len(h.segments) for h in haystacks)} in all",
+            found=f"{len(hay.segments)} in all"
+            + (f", of which {passed_over} match what a query expects" if passed_over else ""),
             remedy="name a file of documents that answer nothing here with --distractors",
         )
-    left_out = [factor for factor in factors if factor > most]
+    versions: list[str] = []
+    left_out = tuple(factor for factor in factors if factor > most)
     if left_out:
         progress.note(f"{', '.join(f'{factor}x' for factor in left_out)} left out: there are documents for {most}x")
     factors = sorted({min(factor, most) for factor in factors})
@@ -58,7 +66,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             closing.callback(embedder.close)
         sizes = []
         for factor in factors:
-            larger = list(selected(grown(haystacks, factor, strangers, seed), options.limit))
+            larger = list(selected(hay.grown(factor, seed), options.limit))
             progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
             found = _asked(larger, choice, options, embedder, progress)
             versions.append(found.version)
@@ -70,8 +78,38 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
         embedder=choice.embedder or "no embedder",
         seed=seed,
         distractors=distractors.name if distractors else "the other haystacks of the corpus",
+        matching=str(matching or Matching()),
+        unmatched=sum(
+            one.expected != "" and not one.gold
+            for haystack in selected(haystacks, options.limit)
+            for one in haystack.questions
+        ),
+        pool=len(hay.segments),
+        passed_over=passed_over,
+        room=most,
+        left_out=left_out,
         sizes=tuple(sizes),
     )
+
+
+def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: Matching | None) -> Hay:
+    """What there is to draw from. A document that would answer a query of a haystack is no distractor there.
+
+    By ids it can't be told which would; by text it can, and as distractor it would count against whoever finds it.
+    """
+    hay = Hay(haystacks, strangers)
+    if matching is None:
+        return hay
+    ends = list(accumulate(len(haystack.segments) for haystack in haystacks))
+    own = {
+        haystack.scope: range(0) if strangers else range(end - len(haystack.segments), end)
+        for haystack, end in zip(haystacks, ends, strict=True)
+    }
+    answers: dict[str, set[int]] = {}
+    asked = [question for haystack in haystacks for question in haystack.questions]
+    for question, places in answering(hay.segments, asked, matching):
+        answers.setdefault(question.scope, set()).update(place for place in places if place not in own[question.scope])
+    return Hay(haystacks, strangers, answers)
 
 
 def _asked(

@@ -38,6 +38,18 @@ class Growth:
     seed: int
     distractors: str
     """Where the additions came from."""
+    matching: str
+    """What made a document relevant."""
+    unmatched: int
+    """Queries that expect a text which no document matches: they are in no mean."""
+    pool: int
+    """Documents that could be added, before those that answer a query were passed over."""
+    passed_over: int
+    """Documents that match what a query of some haystack expects, and were not added to it: they are no distractors."""
+    room: int
+    """The largest factor that there are documents for."""
+    left_out: tuple[int, ...]
+    """Factors that were asked for and are larger."""
     sizes: tuple[Size, ...]
 
 
@@ -71,7 +83,26 @@ def rows(growth: Growth) -> list[tuple[str, ...]]:
 def notes(growth: Growth) -> list[str]:
     """What must be known to read the table."""
     sampled = growth.sizes[0].queries
+    told = []
+    if growth.left_out:
+        asked = ", ".join(f"{factor}x" for factor in growth.left_out)
+        told.append(f"{asked} left out: there are documents for {growth.room}x, which stands in the last row.")
+    if growth.matching != "id":
+        told.append(f"Matched by {growth.matching}.")
+    if growth.unmatched:
+        many = growth.unmatched != 1
+        told.append(
+            f"{growth.unmatched} {'queries match' if many else 'query matches'} no document, and "
+            f"{'are' if many else 'is'} in no mean."
+        )
+    if growth.passed_over:
+        many = growth.passed_over != 1
+        told.append(
+            f"{growth.passed_over} of {growth.pool} documents {'match' if many else 'matches'} what a query of another "
+            f"haystack expects: no distractor{'s' if many else ''} there, and not added to it."
+        )
     return [
+        *told,
         f"{growth.corpus}, {growth.store} {growth.version}, {growth.embedder}; distractors: {growth.distractors}, "
         f"seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "

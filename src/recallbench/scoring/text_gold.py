@@ -66,6 +66,16 @@ def open_corpus(
     return corpus if matching is None else TextMatched(corpus, matching)
 
 
+def answering(
+    segments: Sequence[Segment], asked: Sequence[Question], matching: Matching
+) -> Iterator[tuple[Question, frozenset[int]]]:
+    """Each question that expects a text, with the positions among the segments that match it, wherever they are of."""
+    expecting = [question for question in asked if question.expected]
+    index = _Index(segments, expecting, matching.chunk)
+    for question in expecting if segments else ():
+        yield question, _matched(question, index, matching)[0].gold
+
+
 class TextMatched:
     """A corpus whose gold is every segment of the question's scope that matches the expected text."""
 

@@ -1,0 +1,53 @@
+"""What a command's DIR names: a labelled set in a folder, or one of the hub. Its folder, and what results call it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.errors import UsageError
+from recallbench.experiment.options import Options
+from recallbench.progress import Progress
+from recallbench.scoring.text_matching import Matching
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A labelled set as it was asked for."""
+
+    name: str
+    """A folder, or `hub:OWNER/NAME@<40 hex>`."""
+    split: str | None
+    matching: Matching
+    qrels_revision: str | None = None
+    pin: Sequence[str] = ()
+
+    def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
+        """The corpus' name, which holds split and method in its hash, and the folder; a hub set is fetched."""
+        from recallbench.corpora.hub_set import DEFAULT_SPLIT, hub_set, obtain_set, pins
+        from recallbench.corpora.labelled import identity
+        from recallbench.scoring.text_gold import method_name
+
+        split = self.split
+        if of_hub(self.name):
+            split = split if self.matching.by_text else split or DEFAULT_SPLIT
+            wanted = hub_set(self.name, self.qrels_revision)
+            folder = obtain_set(wanted, split, pins(self.pin), options.environ, progress)
+        elif self.qrels_revision or self.pin:
+            raise UsageError(
+                f"{'--qrels-revision' if self.qrels_revision else '--pin'} is for a set of the hub",
+                expected="hub:OWNER/NAME@<revision>",
+                found=self.name,
+                remedy="leave it out: the name of a result over a folder holds the hash of its files",
+            )
+        else:
+            folder = Path(self.name)
+        return identity(folder, split, method_name(self.matching)), folder
+
+
+def of_hub(name: str) -> bool:
+    """Whether this is how a set of the hub is named."""
+    from recallbench.corpora.hub_set import PREFIX
+
+    return name.startswith(PREFIX)
