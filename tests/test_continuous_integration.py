@@ -201,7 +201,7 @@ def test_the_gate_of_the_readme(tmp_path: Path) -> None:
     done = recallbench("gate", "--format", "json", cwd=tmp_path)
     assert done.returncode == 0
     thresholds = json.loads(done.stdout)["thresholds"]
-    assert {one["what"] for one in thresholds} == {"at_least", "drops", "p95_ms"}
+    assert {one["what"] for one in thresholds} == {"at_least", "drops", "p95_ms", "p95_ratio"}
     assert {one["outcome"] for one in thresholds} == {"holds"}
     assert sum(one["part"].startswith("kind ") for one in thresholds) == 5
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from recallbench.results.manifest import content_sha256
 
 RUNS = {
     "night_20260101": ("canary-locomo", "--store", "bm25"),
@@ -270,6 +271,12 @@ WRONG = {
     '[result.night.drops]\n"mrr@50" = 0.1': ("[result.night] has drops and no baseline", "baseline ="),
     'baseline = "b"\n[result.night.drops]\n"f1_of_means@10" = 0.1': ("line 5: f1_of_means@10 can't", "f1@10 does"),
     "p95_ms = { hot = 1 }": ("result.night.p95_ms.hot", "'cold' or 'warm'"),
+    "p95_ratio = 1.5": ("[result.night] has p95_ratio and no baseline", "baseline ="),
+    "[result.night.abstention]\nauroc = 1.2": ("line 4: no ranking could keep", "auroc of at most 1", "auroc >= 1.2"),
+    "[result.night.abstention]\nfalse_retrieval = -0.1": ("line 4: no ranking could keep", "false_retrieval <= -0.1"),
+    "[result.night.abstention]\nfalse_retrieval = 1.1": ("line 4: any ranking keeps", "from 0 to 1"),
+    "[result.night.abstention]\nauc = 0.5": ("line 4: unknown key", "one of auroc, false_retrieval"),
+    "abstention = { auroc = 0.5 }": ("nothing is known of abstention", "no query that should find nothing"),
     "": ("[result.night] demands nothing", "at_least"),
     "at_least = [": ("can't be read as TOML", "[result.nightly]"),
     'at_least = { "mrr@99" = 0.5 }': ("mrr@99 can't be taken", "a depth of 50 or less"),
@@ -300,6 +307,101 @@ def test_every_kind_is_every_kind_with_something_to_find(tmp_path: Path) -> None
     ]  # fmt: skip
     write(tmp_path, 'kinds.abstention.at_least = { "mrr@10" = 0.9 }\n', "results")
     assert "kind abstention has no question with something to find" in refused(tmp_path)
+
+
+def restated(folder: Path, name: str, text: str) -> None:
+    """Another file in its place, and its hash in the manifest."""
+    (folder / name).write_text(text)
+    stated = json.loads((folder / "manifest.json").read_text())
+    stated["files"][name] = hashlib.sha256(text.encode()).hexdigest()
+    stated["content_sha256"] = content_sha256(stated["files"])
+    (folder / "manifest.json").write_text(json.dumps(stated))
+
+
+def timed(folder: Path, most: int) -> None:
+    """A hundred warm queries, the slowest of `most` ms."""
+    rows = [{"question_id": f"q{i}", "state": "warm", "ms": most * i / 100} for i in range(1, 101)]
+    restated(folder, "timings.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_p95_against_the_baseline(place: Path) -> None:
+    now, before = (place / "results" / name for name in RUNS)
+    timed(now, 200)
+    timed(before, 100)
+    head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\np95_ms = 200\n'
+    write(place, head + "p95_ratio = { warm = 1.5 }\n")
+    code, found = gate(place)
+    absolute, one = found["thresholds"]
+    assert (absolute["what"], absolute["outcome"], absolute["measure"]) == ("p95_ms", "holds", "p95 warm")
+    assert (code, one["what"], one["measure"]) == (1, "p95_ratio", "p95 warm / baseline")
+    assert (one["observed"], one["by"], one["outcome"]) == (2.0, 0.5, "falls short")
+    # Ends that together hold 95%, by a binomial count of 100 with share .95: 89 or fewer lie below 1.15% of the time,
+    # all 100 0.6%; each may be 1.27%.
+    assert (one["low"], one["high"]) == (pytest.approx(180 / 100), pytest.approx(200 / 90))
+    assert "p95 190 ms against 95 ms; noisy" in one["note"]
+    assert "p95 warm / baseline <= 1.5  2.0000" in recallbench("gate", cwd=place).stdout
+    write(place, head + "p95_ratio = 2\n")
+    assert gate(place)[0] == 0
+
+
+def test_times_of_another_machine_tell_nothing(place: Path) -> None:
+    now, before = (place / "results" / name for name in RUNS)
+    timed(now, 200)
+    timed(before, 100)
+    stated = json.loads((before / "environment.json").read_text())
+    head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\n'
+    write(place, head + "p95_ratio = 1.5\n")
+    for part, value, words in (
+        ("cpu", "Abacus 9", "cpu Abacus 9 and "),
+        ("cores", 4096, "cores 4096 and "),
+        ("cpu", "", "the first does not say its cpu"),
+    ):
+        machine = {**stated["machine"], part: value}
+        restated(before, "environment.json", json.dumps({**stated, "machine": machine}))
+        code, found = gate(place)
+        (one,) = found["thresholds"]
+        assert (code, one["outcome"], one["observed"], one["by"]) == (0, "cannot tell", None, None)
+        assert f"times of different machines say nothing: {words}" in one["note"]
+    printed = recallbench("gate", cwd=place).stdout
+    assert "\ncannot tell:\n" in printed
+    assert printed.endswith("gate: 0 of 1 thresholds hold; of 1 this can't be told\n")
+    assert "**Cannot tell**" in recallbench("gate", "--format", "markdown", cwd=place).stdout
+    write(place, head + "strict = true\np95_ratio = 1.5\n")
+    assert gate(place)[0] == 1
+
+
+def test_abstention(tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
+    asked = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact"} for i in range(6)]
+    # One of the two finds a document by a word as rare as those of the others.
+    asked += [{"query": query, "relevant": [], "kind": "abstention"} for query in ("nothing of it", "word11")]
+    for name, rows in (("corpus", documents), ("gold", asked)):
+        (tmp_path / "set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = recallbench("evaluate", "set", "--store", "bm25", "--folder", "r", cwd=tmp_path)
+    assert done.returncode == 0
+    stated = json.loads((tmp_path / "r" / "metrics.json").read_text())["abstention"]
+    assert (stated["auroc"], stated["false_retrieval"]) == (0.75, 0.5)  # 6 of 12 pairs won, 6 tied; 1 of 2
+    write(tmp_path, "abstention = { auroc = 0.75, false_retrieval = 0.5 }\n", "r")
+    code, found = gate(tmp_path)
+    assert code == 0
+    assert [(one["part"], one["what"], one["observed"], one["n"], one["ceiling"]) for one in found["thresholds"]] == [
+        ("abstention", "auroc", 0.75, 8, 1.0), ("abstention", "false_retrieval", 0.5, 2, 0.0),
+    ]  # fmt: skip
+    write(tmp_path, "abstention = { auroc = 0.8, false_retrieval = 0.25 }\n", "r")
+    code, found = gate(tmp_path)
+    assert code == 1
+    assert [(one["outcome"], round(one["by"], 9)) for one in found["thresholds"]] == [
+        ("falls short", 0.05), ("falls short", 0.25),
+    ]  # fmt: skip
+    assert found["thresholds"][1]["note"].startswith("the interval reaches it")
+    told = recallbench("gate", cwd=tmp_path).stdout
+    assert "auroc >= 0.8 " in told
+    assert "false_retrieval <= 0.25 " in told
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    metrics["abstention"]["auroc"] = 0.9
+    restated(tmp_path / "r", "metrics.json", json.dumps(metrics))
+    assert "the rankings do not give the figures" in refused(tmp_path)
 
 
 def test_no_file(tmp_path: Path) -> None:

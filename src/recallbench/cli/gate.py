@@ -46,8 +46,9 @@ def gate(
     """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
 
     The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
-    baseline, by the paired comparison), p95_ms, kinds and tenants. Each folder is checked before anything is read off
-    it, and a threshold that not even an oracle could keep is an error.
+    baseline, by the paired comparison), abstention (auroc at least, false_retrieval at most), p95_ms, p95_ratio (of the
+    baseline's p95: it can't be told across different hardware), kinds and tenants. Each folder is checked before
+    anything is read off it, and a threshold that not even an oracle could keep is an error.
     """
     from recallbench.errors import UsageError
     from recallbench.results import thresholds as told
@@ -115,7 +116,6 @@ def _lines(found: Gating) -> list[str]:
     from recallbench.results import thresholds as told
 
     lines = list(told.sources(found))
-    for title, parts in (("falls short", told.short_of(found)), ("holds", told.kept(found))):
-        if parts:
-            lines += ["", f"{title}:", *columns([told.HEADER, *told.rows(parts)])]
+    for title, parts in told.sections(found):
+        lines += ["", f"{title}:", *columns([told.HEADER, *told.rows(parts)])]
     return [*lines, "", told.verdict(found)]

@@ -10,6 +10,8 @@ from recallbench.reading import document, objects, parsed
 
 NAME = "timings.jsonl"
 STATES = ("cold", "warm")
+HARDWARE = ("machine", "cpu", "cores")
+"""What must be alike for two latencies to say anything of each other."""
 
 
 def query_times(folder: Path, state: str) -> list[float]:
@@ -39,8 +41,32 @@ def why_none(folder: Path, state: str) -> str:
 
 def machine(folder: Path) -> str:
     """The processor that the times are of; empty where the folder does not say."""
+    return _hardware(folder).get("cpu", "")
+
+
+def other_hardware(first: Path, second: Path) -> str:
+    """Why times of the two can't be held against each other; empty where they are of like hardware, or one server."""
+    told = []
+    for name, said in (("first", _hardware(first)), ("second", _hardware(second))):
+        unknown = [part for part in HARDWARE if not said.get(part)]
+        if unknown:
+            told.append(f"the {name} does not say its {unknown[0]}")
+    if told:
+        return "; ".join(told)
+    one, other = _hardware(first), _hardware(second)
+    return "; ".join(
+        f"{part} {one.get(part) or 'embedded'} and {other.get(part) or 'embedded'}"
+        for part in (*HARDWARE, "server")
+        if one.get(part) != other.get(part)
+    )
+
+
+def _hardware(folder: Path) -> dict[str, str]:
     path = folder / "environment.json"
     if not path.is_file():
-        return ""
-    stated = parsed(document(path), path).get("machine")
-    return str(stated.get("cpu", "")) if isinstance(stated, dict) else ""
+        return {}
+    said = parsed(document(path), path)
+    machine, options = said.get("machine"), said.get("options")
+    found = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
+    server = options.get("dsn") if isinstance(options, dict) else None
+    return {**found, "server": str(server)} if server else found

@@ -19,16 +19,18 @@ class ThresholdPart(_Part):
     """One threshold beside what was measured."""
 
     result: str = Field(description="its name in the settings file")
-    part: str = Field(description="overall, or the kind or tenant")
-    what: Literal["at_least", "drops", "p95_ms", "audit"]
+    part: str = Field(description="overall, the kind or tenant, or abstention")
+    what: Literal["at_least", "drops", "auroc", "false_retrieval", "p95_ms", "p95_ratio", "audit"]
     measure: str
     required: float | None = Field(description="null for an audit")
-    observed: float | None = Field(description="for drops: the result minus its baseline")
+    observed: float | None = Field(
+        description="for drops: the result minus its baseline; for p95_ratio: divided by it, null for other hardware"
+    )
     low: float | None = Field(description="lower end of the 95% interval of what was observed")
     high: float | None
     ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
     n: int = Field(description="questions, or queries timed")
-    outcome: Literal["holds", "falls short", "inconclusive"]
+    outcome: Literal["holds", "falls short", "inconclusive", "cannot tell"]
     by: float | None = Field(description="by how much it falls short; null where it does not")
     note: str
 
@@ -63,14 +65,35 @@ class Gating(_Part):
 HEADER = ("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note")
 
 
+_FORMS = {
+    "at_least": "{} >= {:g}",
+    "drops": "{} drops less than {:g}",
+    "auroc": "{} >= {:g}",
+    "false_retrieval": "{} <= {:g}",
+    "p95_ms": "{} <= {:g} ms",
+    "p95_ratio": "{} <= {:g}",
+}
+
+
 def short_of(found: Gating) -> list[ThresholdPart]:
     """The thresholds that were not kept."""
     return [one for one in found.thresholds if one.outcome == "falls short"]
 
 
 def kept(found: Gating) -> list[ThresholdPart]:
-    """The others: kept, or not disproven."""
-    return [one for one in found.thresholds if one.outcome != "falls short"]
+    """Those that were kept, or not disproven."""
+    return [one for one in found.thresholds if one.outcome in ("holds", "inconclusive")]
+
+
+def open_in(found: Gating) -> list[ThresholdPart]:
+    """Those that nothing can be said of here."""
+    return [one for one in found.thresholds if one.outcome == "cannot tell"]
+
+
+def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
+    """The tables that there are, each with its title."""
+    parts = (("falls short", short_of(found)), ("cannot tell", open_in(found)), ("holds", kept(found)))
+    return [(title, chosen) for title, chosen in parts if chosen]
 
 
 def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
@@ -96,20 +119,23 @@ def required(one: ThresholdPart) -> str:
     """The threshold as a person would write it."""
     if one.required is None:
         return one.measure
-    form = {"at_least": "{} >= {:g}", "drops": "{} drops less than {:g}", "p95_ms": "{} <= {:g} ms"}[one.what]
-    return form.format(one.measure, one.required)
+    return _FORMS[one.what].format(one.measure, one.required)
 
 
 def verdict(found: Gating) -> str:
     """One line."""
-    missed, held = len(short_of(found)), len(kept(found))
-    open_ = sum(one.outcome == "inconclusive" for one in found.thresholds)
-    more = f", {open_} of them inconclusive" if open_ else ""
+    missed, untold, held = len(short_of(found)), len(open_in(found)), len(kept(found))
+    whole = missed + untold + held
+    inconclusive = sum(one.outcome == "inconclusive" for one in found.thresholds)
+    unclear = f", {inconclusive} of them inconclusive" if inconclusive else ""
+    more = f"; of {untold} this can't be told" if untold else ""
     if missed:
-        of = "1 threshold falls" if missed + held == 1 else f"{missed + held} thresholds fall"
-        told = f"gate: {missed} of {of} short{more and f'; {open_} more inconclusive'}"
+        of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
+        told = f"gate: {missed} of {of} short{unclear and f'; {inconclusive} more inconclusive'}{more}"
+    elif untold:
+        told = f"gate: {held} of {whole} thresholds hold{unclear}{more}"
     else:
-        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}{more}"
+        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}{unclear}"
     return f"{told}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else told
 
 
@@ -125,9 +151,8 @@ def sources(found: Gating) -> list[str]:
 def markdown(found: Gating) -> str:
     """For a job's summary or a comment on a pull request."""
     parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {verdict(found)}", ""]]
-    for title, chosen in (("Falls short", short_of(found)), ("Holds", kept(found))):
-        if chosen:
-            parts += [[f"**{title}**", ""], table(HEADER, rows(chosen)), [""]]
+    for title, chosen in sections(found):
+        parts += [[f"**{title.capitalize()}**", ""], table(HEADER, rows(chosen)), [""]]
     parts.append([f"- {line}" for line in sources(found)])
     return "\n".join(line for part in parts for line in part) + "\n"
 

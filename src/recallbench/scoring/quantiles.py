@@ -14,16 +14,18 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     return ordered[max(1, math.ceil(share * len(ordered) - 1e-9)) - 1] if ordered else None
 
 
-def quantile_interval(values: Sequence[float], share: float) -> Interval:
+def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:
     """Between two order statistics, whatever the distribution; a bound that so few values can't give is None."""
     from scipy.special import bdtr
 
     ordered, n = sorted(values), len(values)
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     # The r-th smallest lies above the quantile when fewer than r values lie below it: a binomial count.
     low = next((r for r in range(n, 0, -1) if float(bdtr(r - 1, n, share)) <= tail), None)
     high = next((r for r in range(1, n + 1) if float(bdtr(r - 1, n, share)) >= 1 - tail), None)
     if low is None and high is None:
         return Interval(None, None, f"n/a ({n} values are too few)")
-    method = f"order statistics 95% of {n} values" + (", no upper bound with so few" if high is None else "")
+    method = f"order statistics {100 * level:.3g}% of {n} values" + (
+        ", no upper bound with so few" if high is None else ""
+    )
     return Interval(None if low is None else ordered[low - 1], None if high is None else ordered[high - 1], method)

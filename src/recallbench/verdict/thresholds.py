@@ -1,4 +1,4 @@
-"""Results held to thresholds: floors, drops from a baseline and latency, overall, per kind and per tenant."""
+"""Results held to thresholds: floors, drops from a baseline, abstention and latency; overall, per kind and tenant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from recallbench import __version__
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.reading import lines
-from recallbench.results import latency, manifest
+from recallbench.results import manifest
 from recallbench.results.comparison import MeasuredPart, difference_fields, printable
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
@@ -22,7 +22,7 @@ from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.judgement import Bools
 from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.quantiles import quantile, quantile_interval
+from recallbench.verdict import thresholds_abstention, thresholds_latency
 from recallbench.verdict.audit import audit
 from recallbench.verdict.comparison_folders import folder_side
 from recallbench.verdict.comparison_frame import unlike
@@ -100,7 +100,7 @@ def look(name: str, held: Held, base: Path, given: Path | None, *, baseline: boo
         folder = latest(held.folder, base)
     side, metrics = _side(folder)
     compared = None
-    if baseline and held.baseline is not None and any(part.drops for part in held.demands):
+    if baseline and held.baseline is not None and held.compared:
         place = base / held.baseline
         if not place.exists():
             raise InputError(
@@ -197,8 +197,13 @@ def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]
             yield _floor(one, part, values[part][name], floor)
         for name, drop in demands.drops.items():
             yield _dropped(one, part, mask, values[part][name], drop)
+    if one.held.abstention.said:
+        yield from thresholds_abstention.decided(one.name, one.folder, one.metrics, one.held.abstention)
     for state, limit in one.held.p95_ms.items():
-        yield _latency(one, state, limit)
+        yield thresholds_latency.absolute(one.name, one.folder, state, limit)
+    for state, limit in one.held.p95_ratio.items():
+        against = base / str(one.held.baseline)
+        yield thresholds_latency.relative(one.name, one.folder, against, state, limit, strict=one.held.strict)
 
 
 def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPart:
@@ -238,26 +243,6 @@ def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -
         outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
         n=pair.n, by=max(0.0, -measured.difference - drop) if short else None,
         note=("inconclusive, which `strict` forbids: " if short and inconclusive else "") + ruled.reason,
-    )  # fmt: skip
-
-
-def _latency(one: Sound, state: str, limit: float) -> ThresholdPart:
-    times = latency.query_times(one.folder, state)
-    found, bounds = quantile(times, 0.95), quantile_interval(times, 0.95)
-    if found is None:
-        raise InputError(
-            f"{one.name}: {one.folder} has no p95 of {state} queries",
-            expected="queries that were timed one by one",
-            found=latency.why_none(one.folder, state),
-            remedy=f"take p95_ms.{state} out, or measure with a store that can tell {state} queries",
-        )
-    short = found > limit
-    few = f", of {len(times)} the slowest" if len(times) < 20 else ""
-    return _part(
-        one, OVERALL, "p95_ms", f"p95 {state}",
-        required=limit, observed=found, low=bounds.low, high=bounds.high, ceiling=None, n=len(times),
-        outcome="falls short" if short else "holds", by=found - limit if short else None,
-        note=f"noisy: single queries on {latency.machine(one.folder) or 'an unnamed machine'}{few}",
     )  # fmt: skip
 
 

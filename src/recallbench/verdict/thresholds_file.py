@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document
@@ -25,7 +25,16 @@ class _Part(BaseModel):
 
 Floor = Annotated[float, Field(ge=0, le=1)]
 Drop = Annotated[float, Field(gt=0, le=1)]
-Milliseconds = Annotated[float, Field(gt=0)]
+State = Literal["cold", "warm"]
+
+
+def _of_warm(value: Any) -> Any:
+    return {"warm": value} if isinstance(value, float) else value
+
+
+Milliseconds = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
+"""By state of the queries; a bare number is of warm ones."""
+Ratios = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
 
 
 class Demands(_Part):
@@ -33,6 +42,19 @@ class Demands(_Part):
 
     at_least: dict[str, Floor] = {}
     drops: dict[str, Drop] = {}
+
+
+class Abstaining(_Part):
+    """Thresholds on the queries that should find nothing."""
+
+    auroc: float | None = None
+    """At least."""
+    false_retrieval: float | None = None
+    """At most."""
+
+    @property
+    def said(self) -> dict[str, float]:
+        return {key: value for key, value in self.model_dump().items() if value is not None}
 
 
 class Held(Demands):
@@ -44,7 +66,10 @@ class Held(Demands):
     strict: bool = False
     audit: bool = False
     corpus_file: str | None = None
-    p95_ms: dict[Literal["cold", "warm"], Milliseconds] = {}
+    p95_ms: Milliseconds = {}
+    p95_ratio: Ratios = {}
+    """At most so many times the baseline's."""
+    abstention: Abstaining = Abstaining()
     kinds: dict[str, Demands] = {}
     tenants: dict[str, Demands] = {}
 
@@ -52,6 +77,11 @@ class Held(Demands):
     def demands(self) -> list[Demands]:
         """Of all questions first, then of every part."""
         return [self, *self.kinds.values(), *self.tenants.values()]
+
+    @property
+    def compared(self) -> bool:
+        """Whether anything is held against the baseline."""
+        return bool(self.p95_ratio) or any(part.drops for part in self.demands)
 
 
 class ThresholdsFile(_Part):
@@ -89,17 +119,28 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
                 found=measure,
                 remedy=f"f1@{known.k} does",
             )
-    if held.baseline is None and any(part.drops for part in held.demands):
+    if held.baseline is None and held.compared:
         raise InputError(
-            f"{path}: [result.{name}] has drops and no baseline",
-            expected='baseline = "DIR", the result that a drop is measured from',
+            f"{path}: [result.{name}] has {'p95_ratio' if held.p95_ratio else 'drops'} and no baseline",
+            expected='baseline = "DIR", the result that this one is held against',
             found="none",
             remedy="name one, and store it with `recallbench gate --update`",
         )
-    if not asked and not held.p95_ms and not held.audit:
+    for key, value in held.abstention.said.items():
+        if not 0 <= value <= 1:
+            sign, end = (">=", "at most 1") if key == "auroc" else ("<=", "at least 0")
+            out = value > 1 if key == "auroc" else value < 0
+            raise InputError(
+                f"{path}{_line(text, ('result', name, 'abstention', key))}: "
+                + ("no ranking could keep this threshold" if out else "any ranking keeps this threshold"),
+                expected=f"{key} of {end}, which an oracle reaches" if out else "a share from 0 to 1",
+                found=f"{key} {sign} {value:g}",
+                remedy="mend the file",
+            )
+    if not asked and not (held.p95_ms or held.p95_ratio or held.abstention.said or held.audit):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
-            expected="at_least, drops, p95_ms, audit, or one of these for kinds or tenants",
+            expected="at_least or drops, also of kinds or tenants, abstention, p95_ms, p95_ratio, or audit",
             found="no threshold",
             remedy=EXAMPLE,
         )
@@ -145,7 +186,9 @@ def _known(place: list[str]) -> list[str]:
     """The keys that a table of the file may have."""
     if len(place) < 2:
         return list(ThresholdsFile.model_fields)
-    return list((Held if len(place) == 2 else Demands).model_fields)
+    if len(place) == 2:
+        return list(Held.model_fields)
+    return list((Abstaining if place[2] == "abstention" else Demands).model_fields)
 
 
 def _line(text: str, place: tuple[str, ...]) -> str:
