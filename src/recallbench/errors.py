@@ -22,6 +22,12 @@ class RecallBenchError(Exception):
                 lines.append(f"  {label}: {value}")
         return "\n".join(lines)
 
+    @property
+    def brief(self) -> str:
+        """The failure in one line, without what to do."""
+        seen = [f"{label} {value}" for label, value in (("expected", self.expected), ("found", self.found)) if value]
+        return "; ".join([self.problem, *([", ".join(seen)] if seen else [])])
+
 
 class UsageError(RecallBenchError):
     """The command asks for something that makes no sense."""

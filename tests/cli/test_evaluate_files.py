@@ -367,12 +367,69 @@ def test_what_can_not_be_done_is_told(place: Path, words: tuple[str, ...], said:
     assert said in refused(place, "--gold", "gold.jsonl", *words)
 
 
+BROKEN_GOLD = {
+    "jsonl": '{"query_id": "q1", "relevant": ["a"]}\n{"query_id": "q2", "relevant": [\n',
+    "not text": b'{"query_id": "q1", "relevant": ["a"]}\n{"query_id": "\xff"}\n',
+    "qrels": "q1 0 a 1\nq2 0 b\n",
+    "qrels twice": "q1 0 a 1\nq2 0 b 1\nq2 0 b 1\n",
+    "qrels not text": b"q1 0 a 1\nq2 0 \xff 1\n",
+    "beir": "q1\ta\t1\nq2\tb\tmuch\n",
+    "beir cut": "q1\ta\t1\nq2\tb\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_GOLD)
+def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name: str) -> None:
+    gold = BROKEN_GOLD[name]
+    (tmp_path / "gold").write_bytes(gold if isinstance(gold, bytes) else gold.encode())
+    write(tmp_path, "run.json", '{"q1": ["a"], "q2": ["b"]}')
+    words = ("--run", "run.json", "--gold", "gold")
+    assert "line" in refused(tmp_path, *words)
+    done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 case failed, named below the table" in done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cases"], found["mean"]["recall_frac@10"]) == (1, 1.0)
+    assert any(note.startswith("left out: ") and "line" in note for note in found["notes"])
+
+
+BROKEN_RUN = {
+    "jsonl": ('{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "q2", "ranked": [', ["left out: "]),
+    "not text": (b'{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "\xff"}\n', ["left out: "]),
+    "trec cut": ("q1 Q0 a 1 2 t\nq2 Q0 b 1 2", ["failed, counted as an empty ranking: "]),
+    "trec not text": (b"q1 Q0 a 1 2 t\nq2 Q0 \xff 1 2 t\n", ["left out: "]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_RUN)
+def test_a_broken_line_of_the_run_does_not_lose_the_others(tmp_path: Path, name: str) -> None:
+    run, told = BROKEN_RUN[name]
+    (tmp_path / "run").write_bytes(run if isinstance(run, bytes) else run.encode())
+    write(tmp_path, "gold.json", '{"q1": ["a"], "q2": ["b"]}')
+    words = ("--run", "run", "--gold", "gold.json")
+    assert "line 2" in refused(tmp_path, *words)
+    done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    # What the run does not answer is an empty ranking.
+    assert (found["cases"], found["mean"]["recall_frac@10"]) == (2, 0.5)
+    for one in told:
+        assert any(note.startswith(one) and "line 2" in note for note in found["notes"])
+
+
+def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> None:
+    write(tmp_path, "both", '{"query_id": "q1", "relevant": ["a"], "ranked": ["a"]}\n{"query_id": "q2"\n')
+    done = recallbench("evaluate", "--gold", "both", "--keep-going", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.count("left out: ") == 1
+    assert "1 case failed" in done.stderr
+
+
 def test_files_and_a_folder_have_options_of_their_own(place: Path) -> None:
     assert "nothing to evaluate" in refused(place)
     assert "a folder and files at once" in refused(place, ".", "--gold", "gold.jsonl")
-    told = refused(place, ".", "--ks", "1")
-    assert "--ks is for rankings in files" in told
-    assert "--gold RESULT/qrels.graded.trec, or RESULT/qrels.trec" in told
+    assert "--texts is for rankings in files" in refused(place, ".", "--texts", "corpus.jsonl")
+    assert "--store is for a labelled set" in refused(place, "--gold", "gold.jsonl", "--store", "bm25")
 
 
 def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
@@ -381,12 +438,11 @@ def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
     for name in ("run.trec", "qrels.trec"):
         write(folder, name, "")
     told = refused(tmp_path, "r", "--ks", "1")
-    assert "recallbench evaluate --run r/run.trec --gold r/qrels.trec scores the rankings" in told
+    assert "r is a result, no labelled set" in told
+    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.trec" in told
     write(folder, "qrels.graded.trec", "")
     told = refused(tmp_path, "r", "--by", "kind")
-    assert "--by is for rankings in files" in told
-    assert "recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec scores the rankings" in told
-    assert "neither file holds kinds for --by, which stand in r/raw_retrievals.jsonl" in told
+    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec" in told
 
 
 def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:

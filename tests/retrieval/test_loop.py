@@ -200,3 +200,71 @@ def test_timings_hold_phases_and_single_queries_apart() -> None:
     assert [one.state for one in result.timings.sample] == ["warm"] * 3
     assert result.timings.cold == "not possible: the store runs inside this process"
     assert np.all([one.milliseconds >= 0 for one in result.timings.sample])
+
+
+class Moody(Witness):
+    """Fails on one question: in every call, or in those of one depth."""
+
+    def __init__(self, text: str, depth: int | None = None, **kinds: bool) -> None:
+        super().__init__(**kinds)
+        self.text, self.depth = text, depth
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        if query.text == self.text and self.depth in (None, k):
+            raise InputError("no luck")
+        return super().search(query, k)
+
+
+def run_moody(store: Store, *, keep_going: bool = True) -> Retrieval:
+    return retrieve(
+        lambda: [haystack("a", 60, [0, 1]), haystack("b", 60, [2])],
+        store,
+        None,
+        None,
+        expected=3,
+        calls=Calls(),
+        timings=Timings(),
+        progress=Silent(),
+        keep_going=keep_going,
+    )
+
+
+@pytest.mark.parametrize("depth", [None, 10, 50])
+@pytest.mark.parametrize("one", [True, False])
+def test_a_question_that_fails_in_one_call_has_no_ranking_in_any_and_the_others_have_theirs(
+    depth: int | None, one: bool
+) -> None:
+    found = run_moody(Moody("word1?", depth, needs=False, one=one))
+    assert list(found.failures.reasons) == ["a/q1"]
+    assert [len(ranking.positions) for ranking in found.rankings] == [50, 0, 50]
+    assert found.short is not None
+    assert [len(ranking.positions) for ranking in found.short] == [10, 0, 10]
+    assert "a/q1" not in {time.question_id for time in found.timings.sample if time.state == "warm"}
+    with pytest.raises(InputError, match="no luck"):
+        run_moody(Moody("word1?", depth, needs=False, one=one), keep_going=False)
+
+
+def test_a_scope_that_can_not_be_taken_in_fails_its_own_questions_only() -> None:
+    class Picky(Witness):
+        def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+            if items[0].text.startswith("a"):
+                raise InputError("indigestible")
+            super().ingest(items, vectors)
+
+    found = run_moody(Picky(one=True, needs=False))
+    assert list(found.failures.reasons) == ["a/q0", "a/q1"]
+    assert [len(ranking.positions) for ranking in found.rankings] == [0, 0, 50]
+    with pytest.raises(InputError, match="indigestible"):
+        run_moody(Picky(one=False, needs=False))  # what a shared store then holds, nobody knows
+
+
+def test_a_broken_promise_is_a_failure_of_its_question() -> None:
+    class Nan(Witness):
+        def search(self, query: Query, k: int) -> list[Hit]:
+            return [
+                Hit(hit.id, float("nan") if query.text == "word2?" else hit.score) for hit in super().search(query, k)
+            ]
+
+    found = run_moody(Nan(needs=False))
+    assert list(found.failures.reasons) == ["b/q0"]
+    assert "nan" in str(found.failures.reasons["b/q0"])

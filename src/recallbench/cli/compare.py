@@ -13,9 +13,12 @@ from recallbench.cli.settings import option
 
 if TYPE_CHECKING:
     from recallbench.results.comparison import Comparison
+    from recallbench.results.metrics import Metrics
     from recallbench.scoring.measures.measure import Measure
     from recallbench.verdict.comparison_rule import Condition
     from recallbench.verdict.comparison_side import Side
+
+    Folder = tuple[Side, Metrics]
 
 EXAMPLES = (
     "Examples: recallbench compare OLD NEW --allow store --fail-if 'recall_any@10 drops 0.005' --strict; "
@@ -87,7 +90,7 @@ def compare(
     elif as_markdown:
         print(comparison_text.markdown(found), end="")
     else:
-        print("\n".join(_lines(found)))
+        print("\n".join(lines(found)))
     return exit_code(found.conditions, found.regressions, strict=strict)
 
 
@@ -101,9 +104,7 @@ def _folders(
     show: int,
 ) -> Comparison:
     from recallbench.errors import UsageError
-    from recallbench.verdict.comparison import compare as compared
     from recallbench.verdict.comparison_folders import folder_side, with_corpus
-    from recallbench.verdict.comparison_frame import common, unlike
 
     files = [path for path in (first, second) if path.is_file()]
     if files:
@@ -113,10 +114,26 @@ def _folders(
             found=f"{first} and {second}",
             remedy=f"recallbench compare {first} {second} --qrels FILE",
         )
-    (one, its), (other, others) = folder_side(first), folder_side(second)
-    differing = unlike(its, others, (str(first), str(second)), allowed)
+    (one, its), other = folder_side(first), folder_side(second)
     if corpus_file is not None:
         one = with_corpus(one, its, corpus_file, settings.environment())
+    return between((one, its), other, asked, conditions, allowed, show)
+
+
+def between(
+    first: Folder,
+    second: Folder,
+    asked: Sequence[str],
+    conditions: Sequence[Condition],
+    allowed: Sequence[str],
+    show: int,
+) -> Comparison:
+    """The second result minus the first; raises UsageError where they can't be compared."""
+    from recallbench.verdict.comparison import compare as compared
+    from recallbench.verdict.comparison_frame import common, unlike
+
+    (one, its), (other, others) = first, second
+    differing = unlike(its, others, (one.part.name, other.part.name), allowed)
     measures = _measures(asked, conditions, its.retrieval.depth)
     return compared(one, other, measures, conditions, basis=common(its, others), unlike=differing, show=show)
 
@@ -173,14 +190,15 @@ def _words(given: Sequence[str] | None) -> list[str]:
     return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
 
 
-def _lines(found: Comparison) -> list[str]:
+def lines(found: Comparison) -> list[str]:
+    """The comparison for a terminal."""
     from recallbench.cli.columns import columns
     from recallbench.results import comparison_text as told
 
-    lines = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]
+    shown = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]
     if found.kinds:
-        lines += ["", *columns([told.KIND_HEADER, *map(tuple, told.kind_rows(found))])]
+        shown += ["", *columns([told.KIND_HEADER, *map(tuple, told.kind_rows(found))])]
     for one in found.changed:
         side_by_side = columns([("", "A", "B"), *told.changed_rows(one)])
-        lines += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]
-    return [*lines, "", *told.verdict(found)]
+        shown += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]
+    return [*shown, "", *told.verdict(found)]

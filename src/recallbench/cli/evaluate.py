@@ -17,9 +17,11 @@ EXAMPLES = (
 )
 
 
-OF_FILES = ("run", "gold", "k", "by", "format", "texts", "ks", "plot", "compare", "keep_going")
+OF_FILES = ("run", "gold", "texts")
 """The options of rankings in files; those of a store are for a folder."""
-OF_BOTH = ("match", "match_threshold", "match_chunk")
+OF_TABLES = ("k", "by", "ks", "compare")
+"""With one of these a folder's questions are shown in a table too."""
+OF_BOTH = (*OF_TABLES, "format", "plot", "match", "match_threshold", "match_chunk", "keep_going")
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +43,9 @@ def evaluate(
         option("gold", "What is relevant: TREC or BEIR qrels, JSONL (query, relevant), or {query: {id: grade}}."),
     ] = None,
     k: Annotated[int, option("k", "Depth of the measures.")] = 10,
-    by: Annotated[str | None, option("by", "Also the means per `kind`, or per any other field of the gold.")] = None,
+    by: Annotated[
+        str | None, option("by", "Also the means per `kind`, or per any other field of the gold (DIR: tenant, scope).")
+    ] = None,
     format: Annotated[
         Literal["text", "markdown", "csv", "json"], option("format", "How the table is printed.")
     ] = "text",
@@ -63,11 +67,14 @@ def evaluate(
     ] = None,
     plot: Annotated[Path | None, option("plot", "Draw --ks into this SVG file.")] = None,
     compare: Annotated[
-        Path | None, option("compare", "A second run on the same gold: did the change from --run to it help?")
+        Path | None,
+        option(
+            "compare",
+            "A second run on the same gold: did the change from --run to it help? With DIR: an earlier result "
+            "folder; did the change from it help?",
+        ),
     ] = None,
-    keep_going: Annotated[
-        bool, option("keep-going", "Score a case that fails as an empty ranking, name it, and exit 1.")
-    ] = False,
+    keep_going: settings.KeepGoing = False,
     split: Annotated[
         str | None, option("split", "Of a folder: the judgements qrels/<split>.tsv [default: test].")
     ] = None,
@@ -106,10 +113,13 @@ def evaluate(
 ) -> int:
     """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
 
-    With a folder a store is run over a labelled set. With --run and --gold rankings that were made elsewhere are scored
-    as they stand; one JSONL file that holds `query`, `relevant` and `ranked` needs --gold alone.
+    With a folder a store is run over a labelled set, and leaves a result; --k, --by, --ks or --compare add the table,
+    and in Markdown, CSV and JSON it is all that is printed. With --run and --gold rankings that were made elsewhere are
+    scored as they stand; one JSONL file that holds `query`, `relevant` and `ranked` needs --gold alone.
     """
+    from recallbench.cli.score_tables import Wanted
     from recallbench.errors import UsageError
+    from recallbench.scoring.text_matching import Matching
 
     if target is not None and (run is not None or gold is not None):
         raise UsageError("a folder and files at once", expected="DIR, or --run FILE and --gold FILE", found="both")
@@ -120,11 +130,12 @@ def evaluate(
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
     _refuse_others(context, target)
+    matching = Matching(match, match_threshold, match_chunk)
+    wanted = Wanted.of(k, by, format, ks, plot, comparing=compare is not None)
     if target is not None:
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
         from recallbench.experiment.options import Options
-        from recallbench.scoring.text_matching import Matching
 
         options = Options(
             corpus="",
@@ -145,14 +156,14 @@ def evaluate(
             depth=depth,
             pooled=scope == "pooled",
             with_text=with_text,
+            keep_going=keep_going,
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),
         )
-        matching = Matching(match, match_threshold, match_chunk)
-        source = context.get_parameter_source("match_threshold")
-        if match != "tokens" and source is not None and source.name == "COMMANDLINE":
+        if match != "tokens" and _typed(context, "match_threshold"):
             raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
-        made = evaluate_set(
+        tables = format != "text" or any(_typed(context, name) for name in OF_TABLES)
+        return evaluate_set(
             target,
             split,
             stale_after,
@@ -162,58 +173,33 @@ def evaluate(
             date.today(),
             qrels_revision=qrels_revision,
             pin=pin or (),
+            wanted=wanted if tables else None,
+            compare=compare,
+            require_verified=require_verified,
         )
-        return 0 if not require_verified or made.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")) else 1
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 
-    return evaluate_run(
-        Asked(
-            run=run,
-            gold=gold,
-            k=k,
-            by=by,
-            format=format,
-            match=match,
-            match_threshold=match_threshold,
-            match_chunk=match_chunk,
-            texts=texts,
-            ks=ks,
-            plot=plot,
-            compare=compare,
-            keep_going=keep_going,
-        )
-    )
+    return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going), wanted)
+
+
+def _typed(context: typer.Context, name: str) -> bool:
+    """Whether an option was typed, and not set by a variable or a file, which may be for other commands."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _refuse_others(context: typer.Context, target: str | None) -> None:
-    """An option that was typed and would do nothing; one that a variable or a file sets may be for other commands."""
+    """Raise UsageError for an option that was typed and would do nothing."""
     from recallbench.errors import UsageError
 
     folder = target is not None
     for name in context.params:
-        source = context.get_parameter_source(name)
-        typed = source is not None and source.name == "COMMANDLINE" and name not in ("target", "quiet", "config")
+        typed = _typed(context, name) and name not in ("target", "quiet", "config")
         if typed and name not in OF_BOTH and (name in OF_FILES) == folder:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"{option} is for {'rankings in files' if folder else 'a labelled set'}",
                 expected="--run FILE and --gold FILE" if folder else "a folder, DIR",
                 found="a folder" if folder else "files",
-                remedy=f"leave {option} out" if target is None else _rankings_of(Path(target)),
+                remedy=f"leave {option} out",
             )
-
-
-def _rankings_of(folder: Path) -> str:
-    """How the rankings of a result folder are scored, by the names of the files that are there."""
-    from recallbench.results.retrievals import GRADED
-
-    if not (folder / "run.trec").is_file():
-        return (
-            f"name a result's files: --run RESULT/run.trec --gold RESULT/{GRADED}, or RESULT/qrels.trec where the set "
-            "has no grades"
-        )
-    gold = GRADED if (folder / GRADED).is_file() else "qrels.trec"
-    return (
-        f"recallbench evaluate --run {folder / 'run.trec'} --gold {folder / gold} scores the rankings; neither file "
-        f"holds kinds for --by, which stand in {folder / 'raw_retrievals.jsonl'}"
-    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from recallbench.cli.score_tables import Compared, Wanted, show
 from recallbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,41 +15,30 @@ if TYPE_CHECKING:
     from recallbench.evaluation.gold_file import Gold
     from recallbench.evaluation.report import Report
     from recallbench.evaluation.run_file import Run
-    from recallbench.evaluation.tradeoff import Tradeoff
     from recallbench.scoring.text_matching import Matching
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The options, as given."""
+    """The files, and how they are read."""
 
     run: Path | None
     gold: Path | None
-    k: int
-    by: str | None
-    format: Literal["text", "markdown", "csv", "json"]
-    match: Literal["id", "exact", "tokens"]
-    match_threshold: float
-    match_chunk: int | None
+    matching: Matching
     texts: Path | None
-    ks: str | None
-    plot: Path | None
     compare: Path | None
     keep_going: bool
 
 
-def evaluate_run(asked: Asked) -> int:
+def evaluate_run(asked: Asked, wanted: Wanted) -> int:
     """Score the files and print the table; 1 where cases failed."""
     from recallbench.evaluation.gold_file import read_gold
-    from recallbench.evaluation.judging import depth_of
     from recallbench.evaluation.records import form_of
     from recallbench.evaluation.run_file import read_answers, read_texts, refuse_strange_ids
-    from recallbench.scoring.text_matching import Matching
 
-    depth_of(asked.k)
-    ks = _depths(asked.ks)
-    _refuse_combinations(asked, ks)
-    matching = Matching(asked.match, asked.match_threshold, asked.match_chunk)
+    matching = asked.matching
+    if not matching.by_text and asked.texts is not None:
+        raise UsageError("--texts are for matching by text", expected="--match tokens or exact", found="--match id")
     # One file may hold both: what is relevant, and what was found.
     run_file, gold_file = asked.run or asked.gold, asked.gold or asked.run
     assert run_file is not None
@@ -66,34 +54,31 @@ def evaluate_run(asked: Asked) -> int:
             refuse_strange_ids(path, found, gold.cases)
         return found
 
-    run = read(run_file)
-    report = _report(gold, run, asked.k, matching, texts, asked.keep_going)
-    tradeoff = (
-        None if ks is None else _report(gold, run, asked.k, matching, texts, asked.keep_going, max(ks)).tradeoff(ks)
-    )
-    change = None
-    if asked.compare is not None:
-        change = _report(gold, read(asked.compare), asked.k, matching, texts, asked.keep_going).compare(report)
-    if tradeoff is not None and asked.plot is not None:
-        from recallbench.evaluation.tradeoff_plot import draw
+    def report(run: Run, depth: int = 0) -> Report:
+        return _report(gold, run, wanted.k, matching, texts, asked.keep_going, depth)
 
-        asked.plot.write_text(draw(tradeoff), encoding="utf-8")
-    _print(asked, report, tradeoff, change, (run_file, asked.compare))
-    for note in report.notes:
+    run = read(run_file)
+    found = report(run)
+    tradeoff = report(run, max(wanted.ks)).tradeoff(wanted.ks) if wanted.ks else None
+    compared = None
+    if asked.compare is not None:
+        compared = _compared(report(read(asked.compare)).compare(found), run_file, asked.compare)
+    show(wanted, found, tradeoff, compared)
+    for note in found.notes:
         if note.startswith("warning: "):
             print(f"recallbench: {note}", file=sys.stderr)
-    failed = len(report.failures) + len(gold.refused)
+    failed = len(found.failures) + len(_left_out(gold, run))
     if failed:
         print(f"recallbench: {failed} case{'s' if failed > 1 else ''} failed, named below the table", file=sys.stderr)
     return 1 if failed else 0
 
 
 def _report(
-    gold: Gold, run: Run, k: int, matching: Matching, texts: dict[str, str], keep_going: bool, depth: int = 0
+    gold: Gold, run: Run, k: int, matching: Matching, texts: dict[str, str], keep_going: bool, depth: int
 ) -> Report:
     from recallbench.evaluation.evaluation import scored
 
-    notes = [*run.notes, *(f"left out: {one.problem}; found {one.found}" for one in gold.refused)]
+    notes = [*run.notes, *(f"left out: {one}" for one in _left_out(gold, run))]
     if run.depth < k:
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
@@ -110,52 +95,19 @@ def _report(
     )
 
 
-def _refuse_combinations(asked: Asked, ks: Sequence[int] | None) -> None:
-    if asked.plot is not None and ks is None:
-        raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
-    if asked.plot is not None and asked.plot.suffix.lower() != ".svg":
-        remedy = f"--plot {asked.plot.with_suffix('.svg') if asked.plot.name else 'ks.svg'}"
-        raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(asked.plot), remedy=remedy)
-    if asked.format == "csv" and (ks is not None or asked.compare is not None):
-        raise UsageError(
-            "CSV holds one table, that of the queries",
-            expected="no --ks and no --compare, or another form",
-            found="--format csv",
-            remedy="--format json holds everything",
-        )
-    if asked.match == "id" and asked.texts is not None:
-        raise UsageError("--texts are for matching by text", expected="--match tokens or exact", found="--match id")
+def _left_out(gold: Gold, run: Run) -> list[str]:
+    """What is wrong with lines that were passed over; one file may be both, and then tells each twice."""
+    return list(dict.fromkeys(one.brief for one in (*gold.refused, *run.refused)))
 
 
-def _depths(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
-        raise UsageError("--ks are depths", expected="whole numbers with commas, as 1,3,5,10,20", found=text)
-    return [int(word) for word in words]
-
-
-def _print(
-    asked: Asked, report: Report, tradeoff: Tradeoff | None, change: Change | None, files: tuple[Path, Path | None]
-) -> None:
+def _compared(change: Change, before: Path, after: Path) -> Compared:
     from recallbench.evaluation.change import HEADER
-    from recallbench.evaluation.table import document, grid, render
+    from recallbench.evaluation.table import grid
 
-    if asked.format == "json":
-        found = document(report, asked.by)
-        if tradeoff is not None:
-            found["ks"] = tradeoff.document()
-        if change is not None:
-            found["compare"] = {"run": str(files[0]), "second": str(files[1]), **change.document()}
-        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
-        return
-    print(render(report, asked.format, asked.by), end="")
-    markdown = asked.format == "markdown"
-    if tradeoff is not None:
-        header, *rows = tradeoff.rows()
-        print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
-    if change is not None:
-        opening = f"{files[1]} (after) minus {files[0]} (before)"
+    def told(markdown: bool) -> list[str]:
         said = [f"- {one}" if markdown else one for one in change.said()]
-        print("\n" + "\n".join([opening, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]))
+        opening = f"{after} (after) minus {before} (before)"
+        return [opening, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
+
+    document = {"run": str(before), "second": str(after), **change.document()}
+    return Compared(document, told(False), told(True))

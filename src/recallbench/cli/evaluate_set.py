@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
+from recallbench.cli.score_tables import Wanted
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
 from recallbench.results.metrics import Metrics
 from recallbench.results.report import figure
+from recallbench.results.retrievals import GRADED
 from recallbench.scoring.text_matching import Matching
 
 NAMED = 5
@@ -32,22 +34,61 @@ def evaluate_set(
     *,
     qrels_revision: str | None = None,
     pin: Sequence[str] = (),
-) -> Metrics:
-    """Run the store over the set, print what came out, and warn of labels older than `stale_after`."""
-    from recallbench.cli.headline import headline
+    wanted: Wanted | None = None,
+    compare: Path | None = None,
+    require_verified: bool = False,
+) -> int:
+    """Run the store over the set, print what came out, and warn of labels older than `stale_after`.
+
+    With `wanted` the table of its questions is printed too, in any form but text alone, and after a comparison with the
+    earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
+    """
+    from recallbench.cli.headline import headline, tell_failures
     from recallbench.cli.labelled_target import Target
+    from recallbench.cli.set_tables import earlier, tell
     from recallbench.experiment.run import run
 
+    _refuse_result(Path(target))
+    if wanted is not None:
+        from recallbench.evaluation.store_run import FIELDS, refuse_beyond
+
+        refuse_beyond([wanted.k, *wanted.ks], options.depth)
+        if wanted.by not in (None, *FIELDS):
+            raise UsageError(
+                f"queries of a set can't be told apart by {wanted.by}",
+                expected=" or ".join(FIELDS),
+                found=wanted.by or "",
+            )
     name, folder = Target(target, split, matching, qrels_revision, pin).obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
+    before = None if compare is None else earlier(compare, name)
     outcome = run(options, progress, today)
-    print(headline(outcome.metrics, outcome.folder))
-    print("\n".join([*_hub(outcome.metrics, folder), *_matched(outcome.metrics), *_worst(outcome.metrics)]), flush=True)
+    metrics = outcome.metrics
+    told = [headline(metrics, outcome.folder), *_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
+    if wanted is None or wanted.format == "text":
+        print("\n".join(told), flush=True)
+    else:
+        # What is for machines, or for a page, stands alone on stdout.
+        progress.note("\n".join(told))
+    if wanted is not None:
+        tell(wanted, outcome, matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
-    return outcome.metrics
+    verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+    return 0 if tell_failures(outcome.failures) and (verified or not require_verified) else 1
+
+
+def _refuse_result(folder: Path) -> None:
+    gold = folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
+    if gold.is_file() and (folder / "run.trec").is_file():
+        raise UsageError(
+            f"{folder} is a result, no labelled set",
+            expected="the folder of the set that it is a result of",
+            found=f"run.trec and {gold.name}",
+            remedy=f"score its rankings: recallbench evaluate --run {folder / 'run.trec'} --gold {gold}",
+        )
 
 
 def _hub(metrics: Metrics, folder: Path) -> list[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from recallbench.cli.columns import columns
+from recallbench.cli.screen import printable
+from recallbench.errors import RecallBenchError
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.report import figure, interval, saturation, system
 from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
@@ -44,6 +48,13 @@ def headline(metrics: Metrics, folder: Path) -> str:
     ]
     lines.append(f"report: {(folder / 'report.md').absolute()}")
     return "\n".join(lines)
+
+
+def tell_failures(failures: Mapping[str, RecallBenchError]) -> bool:
+    """Name on stderr each question that the store failed on, and why; whether there is none."""
+    for question, error in failures.items():
+        print(f"recallbench: question {question} failed: {printable(error.brief)}", file=sys.stderr)
+    return not failures
 
 
 def reproduction(record: ReproductionRecord, folder: Path) -> str:

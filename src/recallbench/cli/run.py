@@ -42,6 +42,7 @@ def run(
     folder: settings.Folder = None,
     label: settings.Label = None,
     with_text: settings.WithText = False,
+    keep_going: settings.KeepGoing = False,
     require_verified: settings.RequireVerified = False,
     dry_run: Annotated[bool, option("dry-run", "Walk the path on a miniature and say what a real run needs.")] = False,
     strict: settings.Strict = False,
@@ -51,7 +52,7 @@ def run(
 ) -> int:
     """Measure a store on a corpus and write a result folder that proves the number."""
     from recallbench.cli.bars import listener
-    from recallbench.cli.headline import headline, reproduction
+    from recallbench.cli.headline import headline, reproduction, tell_failures
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.experiment.dry import dry_run as rehearse
@@ -100,6 +101,7 @@ def run(
             reproduce=reproduce,
             allow_deviations=allowed,
             with_text=with_text,
+            keep_going=keep_going,
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),
         )
@@ -110,7 +112,8 @@ def run(
         print(headline(outcome.metrics, outcome.folder), flush=True)
         if outcome.reproduced is not None:
             print(reproduction(outcome.reproduced, outcome.folder), flush=True)
-        made.append(not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED (")))
+        holds = not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+        made.append(tell_failures(outcome.failures) and holds)
     if dry_run:
         return 0 if all(made) or not strict else 3
     return 0 if all(made) else 1

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from operator import ge
 from typing import Any
 
-from recallbench.errors import InputError
+from recallbench.errors import InputError, RecallBenchError
 from recallbench.evaluation.case import SHOWN, Case
 
 REMEDY = "return at most k distinct ids, or (id, score) pairs, best first"
@@ -21,7 +21,7 @@ class Answer:
 
     ids: tuple[Any, ...]
     scores: tuple[float, ...] | None = None
-    failure: InputError | None = None
+    failure: RecallBenchError | None = None
     """Why the case failed; it then counts as an empty ranking."""
 
 

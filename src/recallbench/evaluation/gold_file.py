@@ -12,7 +12,7 @@ from recallbench.errors import InputError
 from recallbench.evaluation.case import Case
 from recallbench.evaluation.records import KNOWN, Record, form_of, id_text, records
 from recallbench.reading import lines
-from recallbench.results.trec import read_qrels
+from recallbench.results.trec import Refused, read_qrels
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,15 @@ class Gold:
 def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
     """Every query of the file; raises InputError, naming the query, for one that is no case, unless `keep_going`."""
     given: Iterable[Record]
-    if form_of(path) == "trec":
-        judged = _beir(path) if _columns(path) == 3 else read_qrels(path)
-        given = [Record(query, None, {"relevant": grades}, path.name) for query, grades in judged.items()]
-    else:
-        given = records(path, "relevant")
-    cases: dict[str, Case] = {}
     refused: list[InputError] = []
+    if form_of(path) == "trec":
+        left_out = Refused() if keep_going else None
+        judged = _beir(path, left_out) if _columns(path) == 3 else read_qrels(path, left_out)
+        given = [Record(query, None, {"relevant": grades}, path.name) for query, grades in judged.items()]
+        refused += (left_out or {}).values()
+    else:
+        given = records(path, "relevant", refused.append if keep_going else None)
+    cases: dict[str, Case] = {}
     for record in given:
         try:
             if record.name in cases:
@@ -116,27 +118,39 @@ def _columns(path: Path) -> int:
     return next((len(line.split()) for _, line in lines(path) if line.strip()), 0)
 
 
-def _beir(path: Path) -> dict[str, dict[str, float]]:
-    """BEIR's three columns, with or without their header."""
+def _beir(path: Path, refused: Refused | None) -> dict[str, dict[str, float]]:
+    """BEIR's three columns, with or without their header; `refused` is as in `read_qrels`."""
     found: dict[str, dict[str, float]] = {}
-    for number, line in lines(path):
+    for number, line in lines(path, None if refused is None else refused.line):
         fields = line.split()
         if not fields or (number == 1 and fields[-1].lower() == "score"):
             continue
         try:
-            query, document, text = fields
-            grade = float(text)
-        except ValueError:
-            grade = math.nan
-        if not math.isfinite(grade):
-            raise InputError(
-                f"{path.name}, line {number}: no judgement", expected="query-id, corpus-id, score", found=line[:60]
-            )
-        if document in found.setdefault(query, {}):
-            raise InputError(
-                f"{path.name}, line {number}: judged twice",
-                expected=f"each id once for {query}",
-                found=f"{document} again",
-            )
-        found[query][document] = grade
-    return found
+            query, document, grade = _judgement(path, number, fields)
+            if document in found.setdefault(query, {}):
+                raise InputError(
+                    f"{path.name}, line {number}: judged twice",
+                    expected=f"each id once for {query}",
+                    found=f"{document} again",
+                )
+        except InputError as error:
+            if refused is None:
+                raise
+            refused.setdefault(fields[0], error)
+        else:
+            found[query][document] = grade
+    return {query: grades for query, grades in found.items() if not refused or query not in refused}
+
+
+def _judgement(path: Path, number: int, fields: list[str]) -> tuple[str, str, float]:
+    try:
+        query, document, text = fields
+        grade = float(text)
+    except ValueError:
+        grade = math.nan
+    if not math.isfinite(grade):
+        found = " ".join(fields)[:60]
+        raise InputError(
+            f"{path.name}, line {number}: no judgement", expected="query-id, corpus-id, score", found=found
+        )
+    return query, document, grade

@@ -6,7 +6,7 @@ one JSON object {query: {id: score}}, the dictionaries of ranx and ir_measures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -60,12 +60,21 @@ def form_of(path: Path) -> Form:
     )
 
 
-def records(path: Path, field: str) -> Iterator[Record]:
-    """Each query of a JSON file; in an object of objects what stands under a query is its `field`."""
+def records(path: Path, field: str, passed: Callable[[InputError], None] | None = None) -> Iterator[Record]:
+    """Each query of a JSON file; in an object of objects what stands under a query is its `field`.
+
+    Raises InputError, naming the line, for one that is no query; with `passed` it is told to that, and left out.
+    """
     if form_of(path) == "jsonl":
-        for number, line in lines(path):
-            if line.strip():
+        for number, line in lines(path, passed):
+            if not line.strip():
+                continue
+            try:
                 yield _record(parsed(line.removeprefix("\ufeff"), path, number), f"{path.name}, line {number}")
+            except InputError as error:
+                if passed is None:
+                    raise
+                passed(error)
         return
     for query, given in parsed(document(path), path).items():
         if not isinstance(given, (dict, list)):

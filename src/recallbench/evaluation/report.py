@@ -64,10 +64,12 @@ class Report:
     k: int
     matching: Matching
     candidates: int | None = None
-    """How many items could come back; without it there is no level of chance."""
+    """How many items could come back, at most; without it there is no level of chance."""
     texts: TextFindings | None = None
     """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
     notes: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
+    """What the intervals treat as dependent, case by case; None where the cases are independent."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -163,11 +165,19 @@ class Report:
 
     @cached_property
     def abstention(self) -> Abstention | None:
-        """How far the top score tells cases with nothing to find; None without such cases or without scores."""
-        abstain = [case.kind == ABSTENTION for case in self.cases]
-        if not any(abstain) or any(answer.ids and answer.scores is None for answer in self.answers):
+        """How far the top score tells cases with nothing to find; None without such cases or without scores.
+
+        A case that failed where nothing should be found is left out: failing is no way of finding nothing.
+        """
+        known = [
+            (answer, case.kind == ABSTENTION)
+            for case, answer in zip(self.cases, self.answers, strict=True)
+            if case.kind != ABSTENTION or answer.failure is None
+        ]
+        abstain = [flag for _, flag in known]
+        if not any(abstain) or any(answer.ids and answer.scores is None for answer, _ in known):
             return None
-        return abstention([one.scores[0] if one.scores else -math.inf for one in self.answers], abstain)
+        return abstention([one.scores[0] if one.scores else -math.inf for one, _ in known], abstain)
 
     def by(self, field: str | Callable[[Case], Hashable] = "kind") -> dict[str, Report]:
         """A report for each slice: by kind, by a label of the cases, or by what a function says of them."""
@@ -269,7 +279,7 @@ class Report:
         return self._known[measure]
 
     def _estimated(self, measures: Sequence[Measure]) -> tuple[Estimate, ...]:
-        found = estimates(measures, self.judged, None, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
+        found = estimates(measures, self.judged, self.clusters, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
         if self.candidates is not None:
             return found
         # Without knowing what else could have come back, neither says anything.
@@ -283,5 +293,6 @@ class Report:
             answers=tuple(self.answers[i] for i in chosen),
             judged=self.judged.select(mask),
             texts=None if self.texts is None else self.texts.select(chosen),
+            clusters=None if self.clusters is None else tuple(self.clusters[i] for i in chosen),
             notes=(),
         )

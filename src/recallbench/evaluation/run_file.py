@@ -12,7 +12,7 @@ from recallbench.evaluation.answer import Answer, checked
 from recallbench.evaluation.case import Case
 from recallbench.evaluation.records import Record, form_of, id_text, records
 from recallbench.reading import objects
-from recallbench.results.trec import read_run
+from recallbench.results.trec import Refused, read_run
 
 NAMED = 5
 """So many queries are named in a note."""
@@ -27,6 +27,8 @@ class Run:
     texts: Mapping[str, str]
     """What hits say, by id, where the file has it."""
     notes: tuple[str, ...]
+    refused: tuple[InputError, ...] = ()
+    """What is wrong with lines that answer no query of the gold."""
 
     @property
     def depth(self) -> int:
@@ -45,7 +47,7 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     answers: dict[int, Answer] = {}
     texts: dict[str, str] = {}
     strange: list[str] = []
-    refused: dict[str, InputError] = {}
+    refused = Refused()
     for record in _records(path, refused if keep_going else None):
         number = names.get(record.name)
         if number is None and record.query is not None:
@@ -68,6 +70,7 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     for query, reason in refused.items():
         if query in names:
             answers[names[query]] = Answer((), None, reason)
+    lost = [reason for query, reason in refused.items() if query not in names]
     if not answers:
         raise InputError(
             f"{path.name} answers no query of the gold",
@@ -81,7 +84,7 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
         notes.append(f"{path.name}: {_named(missing)} not answered, which counts as an empty ranking")
     if strange:
         notes.append(f"{path.name}: {_named(strange)} not in the gold, left out")
-    return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes))
+    return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost))
 
 
 def refuse_strange_ids(path: Path, run: Run, cases: Sequence[Case]) -> None:
@@ -116,10 +119,10 @@ def read_texts(path: Path) -> dict[str, str]:
     return found
 
 
-def _records(path: Path, refused: dict[str, InputError] | None) -> Iterable[Record]:
+def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
     if form_of(path) == "trec":
         return [Record(query, None, {"ranked": hits}, path.name) for query, hits in read_run(path, refused).items()]
-    return records(path, "ranked")
+    return records(path, "ranked", None if refused is None else refused.line)
 
 
 def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from recallbench import __version__
 from recallbench.errors import UsageError
-from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
 from recallbench.results.report import figure, share, table
@@ -104,13 +103,8 @@ def remarks(report: Report) -> list[str]:
             f"AUROC {figure(asked.auroc)} over {asked.n} and {asked.answerable} cases"
         )
     told += report.notes
-    return [*told, *(f"failed, counted as an empty ranking: {_brief(one)}" for one in report.answers if one.failure)]
-
-
-def _brief(answer: Answer) -> str:
-    """A failure in one line."""
-    error = answer.failure
-    return "" if error is None else f"{error.problem}; expected {error.expected}, found {error.found}"
+    failures = [one.failure for one in report.answers if one.failure is not None]
+    return [*told, *(f"failed, counted as an empty ranking: {one.brief}" for one in failures)]
 
 
 def document(report: Report, by: str | None = None) -> dict[str, Any]:

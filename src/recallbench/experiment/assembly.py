@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recallbench import __version__
 from recallbench.corpora.records import Survey
@@ -59,6 +59,8 @@ class Ingredients:
 def assemble(made_of: Ingredients) -> parts.Metrics:
     """Every figure of the result; gates and verdict still say nothing."""
     retrieval, rules, survey = made_of.retrieval, made_of.rules, made_of.survey
+    # In the order of the corpus, not in that of two calls.
+    failed = [one.id for one in retrieval.questions if one.id in retrieval.failures.reasons]
     found = figures(
         Answers(
             survey=survey,
@@ -72,6 +74,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             k=rules.default_k,
             depth=made_of.options.depth,
             limit=made_of.made.limit,
+            failed=frozenset(failed),
         )
     )
     return parts.Metrics(
@@ -110,10 +113,11 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             short_questions=found.short_questions,
             missing_hits=found.missing_hits,
             agreement=found.agreement,
+            failed=failed,
         ),
         deviations=[
             parts.DeviationPart(kind=one.kind, detail=one.detail)
-            for one in departures(made_of.made, made_of.corpus, rules)
+            for one in departures(replace(made_of.made, failures=len(failed)), made_of.corpus, rules)
         ],
         headline=found.headline,
         estimates=found.estimates,

@@ -42,5 +42,7 @@ class Options:
     """A published baseline to measure again, its own way, beside the result."""
     allow_deviations: frozenset[str] = frozenset()
     with_text: bool = False
+    keep_going: bool = False
+    """A question that the store fails on gets an empty ranking, and does not end the run."""
     cache_dir: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)

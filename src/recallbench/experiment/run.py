@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from recallbench.corpora.records import Corpus, Haystack, Survey
 from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder
-from recallbench.errors import Blocked
+from recallbench.errors import Blocked, InputError
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.opening import corpus_of, embed, embedder_of, store_of
@@ -45,6 +45,13 @@ class Outcome:
     folder: Path
     metrics: Metrics
     reproduced: ReproductionRecord | None = None
+    retrieval: Retrieval = field(default_factory=Retrieval, repr=False)
+    """What came back; empty for a run that was made before and is read from its folder."""
+
+    @property
+    def failures(self) -> Mapping[str, InputError | Blocked]:
+        """Why each question failed that the store failed on, in a run that kept going."""
+        return self.retrieval.failures.reasons
 
 
 def run(options: Options, progress: Progress, today: date) -> Outcome:
@@ -121,7 +128,7 @@ def _run(
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, choice.store, state.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)
-    return Outcome(folder, metrics, reproduced)
+    return Outcome(folder, metrics, reproduced, retrieval)
 
 
 def _again(
@@ -178,6 +185,7 @@ def _measure(
         calls=Calls(rules.default_k, options.depth),
         timings=timings,
         progress=progress,
+        keep_going=options.keep_going,
     )
     return retrieval, StoreState(
         store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence())

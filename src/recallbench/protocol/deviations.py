@@ -15,6 +15,7 @@ KINDS = {
     "depth": "rankings are not 50 deep",
     "limit": "only part of the questions was asked",
     "settings": "session settings differ from the protocol's",
+    "failures": "questions that the store failed on count as empty rankings",
     "reproduction": "a published figure was measured again under its own, flawed definition",
 }
 
@@ -61,6 +62,8 @@ class Configuration:
     limit: int | None
     reproduction: str = ""
     """The published baseline that was measured again beside the result; empty where none was."""
+    failures: int = 0
+    """Questions that the store failed on, in a run that kept going."""
 
 
 def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
@@ -83,6 +86,9 @@ def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[
         found.append(Deviation("depth", f"rankings are {made.depth} deep instead of {rules.mrr_depth}"))
     if made.limit is not None:
         found.append(Deviation("limit", f"only the first {made.limit} questions were asked"))
+    if made.failures:
+        told = "1 question" if made.failures == 1 else f"{made.failures} questions"
+        found.append(Deviation("failures", f"the store failed on {told}, counted as empty rankings"))
     if made.reproduction:
         found.append(
             Deviation("reproduction", f"{made.reproduction}, in reproduction.md: a flawed definition, never citable")

@@ -94,6 +94,12 @@ class RetrievalPart(_Part):
     short_questions: int = Field(description="questions answered with fewer hits than the haystack and depth allow")
     missing_hits: int = Field(description="hits missing in total from those, over all calls")
     agreement: AgreementPart | None = Field(description="top 10 of the two calls; null where one call serves both")
+    failed: list[str] = Field(
+        default=[],
+        # A run without failures has the bytes it had before runs could keep going.
+        exclude_if=lambda found: not found,
+        description="questions that the store failed on, which count as empty rankings",
+    )
 
 
 class EstimatePart(_Part):

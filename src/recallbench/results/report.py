@@ -367,6 +367,9 @@ def _retrieval(metrics: Metrics) -> list[str]:
         lines.append(
             f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**"
         )
+    if made.failed:
+        named = ", ".join(f"`{id}`" for id in made.failed)
+        lines.append(f"**The store failed on {len(made.failed)} of them, counted as empty rankings: {named}.**")
     return lines
 
 

@@ -13,7 +13,15 @@ from recallbench.reading import lines
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
-def read_run(path: Path, refused: dict[str, InputError] | None = None) -> dict[str, list[tuple[str, float]]]:
+class Refused(dict[str, InputError]):
+    """Questions that are left out, and why; a line that names none stands there under its place."""
+
+    def line(self, error: InputError) -> None:
+        """Note a line that can't be read at all."""
+        self.setdefault(error.problem, error)
+
+
+def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple[str, float]]]:
     """Ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
 
     The order is by score descending, then by the rank that the file states, then as it stands there. A document that
@@ -21,7 +29,7 @@ def read_run(path: Path, refused: dict[str, InputError] | None = None) -> dict[s
     """
     found: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
-    for number, fields in _rows(path, 6, "question Q0 document rank score tag"):
+    for number, fields in _rows(path, 6, "question Q0 document rank score tag", refused):
         try:
             question, document, rank, score = _hit(path, number, fields, seen)
         except InputError as error:
@@ -50,30 +58,37 @@ def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]])
     return question, document, int(rank), value
 
 
-def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+def read_qrels(path: Path, refused: Refused | None = None) -> dict[str, dict[str, int]]:
     """Grades by question and document; a question none of whose documents has a grade above 0 is kept.
 
-    Raises InputError, naming the line, for what is no TREC judgement.
+    Raises InputError, naming the line, for what is no TREC judgement; `refused` is as in `read_run`.
     """
     found: dict[str, dict[str, int]] = {}
-    for number, (question, _, document, grade) in _rows(path, 4, "question 0 document grade"):
-        if not _WHOLE.fullmatch(grade):
-            raise _refusal(path, number, "a whole number in the fourth column", grade)
+    for number, (question, _, document, grade) in _rows(path, 4, "question 0 document grade", refused):
         judged = found.setdefault(question, {})
-        if document in judged:
-            raise _refusal(path, number, f"each document once for {question}", f"{document} again")
-        judged[document] = int(grade)
-    return found
-
-
-def _rows(path: Path, columns: int, form: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in lines(path):
-        fields = line.split()
-        if not fields:
+        if not _WHOLE.fullmatch(grade):
+            error = _refusal(path, number, "a whole number in the fourth column", grade)
+        elif document in judged:
+            error = _refusal(path, number, f"each document once for {question}", f"{document} again")
+        else:
+            judged[document] = int(grade)
             continue
-        if len(fields) != columns:
-            raise _refusal(path, number, f"{columns} columns: {form}", f"{len(fields)}")
-        yield number, fields
+        if refused is None:
+            raise error
+        refused.setdefault(question, error)
+    return {question: grades for question, grades in found.items() if not refused or question not in refused}
+
+
+def _rows(path: Path, columns: int, form: str, refused: Refused | None) -> Iterator[tuple[int, list[str]]]:
+    for number, line in lines(path, None if refused is None else refused.line):
+        fields = line.split()
+        if len(fields) == columns:
+            yield number, fields
+        elif fields:
+            error = _refusal(path, number, f"{columns} columns: {form}", f"{len(fields)}")
+            if refused is None:
+                raise error
+            refused.setdefault(fields[0], error)
 
 
 def _number(text: str) -> float | None:

@@ -6,10 +6,12 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedded, Embedder
 from recallbench.progress import Advance, Progress
+from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.ranking import Ranking, ranking
 from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
@@ -53,6 +55,7 @@ class Retrieval:
     """As the store stated it before the first item went in."""
     seen: SegmentTokens | None = None
     timings: Timings = field(default_factory=Timings)
+    failures: Failures = field(default_factory=Failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,19 @@ def retrieve(
     calls: Calls,
     timings: Timings,
     progress: Progress,
+    keep_going: bool = False,
 ) -> Retrieval:
     """Ingest every haystack, then ask every question; `expected` is how many those are.
+
+    Raises what the store raises on a question; with `keep_going` such a question gets an empty ranking, and stands in
+    `failures`. A store that stays out of reach, or answers nothing at all, ends the run in any case.
 
     `control` is the lexical one; None where the store under test is that very one, which then is its own control.
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
-    result = Retrieval(short=None if store.prefix_stable else [], timings=timings)
+    failures = Failures(keep_going=keep_going)
+    result = Retrieval(short=None if store.prefix_stable else [], timings=timings, failures=failures)
     result.seen = SegmentTokens() if embedder is not None else None
     ids, used = OpaqueIds(), hashlib.sha256()
     timed = sampled(expected) if expected else frozenset()
@@ -97,9 +105,13 @@ def retrieve(
             embedded = embedder.lookup([s.text for s in haystack.segments], "passage") if embedder is not None else None
             if embedded is not None and result.seen is not None:
                 _note_tokens(result.seen, haystack, embedded)
-            with result.timings.phase("ingest"):
-                store.ingest(items, embedded.vectors if embedded is not None and store.needs_vectors else None)
             questions = haystack.questions
+            passages = embedded.vectors if embedded is not None and store.needs_vectors else None
+            with result.timings.phase("ingest"):
+                if store.one_scope_at_a_time:
+                    failures.attempt([q.id for q in questions], partial(store.ingest, items, passages), None)
+                else:
+                    store.ingest(items, passages)
             asked_vectors = (
                 embedder.lookup([q.text for q in questions], "query").vectors
                 if embedder is not None and questions
@@ -117,7 +129,7 @@ def retrieve(
             if control is not None:
                 with result.timings.phase("control"):
                     control.ingest(items, None)
-                    result.control += _answers(control, asked, calls.depth, lambda done: None)
+                    result.control += _answers(control, asked, calls.depth, lambda done: None, Failures())
                     control.forget(place.scope)
             if store.one_scope_at_a_time:
                 _ask(store, asked, calls, result, advance, timed)
@@ -130,6 +142,7 @@ def retrieve(
             store.ready()
         with progress.stage("asking", expected, "questions") as advance:
             _ask(store, waiting, calls, result, advance, timed)
+    failures.refuse_all_failed(len(result.questions))
     result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
     if control is None:
         result.control = result.rankings
@@ -139,32 +152,52 @@ def retrieve(
 def _ask(
     store: Store, asked: Sequence[_Asked], calls: Calls, result: Retrieval, advance: Advance, timed: frozenset[int]
 ) -> None:
-    offset = len(result.rankings)
+    offset, failures = len(result.rankings), result.failures
     sample = [one for i, one in enumerate(asked, start=offset) if i in timed]
     for one in sample[:COLD_SAMPLE]:
         result.timings.cold = store.chill()
         if result.timings.cold:
             break
-        _time(store, [one], calls, result.timings, "cold")
+        _time(store, [one], calls, result.timings, "cold", failures)
     with result.timings.phase("search"):
-        result.rankings += _answers(store, asked, calls.depth, advance)
-        if result.short is not None:
-            result.short += _answers(store, asked, calls.k, lambda done: None)
-    _time(store, sample, calls, result.timings, "warm")
+        deep = list(_answers(store, asked, calls.depth, advance, failures))
+        short = [] if result.short is None else list(_answers(store, asked, calls.k, lambda done: None, failures))
+    result.rankings += failures.emptied(deep)
+    if result.short is not None:
+        result.short += failures.emptied(short)
+    _time(store, sample, calls, result.timings, "warm", failures)
 
 
-def _time(store: Store, sample: Sequence[_Asked], calls: Calls, timings: Timings, state: str) -> None:
+def _time(
+    store: Store, sample: Sequence[_Asked], calls: Calls, timings: Timings, state: str, failures: Failures
+) -> None:
     for one in sample:
+        if one.question.id in failures.reasons:
+            continue
         started = time.perf_counter()
-        store.search(one.query, calls.depth)
-        timings.sample.append(QueryTime(one.question.id, state, 1000 * (time.perf_counter() - started)))
+        # What fails here alone was answered all the same; it has no time, that is all.
+        if failures.attempt([], partial(store.search, one.query, calls.depth), None) is not None:
+            timings.sample.append(QueryTime(one.question.id, state, 1000 * (time.perf_counter() - started)))
 
 
-def _answers(store: Store, asked: Sequence[_Asked], k: int, advance: Advance) -> Iterator[Ranking]:
+def _answers(store: Store, asked: Sequence[_Asked], k: int, advance: Advance, failures: Failures) -> Iterator[Ranking]:
+    if failures.keep_going:
+        for one in asked:
+            answer = partial(_answer, store, one, k)
+            nothing = Ranking(one.question.id, (), ())
+            known = one.question.id in failures.reasons
+            yield nothing if known else failures.attempt([one.question.id], answer, nothing)
+            advance(1)
+        return
     answers: Iterator[list[Hit]] = store.search_many([one.query for one in asked], k)
     for one, hits in zip(asked, answers, strict=True):
         yield ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
         advance(1)
+
+
+def _answer(store: Store, one: _Asked, k: int) -> Ranking:
+    (hits,) = store.search_many([one.query], k)
+    return ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
 
 
 def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embedded) -> None:

@@ -156,6 +156,7 @@ class Case:
             k=self.rules.default_k,
             depth=self.metrics.retrieval.depth,
             limit=self.metrics.retrieval.limit,
+            failed=frozenset(self.metrics.retrieval.failed),
         )
 
     @_Kept
@@ -177,6 +178,7 @@ class Case:
                 depth=made.retrieval.depth,
                 limit=made.retrieval.limit,
                 reproduction=made.reproduction or "",
+                failures=len(made.retrieval.failed),
             ),
             self.corpus,
             self.rules,

@@ -96,6 +96,8 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
     if wrong:
         yield f"{folder}: {wrong[0]}; `recallbench audit` tells more"
     retrieval = metrics.retrieval
+    if retrieval.failed:
+        yield f"{folder}: the store failed on {len(retrieval.failed)} questions, counted as empty rankings"
     if retrieval.missing_hits:
         yield (
             f"{folder}: {retrieval.short_questions} questions were answered with fewer hits than asked for, "

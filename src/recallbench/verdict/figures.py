@@ -39,6 +39,8 @@ class Answers:
     k: int
     depth: int
     limit: int | None
+    failed: frozenset[str] = frozenset()
+    """Ids of questions that the store failed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +311,15 @@ def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.Abste
     flags = [question.abstention for question in answers.questions]
     if not any(flags):
         return None
-    # Nobody knows whether a question that no expected text gave gold can be answered.
-    known = [i for i, question in enumerate(answers.questions) if question.gold or question.abstention]
+    # Nobody knows whether a question that no expected text gave gold can be answered; and a store that fails where
+    # nothing should be found has not thereby held its tongue.
+    known = [
+        i
+        for i, question in enumerate(answers.questions)
+        if question.gold or (question.abstention and question.id not in answers.failed)
+    ]
+    if not any(flags[i] for i in known):
+        return None
     found = abstention(
         [scores[0] if (scores := answers.rankings[i].scores) else -math.inf for i in known],
         [flags[i] for i in known],

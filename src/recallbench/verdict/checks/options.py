@@ -35,6 +35,8 @@ def options(case: Case) -> Finding:
     if asked.get("weights") is not None and parse_weights(str(asked["weights"])) != DEFAULT_WEIGHTS:
         pairs["variant"] = (True, bool(made.store.variant))
     found = [f"{name}: {one} asked for, {other} stated" for name, (one, other) in pairs.items() if one != other]
+    if made.retrieval.failed and asked.get("keep_going") is not True:
+        found.append(f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed")
     if made.store.variant and not variant:
         found.append(f"variant: {made.store.variant} stated, nothing like it asked for")
     found += _command(case.environment.get("command"), asked)

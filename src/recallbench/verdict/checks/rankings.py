@@ -75,6 +75,7 @@ def length(case: Case) -> Finding:
             missing += allowed - len(hits)
             short.add(row.question_id)
     stated = case.metrics.retrieval
+    found += _failed(case)
     if (missing, len(short)) != (stated.missing_hits, stated.short_questions):
         found.append(
             f"{missing} hits are missing from {len(short)} questions ({', '.join(sorted(short)[:3])}), "
@@ -82,6 +83,16 @@ def length(case: Case) -> Finding:
         )
     declared = f", but for {missing} declared missing from {len(short)} questions" if missing else ""
     return listed(found, f"min({stated.depth}, haystack) in every ranking{declared}")
+
+
+def _failed(case: Case) -> Iterator[str]:
+    """Questions that are said to have failed were asked, and have no ranking."""
+    stated, asked = case.metrics.retrieval.failed, [question.id for question in case.questions]
+    answered = {row.question_id for row, hits, _ in _calls(case) if hits}
+    yield from (f"{id}: declared failed, but has a ranking" for id in stated if id in answered)
+    yield from (f"{id}: declared failed, but was not asked" for id in set(stated) - set(asked))
+    if stated != [id for id in asked if id in stated]:
+        yield "the failed questions are not in the order of the questions, each once"
 
 
 def _calls(case: Case) -> Iterator[tuple[Row, list[HitRow], int]]:

@@ -1,0 +1,100 @@
+"""How scores are asked to be shown, and showing them: the table of queries, k against k, one run against another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from recallbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from recallbench.evaluation.report import Report
+    from recallbench.evaluation.tradeoff import Tradeoff
+
+Format = Literal["text", "markdown", "csv", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options that say what is shown, found to make sense together."""
+
+    k: int
+    by: str | None
+    format: Format
+    ks: tuple[int, ...]
+    """Depths to hold against each other; empty where none are."""
+    plot: Path | None
+
+    @classmethod
+    def of(
+        cls, k: int, by: str | None, format: Format, ks: str | None, plot: Path | None, *, comparing: bool
+    ) -> Wanted:
+        """As given on a command line; raises UsageError, saying what would work."""
+        from recallbench.evaluation.judging import depth_of
+
+        depths = _depths(ks)
+        if plot is not None and not depths:
+            raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
+        if plot is not None and plot.suffix.lower() != ".svg":
+            remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
+            raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
+        if format == "csv" and (depths or comparing):
+            raise UsageError(
+                "CSV holds one table, that of the queries",
+                expected="no --ks and no --compare, or another form",
+                found="--format csv",
+                remedy="--format json holds everything",
+            )
+        return cls(depth_of(k), by, format, depths, plot)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One run against another, in each form."""
+
+    document: dict[str, Any]
+    text: Sequence[str]
+    markdown: Sequence[str]
+
+
+def show(
+    wanted: Wanted,
+    report: Report,
+    tradeoff: Tradeoff | None,
+    compared: Compared | None,
+    more: dict[str, Any] | None = None,
+) -> None:
+    """Print everything on stdout and draw the plot; `more` goes into JSON."""
+    from recallbench.evaluation.table import document, grid, render
+
+    if tradeoff is not None and wanted.plot is not None:
+        from recallbench.evaluation.tradeoff_plot import draw
+
+        wanted.plot.write_text(draw(tradeoff), encoding="utf-8")
+    if wanted.format == "json":
+        found = {**(more or {}), **document(report, wanted.by)}
+        if tradeoff is not None:
+            found["ks"] = tradeoff.document()
+        if compared is not None:
+            found["compare"] = compared.document
+        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    print(render(report, wanted.format, wanted.by), end="")
+    markdown = wanted.format == "markdown"
+    if tradeoff is not None:
+        header, *rows = tradeoff.rows()
+        print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
+    if compared is not None:
+        print("\n" + "\n".join(compared.markdown if markdown else compared.text))
+
+
+def _depths(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
+        raise UsageError("--ks are depths", expected="whole numbers with commas, as 1,3,5,10,20", found=text)
+    return tuple(int(word) for word in words)

@@ -1,0 +1,95 @@
+"""The report of what a store answered to a corpus: the figures of its result, at any k, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recallbench.corpora.records import Question
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.evaluation.answer import Answer
+from recallbench.evaluation.case import ABSTENTION, Case
+from recallbench.evaluation.report import Report
+from recallbench.evaluation.tradeoff import Tradeoff
+from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.text_matching import Matching
+
+FIELDS = ("kind", "tenant", "scope")
+"""What the queries of a set can be told apart by."""
+REMEDY = "ask deeper with --depth, or choose a smaller k"
+
+
+class StoreRun:
+    """Rankings of one or two calls for each question, to be looked at with several k."""
+
+    def __init__(self, retrieval: Retrieval, matching: Matching, *, k: int, depth: int) -> None:
+        """`k` and `depth` are those of the calls."""
+        self._retrieval = retrieval
+        self._matching = matching
+        clusters = tuple(one.cluster for one in retrieval.questions)
+        self._clusters = clusters if any(clusters) else None
+        self._calls = [(depth, retrieval.rankings)]
+        if retrieval.short is not None:
+            self._calls.insert(0, (k, retrieval.short))
+
+    def report(self, k: int) -> Report:
+        """Every measure at k, from the shallowest call that reaches it (clarification 15)."""
+        refuse_beyond([k], self._calls[-1][0])
+        depth, rankings = next(call for call in self._calls if call[0] >= k)
+        questions = self._retrieval.questions
+        grades = [one.grades for one in questions]
+        failed: Mapping[str, RecallBenchError] = self._retrieval.failures.reasons
+        return Report(
+            tuple(_case(one) for one in questions),
+            tuple(
+                _answer(one, ranking, failed.get(one.id))
+                for one, ranking in zip(questions, self._retrieval.rankings, strict=True)
+            ),
+            judge(
+                [one.positions for one in rankings],
+                [one.gold for one in questions],
+                self._retrieval.candidates,
+                depth,
+                grades if any(grades) else None,
+            ),
+            k,
+            self._matching,
+            max(self._retrieval.candidates, default=None),
+            clusters=self._clusters,
+        )
+
+    def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
+        """What a larger k buys and costs."""
+        found = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
+        return Tradeoff(tuple(point for one in found for point in one.points), found[0].matching, found[0].n)
+
+
+def refuse_beyond(ks: Sequence[int], depth: int) -> None:
+    """Raise UsageError for a k that rankings of this depth can't tell of."""
+    if max(ks) > depth:
+        raise UsageError(
+            f"k = {max(ks)} is beyond the rankings",
+            expected=f"{depth} or less, as deep as the store is asked",
+            found=str(max(ks)),
+            remedy=REMEDY,
+        )
+
+
+def _case(question: Question) -> Case:
+    scope = question.scope
+    labels = {"scope": scope, **({"tenant": question.tenant} if question.tenant else {})}
+    grades = {f"{scope}/{position}": grade for position, grade in question.grades.items()}
+    return Case(
+        question.text,
+        [f"{scope}/{position}" for position in sorted(question.gold)],
+        grades or None,
+        question.expected or None,
+        ABSTENTION if question.abstention else question.kind or None,
+        question.id,
+        labels,
+    )
+
+
+def _answer(question: Question, ranking: Ranking, failure: RecallBenchError | None) -> Answer:
+    return Answer(tuple(f"{question.scope}/{one}" for one in ranking.positions), ranking.scores or None, failure)

@@ -1,0 +1,53 @@
+"""Questions that a store fails on: the first one ends a run, unless it is to keep going."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from recallbench.errors import Blocked, InputError
+from recallbench.retrieval.ranking import Ranking
+
+UNREACHED = 3
+"""So many times in a row a store may be out of reach before a run that keeps going ends all the same."""
+
+_T = TypeVar("_T")
+
+
+class Failures:
+    """The questions that got no answer, and why."""
+
+    def __init__(self, *, keep_going: bool = False) -> None:
+        self.keep_going = keep_going
+        self.reasons: dict[str, InputError | Blocked] = {}
+        """By question id, in the order in which they failed."""
+        self._unreached = 0
+
+    def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T) -> _T:
+        """What `act` returns; with `keep_going` its failure is noted for these questions, and `otherwise` returned."""
+        try:
+            found = act()
+        except (InputError, Blocked) as error:
+            self._unreached = self._unreached + 1 if isinstance(error, Blocked) else 0
+            if not self.keep_going or self._unreached >= UNREACHED:
+                raise
+            for question in questions:
+                self.reasons.setdefault(question, error)
+            return otherwise
+        self._unreached = 0
+        return found
+
+    def emptied(self, rankings: Sequence[Ranking]) -> list[Ranking]:
+        """The rankings, those of failed questions empty: one call that came through makes no answer."""
+        return [Ranking(one.question_id, (), ()) if one.question_id in self.reasons else one for one in rankings]
+
+    def refuse_all_failed(self, asked: int) -> None:
+        """Raise the first failure where not one question was answered: nothing was measured then."""
+        if self.reasons and len(self.reasons) >= asked:
+            first = next(iter(self.reasons.values()))
+            raise type(first)(
+                f"not one of {asked} questions was answered; the first: {first.problem}",
+                expected=first.expected,
+                found=first.found,
+                remedy=first.remedy,
+            )

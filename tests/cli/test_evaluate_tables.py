@@ -1,0 +1,166 @@
+"""`recallbench evaluate DIR` with the options of a table: --k, --by, --ks, --compare, --format, --plot."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import EXPECTING, SAYING, beir, short
+
+FICKLE = """
+def open_memory(items, vectors):
+    def search(query, k):
+        # Asked for 10 it is another ranker than asked for 50.
+        ranked = items if k == 10 else items[::-1]
+        return [(item.id, -float(place)) for place, item in enumerate(ranked[:k])]
+    return search
+open_memory.needs_vectors = False
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    beir(tmp_path / "team")
+    return tmp_path
+
+
+def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_result(place: Path) -> None:
+    words = ("--store", "bm25", "--folder", "result", "--k", "2", "--by", "tenant")
+    done = recallbench("evaluate", "team", *words, cwd=place)
+    assert done.returncode == 0
+    headline, table = done.stdout.split("4 cases, k = 2, matching: id\n")
+    assert "recall@10  recall_any@10  1.0000" in headline
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line}
+    # q1 has two relevant documents, of which the ferry alone is among the first two.
+    assert rows["query"] == ["kind", "recall_frac@2", "precision@2", "mrr", "ndcg@2"]
+    assert rows["q1"] == ["travel", "0.50", "0.50", "1.00", "0.76"]
+    assert rows["q4"] == ["abstention", "–", "–", "–", "–"]
+    assert rows["MEAN"] == ["0.83", "0.50", "1.00", "0.92"]
+    assert rows["north"] == ["2", "0.7500", "0.5000", "1.0000", "0.8801"]
+    assert rows["south"] == ["1", "1.0000", "0.5000", "1.0000", "1.0000"]
+
+
+def test_json_holds_everything_and_nothing_else_is_on_stdout(place: Path) -> None:
+    words = (
+        "--store",
+        "bm25",
+        "--folder",
+        "result",
+        "--format",
+        "json",
+        "--by",
+        "kind",
+        "--ks",
+        "1,5",
+        "--plot",
+        "k.svg",
+    )
+    done = recallbench("evaluate", "team", *words, cwd=place)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert "report: " in done.stderr
+    assert found["result"] == "result"
+    assert found["corpus"].startswith("labelled/team@")
+    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    stated = {one["measure"]: one for one in metrics["estimates"]["overall"]}
+    shown = {one["measure"]: one for one in found["estimates"]}
+    for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
+        for part in ("value", "low", "high", "chance", "ceiling", "n", "method"):
+            expected = stated[name][part]
+            assert shown[name][part] == (pytest.approx(expected) if isinstance(expected, float) else expected), name
+    assert found["by"]["kind"]["travel"]["n"] == 2
+    assert found["ks"]["best_k_by_f1"] == 1
+    assert found["ks"]["points"][0]["precision@1"] == 1.0
+    assert (place / "k.svg").read_text().startswith("<?xml")
+
+
+def test_csv_and_markdown_are_the_table_alone(place: Path) -> None:
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--format")
+    told = recallbench(*words, "csv", cwd=place)
+    rows = list(csv.DictReader(told.stdout.splitlines()))
+    assert [row["query"] for row in rows] == ["q1", "q2", "q3", "q4", "MEAN"]
+    assert rows[0]["recall_frac@10"] == "1.0"
+    assert told.stderr == ""
+    told = recallbench(*words, "markdown", "--k", "3", cwd=place)
+    assert told.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
+
+
+def test_a_change_is_held_against_an_earlier_result(place: Path) -> None:
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place).returncode == 0
+    words = ("--store", "exact", "--embedder", "hash", "--compare", "before")
+    done = recallbench("evaluate", "team", *words, "--folder", "after", cwd=place)
+    assert done.returncode == 0
+    assert "A against B" not in done.stdout.split("A: before")[0]
+    assert "A: before, bm25" in done.stdout
+    assert "B: after, exact" in done.stdout
+    assert "they differ in store: bm25 against exact" in done.stdout
+    done = recallbench("evaluate", "team", *words, "--folder", "again", "--format", "json", cwd=place)
+    compared = json.loads(done.stdout)["compare"]
+    row = next(one for one in compared["measures"] if one["measure"] == "mrr@50")
+    assert row["difference"] == pytest.approx(-1 / 6)
+
+
+def test_an_earlier_result_of_something_else_is_refused_before_the_store_works(place: Path) -> None:
+    beir(place / "other", queries=[{"_id": "q1", "tenant": "north", "text": "When?"}], test="q1\toslo\t1\n")
+    assert recallbench("evaluate", "other", "--store", "bm25", "--folder", "before", cwd=place).returncode == 0
+    words = ("--store", "bm25", "--folder", "after", "--compare")
+    refused = recallbench("evaluate", "team", *words, "before", cwd=place)
+    assert refused.returncode == 2
+    assert "before is a result of something else" in refused.stderr
+    assert not (place / "after").exists()
+    assert recallbench("evaluate", "team", *words, "nowhere", cwd=place).returncode == 2
+
+
+def test_a_table_by_text_and_one_by_id_are_no_match(tmp_path: Path) -> None:
+    short(tmp_path / "texts", EXPECTING, SAYING)
+    words = ("evaluate", "texts", "--store", "bm25", "--match", "tokens")
+    done = recallbench(*words, "--folder", "tokens", "--k", "2", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "4 cases, k = 2, matching: tokens f1>=0.3" in done.stdout
+    refused = recallbench(*words, "--match-threshold", "0.5", "--compare", "tokens", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "is a result of something else" in refused.stderr
+
+
+def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place: Path) -> None:
+    (place / "fickle.py").write_text(FICKLE)
+    words = ("--store", "python:fickle:open_memory", "--folder", "result", "--format", "json", "--ks", "1,10,20", "-q")
+    found = json.loads(recallbench("evaluate", "team", *words, cwd=place).stdout)
+    stated = {
+        one["measure"]: one["value"]
+        for one in json.loads((place / "result" / "metrics.json").read_text())["estimates"]["overall"]
+    }
+    points = {one["k"]: one for one in found["ks"]["points"]}
+    # In file order q1's ferry is first, q3's train too; from behind neither is.
+    assert points[1]["recall_frac@1"] == pytest.approx((1 / 2 + 0 + 1) / 3)
+    assert points[10]["recall_frac@10"] == pytest.approx(stated["recall_frac@10"])
+    mean = found["mean"]["mrr@10"]
+    assert mean == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert mean != pytest.approx(stated["mrr@50"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--k", "60"), "k = 60 is beyond the rankings"),
+        (("--ks", "1,60"), "k = 60 is beyond the rankings"),
+        (("--k", "0"), "k is how many hits are asked for"),
+        (("--by", "colour"), "queries of a set can't be told apart by colour"),
+        (("--plot", "k.svg"), "--plot draws what --ks works out"),
+        (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
+    ],
+)
+def test_wrong_use(place: Path, words: tuple[str, ...], told: str) -> None:
+    done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=place)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_result_is_no_labelled_set(place: Path) -> None:
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=place).returncode == 0
+    done = recallbench("evaluate", "result", "--k", "3", cwd=place)
+    assert done.returncode == 2
+    assert "result is a result, no labelled set" in done.stderr
+    assert "recallbench evaluate --run result/run.trec --gold result/qrels.graded.trec" in done.stderr

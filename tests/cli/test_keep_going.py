@@ -1,0 +1,122 @@
+"""`--keep-going`: one question that a store fails on does not lose the others, and nobody can overlook it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import beir
+from recallbench.results.manifest import build
+from recallbench.results.metrics import Metrics
+from recallbench.verdict.audit import audit
+
+MEMORY = """
+def open_memory(items, vectors):
+    def search(query, k):
+        if query.text in FAILING:
+            raise RuntimeError("out of luck")
+        words = set(query.text.lower().split())
+        found = [(item.id, float(len(words & set(item.text.lower().split())))) for item in items]
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
+    return search
+open_memory.needs_vectors = False
+FAILING = {%s}
+"""
+FERRY, BICYCLE = "When does the ferry leave?", "Who sells the blue bicycle?"
+
+
+def run(place: Path, *words: str, failing: tuple[str, ...] = (FERRY,)) -> tuple[int, str, str]:
+    (place / "moody.py").write_text(MEMORY % ", ".join(map(repr, failing)))
+    if not (place / "team").exists():
+        beir(place / "team")
+    store = ("--store", "python:moody:open_memory", "--folder", "result")
+    done = recallbench("evaluate", "team", *store, *words, cwd=place)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def gone_on(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[int, str, str]]:
+    place = tmp_path_factory.mktemp("gone_on")
+    return place, run(place, "--keep-going", "--k", "3")
+
+
+def test_without_it_the_run_ends_and_writes_nothing(tmp_path: Path) -> None:
+    code, _, said = run(tmp_path)
+    assert code == 2
+    assert FERRY in said
+    assert "out of luck" in said
+    assert not (tmp_path / "result").exists()
+
+
+def test_the_others_are_scored_and_the_failure_is_named_everywhere(
+    gone_on: tuple[Path, tuple[int, str, str]],
+) -> None:
+    place, (code, printed, said) = gone_on
+    assert code == 1
+    assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in said
+    assert "found RuntimeError: out of luck" in said
+    assert "deviation: failures: the store failed on 1 question, counted as empty rankings" in printed
+    assert "q1 (failed)  travel               0.00" in printed
+    metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
+    assert metrics.retrieval.failed == ["q1"]
+    # Two of three answerable questions found what they look for.
+    assert metrics.headline[0].estimate.value == pytest.approx(2 / 3)
+    rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
+    assert {row["question_id"]: len(row["hits"]) for row in rows} == {"q1": 0, "q2": 3, "q3": 2, "q4": 2}
+    report = (place / "result" / "report.md").read_text()
+    assert "**The store failed on 1 of them, counted as empty rankings: `q1`.**" in report
+    # The reason may hold words of the question: it is told, and not written down.
+    assert "out of luck" not in "".join(path.read_text() for path in (place / "result").iterdir())
+
+
+def test_the_audit_holds_failures_to_the_rankings(gone_on: tuple[Path, tuple[int, str, str]], tmp_path: Path) -> None:
+    place, _ = gone_on
+    genuine = audit(place / "result", corpus_files=[place / "team"], environ={})
+    assert [check.code for check in genuine.checks if check.status != "pass"] == ["RB-COMMITTED"]
+
+    def codes(name: str, failed: list[str], keep_going: bool = True) -> set[str]:
+        forged = tmp_path / name
+        shutil.copytree(place / "result", forged)
+        metrics = json.loads((forged / "metrics.json").read_text())
+        metrics["retrieval"]["failed"] = failed
+        (forged / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n")
+        around = json.loads((forged / "environment.json").read_text())
+        around["options"]["keep_going"] = keep_going
+        (forged / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
+        (forged / "manifest.json").write_text(build(forged))
+        found = audit(forged, corpus_files=[place / "team"], environ={})
+        return {check.code for check in found.checks if check.status == "fail"}
+
+    assert "RB-DEVIATIONS" in codes("hidden", [])
+    assert "RB-LENGTH" in codes("answered", ["q2"])
+    assert "RB-LENGTH" in codes("unknown", ["q1", "q9"])
+    assert "RB-LENGTH" in codes("twice", ["q1", "q1"])
+    assert "RB-OPTIONS" in codes("not_asked_for", ["q1"], keep_going=False)
+
+
+def test_a_failure_where_nothing_should_be_found_is_no_merit(tmp_path: Path) -> None:
+    code, printed, _ = run(tmp_path, "--keep-going", "--k", "3", failing=(BICYCLE,))
+    assert code == 1
+    assert "abstention:" not in printed
+    metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
+    assert metrics.abstention is None
+    assert metrics.headline[0].estimate.value == 1.0
+
+
+def test_where_every_question_fails_there_is_no_result(tmp_path: Path) -> None:
+    questions = (FERRY, BICYCLE, "Where does it rain?", "When does the train leave?")
+    code, _, said = run(tmp_path, "--keep-going", failing=questions)
+    assert code == 2
+    assert "not one of 4 questions was answered; the first: `moody:open_memory` failed" in said
+    assert not (tmp_path / "result").exists()
+
+
+def test_run_takes_it_too(tmp_path: Path) -> None:
+    (tmp_path / "moody.py").write_text(MEMORY % repr("What mishaps did Nadia have on two wheels?"))
+    words = ("--store", "python:moody:open_memory", "--folder", "result", "--keep-going")
+    done = recallbench("run", "canary-locomo", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "recallbench: question canary-1/q10 failed: " in done.stderr
+    assert "short: 1 questions got fewer hits" in done.stdout
