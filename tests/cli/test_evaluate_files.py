@@ -164,6 +164,21 @@ def test_whether_a_change_helped(place: Path) -> None:
     assert "recall_frac@2: no case changed" in told
 
 
+def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
+    gold = {f"q{n}": ["a"] for n in range(30)}
+    write(place, "thirty.json", json.dumps(gold))
+    write(place, "six.json", json.dumps({q: ["x", "a"] if n < 6 else ["a"] for n, q in enumerate(gold)}))
+    words = ("--gold", "thirty.json", "--k", "2", "--compare", "thirty.json")
+    found = json.loads("\n".join(table(place, "--run", "six.json", *words, "--format", "json")))["compare"]
+    mrr = next(one for one in found["measures"] if one["measure"] == "mrr@2")
+    assert mrr["low"] > 0
+    assert mrr["p"] == 2 / 2**6
+    assert mrr["p_holm"] > 0.05
+    assert mrr["verdict"] == "not settled: the interval excludes 0, the corrected p does not reach 0.05"
+    told = "\n".join(table(place, "--run", "six.json", *words))
+    assert f"mrr@2: {mrr['verdict']}, +0.1000" in told
+
+
 # Text
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -66,3 +68,46 @@ def test_bad_input(function: Any) -> None:
             function(ranked, ["a"])
     with pytest.raises(InputError):
         function(["a"], [])
+
+
+class Counted:
+    """An endless ranking d0, d1, …, and how much of it was read."""
+
+    def __init__(self, *, scored: bool = False) -> None:
+        self.read = 0
+        self._scored = scored
+
+    def __iter__(self) -> Iterator[Any]:
+        for n in itertools.count():
+            self.read += 1
+            yield (f"d{n}", -float(n)) if self._scored else f"d{n}"
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_no_more_is_read_than_decides(scored: bool) -> None:
+    for function, expected in ((precision, 0.2), (recall, 1.0), (mrr, 0.5)):
+        hits = Counted(scored=scored)
+        assert function(hits, ["d1", "d4"], k=10) == expected
+        assert hits.read == 10
+    hits = Counted(scored=scored)
+    assert mrr(hits, ["d41"]) == pytest.approx(1 / 42)
+    assert hits.read == 42
+    assert ndcg(iter(Counted(scored=scored)), ["d0"], k=3) == 1.0
+
+
+def test_what_never_ends_and_finds_nothing_needs_a_k() -> None:
+    with pytest.raises(InputError, match="an iterator without k"):
+        mrr(Counted(), ["other"])
+    assert mrr(Counted(), ["other"], k=5) == 0.0
+    with pytest.raises(InputError, match="an id came back twice"):
+        precision(itertools.repeat("a"), ["a"])
+
+
+@pytest.mark.parametrize("function", [precision, recall, mrr, ndcg])
+def test_a_generator_that_ends_is_as_good_as_a_list(function: Any) -> None:
+    ranked = ["x", "a", "y", "b"]
+    assert function((id for id in ranked), ["a", "b"]) == function(ranked, ["a", "b"]) > 0
+    assert function(iter(()), ["a"]) == 0.0
+    # A list is short enough to be looked at whole.
+    with pytest.raises(InputError):
+        function([*ranked, "x"], ["a"], 2)

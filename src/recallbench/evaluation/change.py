@@ -70,12 +70,14 @@ class Change:
 
 
 def word(one: DifferencePart) -> str:
-    """Helped or hurt where the corrected test says so, else not shown."""
+    """Helped or hurt where the corrected test says so; not settled where only the interval does, uncorrected."""
     if not one.wins and not one.losses:
         return "no case changed"
-    if one.p_holm is None or one.p_holm > LEVEL:
-        return "no difference shown"
-    return "helped" if one.difference > 0 else "hurt"
+    if one.p_holm is not None and one.p_holm <= LEVEL:
+        return "helped" if one.difference > 0 else "hurt"
+    if one.low is not None and one.high is not None and not one.low <= 0 <= one.high:
+        return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
+    return "no difference shown"
 
 
 def change(before: Report, after: Report) -> Change:

@@ -1,8 +1,12 @@
-"""The four classic measures of one ranking, as plain functions. Means over cases are `evaluate`'s business."""
+"""The four classic measures of one ranking, as plain functions. Means over cases are `evaluate`'s business.
+
+A list or tuple is checked as a whole; of an iterator, which may never end, only what decides the value is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
+from itertools import islice
 from typing import Any
 
 from recallbench.errors import UsageError
@@ -17,6 +21,8 @@ from recallbench.scoring.measures.recall_frac import RecallFrac
 
 Ranked = Iterable[Any]
 Relevant = Collection[Any] | Mapping[Any, float]
+MOST = 1_000_000
+"""So many hits of an iterator are read in search of a relevant one."""
 
 
 def precision(ranked: Ranked, relevant: Relevant, k: int = 10) -> float:
@@ -38,15 +44,47 @@ def ndcg(ranked: Ranked, relevant: Relevant, k: int = 10, grades: Mapping[Any, f
 
 
 def mrr(ranked: Ranked, relevant: Relevant, k: int | None = None) -> float:
-    """`mrr@k`: 1 / rank of the first relevant id, 0 when it is not in the top k; without k in the whole ranking."""
-    hits = list(ranked) if isinstance(ranked, Iterable) and not isinstance(ranked, (str, bytes, Mapping)) else ranked
-    depth = max(1, len(hits)) if k is None and isinstance(hits, list) else 1 if k is None else depth_of(k)
+    """`mrr@k`: 1 / rank of the first relevant id, 0 when it is not in the top k; without k in the whole ranking.
+
+    Without k an iterator is read up to its first relevant id, and refused where there is none among a million.
+    """
+    if k is not None:
+        return _value(Mrr(depth_of(k)), ranked, relevant)
+    case = Case("this ranking", relevant)
+    hits = list(_until_relevant(case, ranked)) if _may_not_end(ranked) else ranked
+    depth = max(1, len(hits)) if isinstance(hits, (list, tuple)) else 1
     return _value(Mrr(depth), hits, relevant)
+
+
+def _until_relevant(case: Case, ranked: Ranked) -> Iterator[Any]:
+    wanted = frozenset(case.relevant)
+    for place, hit in enumerate(ranked):
+        if place == MOST:
+            raise case.wrong(
+                "an iterator without k",
+                f"a relevant id among the first {MOST:,} hits, or the end",
+                "neither",
+                "give k, or a list",
+            )
+        yield hit
+        if any(_known(id, wanted) for id in (hit, *(hit if isinstance(hit, (tuple, list)) else ())[:1])):
+            return
+
+
+def _known(id: Any, wanted: frozenset[Any]) -> bool:
+    try:
+        return id in wanted
+    except TypeError:  # no id, as a list is none: refused with the others
+        return False
+
+
+def _may_not_end(ranked: Any) -> bool:
+    return isinstance(ranked, Iterable) and not isinstance(ranked, (Sized, str, bytes))
 
 
 def _value(measure: Measure, ranked: Any, relevant: Relevant, grades: Mapping[Any, float] | None = None) -> float:
     case = Case("this ranking", relevant, grades)
     if not case.relevant:
         raise UsageError(f"{measure} needs something to find", expected="a relevant id or more", found="none")
-    answer = checked(case, ranked)
+    answer = checked(case, list(islice(ranked, measure.k)) if _may_not_end(ranked) else ranked)
     return float(measure.values(judged_by_id([case], [answer], max(measure.k, len(answer.ids)), None))[0])
