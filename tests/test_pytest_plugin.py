@@ -42,7 +42,8 @@ def write(pytester: pytest.Pytester, wrong: str = "()", k: int = 1, floor: float
 
 def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     # In this process, where what the fixture imports is loaded already: NumPy can't be loaded a second time.
-    return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *words)
+    # The plugin of hypothesis would load all of hypothesis again for each summary.
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", *words)
 
 
 def kept(pytester: pytest.Pytester) -> Path:

@@ -197,16 +197,18 @@ def test_without_the_dataset_nothing_is_verified(result: Path) -> None:
     assert "verdict: UNVERIFIED, not CANONICAL" in done.stdout
 
 
+BAD = [
+    ("raw_retrievals.jsonl", b'{"question_id": "conv', "raw_retrievals.jsonl, line 1: can't be read"),
+    ("raw_retrievals.jsonl", b"\xff\xfe\x00", "raw_retrievals.jsonl, line 1: can't be read"),
+    ("report.md", b"\xe9", "report.md, line 1: can't be read"),
+    ("environment.json", b'{"options": NaN}', "NaN, which is no JSON number"),
+    ("run.bm25.trec", b"one two\n", "run.bm25.trec, line 1: not in TREC's form"),
+    ("manifest.json", b"{}", "manifest.json is not a manifest"),
+]
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("raw_retrievals.jsonl", b'{"question_id": "conv', "raw_retrievals.jsonl, line 1: can't be read"),
-        ("raw_retrievals.jsonl", b"\xff\xfe\x00", "raw_retrievals.jsonl, line 1: can't be read"),
-        ("report.md", b"\xe9", "report.md, line 1: can't be read"),
-        ("environment.json", b'{"options": NaN}', "NaN, which is no JSON number"),
-        ("run.bm25.trec", b"one two\n", "run.bm25.trec, line 1: not in TREC's form"),
-        ("manifest.json", b"{}", "manifest.json is not a manifest"),
-    ],
+    ("name", "content", "told"), [BAD[0], *(pytest.param(*one, marks=pytest.mark.marked) for one in BAD[1:])]
 )
 def test_bad_files_are_told_with_their_line(result: Path, name: str, content: bytes, told: str) -> None:
     (result / name).write_bytes(content)
@@ -217,6 +219,7 @@ def test_bad_files_are_told_with_their_line(result: Path, name: str, content: by
     assert told in done.stdout
 
 
+@pytest.mark.marked
 def test_a_huge_line_a_pipe_and_a_link_away_are_told(result: Path, tmp_path: Path) -> None:
     with (result / "raw_retrievals.jsonl").open("wb") as file:
         file.truncate(2 << 30)  # sparse
@@ -259,6 +262,7 @@ def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
     assert r"half a character, '\ud800'" in done.stdout
 
 
+@pytest.mark.marked
 def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> None:
     path = result / "manifest.json"
     whole = path.read_text()

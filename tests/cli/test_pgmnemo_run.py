@@ -281,6 +281,7 @@ def test_a_pgvector_that_is_too_old_blocks(server: str, tmp_path: Path) -> None:
     assert "ALTER EXTENSION vector UPDATE" in told
 
 
+@pytest.mark.marked
 def test_a_hurried_role_is_measured_all_the_same(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-slow") as dsn:
         hurried = make_conninfo(dsn, options="-cstatement_timeout=100")
@@ -325,6 +326,7 @@ def test_a_score_that_is_no_number_is_an_error(server: str, tmp_path: Path) -> N
         assert rows_left(dsn) == 0
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_takes_its_rows_along(server: str, tmp_path: Path, number: signal.Signals) -> None:
     with database(server, "1.0-slow") as dsn:

@@ -150,6 +150,7 @@ def test_an_interrupted_repeat_leaves_whole_runs(tmp_path: Path) -> None:
     assert f"--resume {folder.relative_to(tmp_path)} goes on from there" in said
 
 
+@pytest.mark.marked
 def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
     # As kill -9 leaves it, while the second run is made.
     deadly = "    if opened > 4 and pathlib.Path('deadly').exists(): os.kill(os.getpid(), 9)\n"

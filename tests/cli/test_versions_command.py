@@ -89,6 +89,7 @@ def test_nothing_to_measure(server: str, tmp_path: Path) -> None:
     assert "installed" not in missing.stderr
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("order", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, order: signal.Signals) -> None:
     words = ["versions", "1.0", GRUDGING, "--corpus", "canary-locomo", "--embedder", "hash", "--dsn", server]

@@ -55,6 +55,7 @@ def called_different(columns: list[tuple[Floats, Floats]], clusters: list[str] |
     return (ps <= 0.05).mean(axis=1).tolist(), float(any_primary)
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("moving", [1.0, 0.15], ids=["all move", "few move"])
 def test_independent_random_systems_are_rarely_called_different(moving: float) -> None:
     rng = np.random.default_rng(1)
@@ -68,6 +69,7 @@ def test_independent_random_systems_are_rarely_called_different(moving: float) -
     assert max(each) >= 0.03  # a test that never says a thing is no better
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("shared", [0.0, 0.08], ids=["alike", "conversations differ by system"])
 def test_clustered_random_systems_are_rarely_called_different(shared: float) -> None:
     """Ten conversations, each of which suits the one or the other system by chance; questions share that luck."""
@@ -183,6 +185,7 @@ def test_the_interval_of_a_binary_difference_covers(n: int, win: float, loss: fl
     assert 0.93 <= covers([one.low for one in held], [one.high for one in held], win - loss) <= 0.97
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize(("n", "moving"), [(100, 1.0), (200, 0.5), (500, 0.2), (500, 0.1), (2000, 0.05)])
 def test_the_interval_of_a_reciprocal_rank_difference_covers(n: int, moving: float) -> None:
     rng = np.random.default_rng(16)

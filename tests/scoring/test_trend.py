@@ -48,6 +48,7 @@ def test_the_slope_is_a_days_and_outliers_move_it_little() -> None:
     assert trend([1.0] * 5, [1, 2, 3, 4, 5]).slope is None
 
 
+@pytest.mark.marked
 def test_false_alarms_are_as_rare_as_promised() -> None:
     import numpy as np
 

@@ -223,6 +223,7 @@ def test_ctrl_c_reaches_us_and_not_the_server(run_python) -> None:
     assert not Path(folder).exists()
 
 
+@pytest.mark.marked
 def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> None:
     private.chmod(0o777)
     install = find_install().copied_to(private / "install")
@@ -239,6 +240,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
     assert not Path(folder).exists()
 
 
+@pytest.mark.marked
 def test_whenever_ctrl_c_comes_the_stop_is_not_kept_waiting(run_python) -> None:
     told, _ = run_python(INTERRUPT).communicate(timeout=60)
     assert int(told) > 1300
@@ -250,6 +252,7 @@ def test_nothing_is_imported_in_the_background(run_python) -> None:
     assert told == "True []\n"
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("moment", ["run", "run/data/postmaster.pid"])
 @pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_told_to_end_leaves_no_server(private: Path, order: signal.Signals, moment: str) -> None:

@@ -184,6 +184,7 @@ def test_nobody_there_and_nobody_let_in(server: dict[str, str]) -> None:
     assert not store_status("graph", None, {**server, "NEO4J_DATABASE": "elsewhere"}).ready
 
 
+@pytest.mark.marked
 def test_a_server_that_goes_away(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with bolt_server(tmp_path) as environ:
         store = filled({**environ, "RECALLBENCH_STORE_TIMEOUT": "0.5"}, FOUR)

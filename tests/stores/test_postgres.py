@@ -278,6 +278,7 @@ def test_pgvector_may_live_in_any_schema(dsn: str) -> None:
             connection.execute("DROP DATABASE elsewhere")
 
 
+@pytest.mark.marked
 def test_a_server_that_dies_while_it_is_searched() -> None:
     server = EmbeddedServer()
     store = PgvectorStore(server)

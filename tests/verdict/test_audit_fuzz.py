@@ -131,6 +131,7 @@ def test_any_value_of_a_row(genuine: Path, folder: Path, data: st.DataObject) ->
     assert seen(folder), place
 
 
+@pytest.mark.marked
 @given(data=st.data(), name=st.sampled_from(FILES[1:]))
 @fuzzed
 def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
@@ -151,6 +152,7 @@ def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st
     assert seen(folder), (name, kind, one, other)
 
 
+@pytest.mark.marked
 @given(content=st.binary(max_size=200), name=st.sampled_from((*FILES, "environment.json", "timings.jsonl")))
 @fuzzed
 def test_any_bytes_for_a_file(genuine: Path, folder: Path, content: bytes, name: str) -> None:
@@ -158,6 +160,7 @@ def test_any_bytes_for_a_file(genuine: Path, folder: Path, content: bytes, name:
     assert seen(folder)
 
 
+@pytest.mark.marked
 @given(data=st.data(), name=st.sampled_from(FILES))
 @fuzzed
 def test_a_file_cut_off_anywhere(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
@@ -167,6 +170,7 @@ def test_a_file_cut_off_anywhere(genuine: Path, folder: Path, data: st.DataObjec
     assert seen(folder)
 
 
+@pytest.mark.marked
 @given(name=st.sampled_from(FILES), data=st.data())
 @fuzzed
 def test_noise_in_any_byte_fails_the_seal(genuine: Path, folder: Path, name: str, data: st.DataObject) -> None:

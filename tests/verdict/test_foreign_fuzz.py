@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ WORDS = st.lists(
 ).map("".join)
 
 
+@pytest.mark.marked
 @settings(max_examples=150, deadline=None)
 @given(rows=ROWS, metrics=METRICS, cut=st.integers(0, 40), likely=st.booleans(), report=WORDS)
 def test_hostile_folders(
