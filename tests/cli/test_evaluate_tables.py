@@ -149,6 +149,7 @@ def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place:
         (("--k", "0"), "k is how many hits are asked for"),
         (("--by", "colour"), "queries of a set can't be told apart by colour"),
         (("--plot", "k.svg"), "--plot draws what --ks works out"),
+        (("--ks", "1", "--plot", "nowhere/k.svg"), "--plot needs a folder"),
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
     ],
 )

@@ -13,8 +13,8 @@ from recallbench.cli.score_tables import Wanted
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
+from recallbench.results.cells import figure
 from recallbench.results.metrics import Metrics
-from recallbench.results.report import figure
 from recallbench.results.retrievals import GRADED
 from recallbench.scoring.text_matching import Matching
 

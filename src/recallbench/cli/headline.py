@@ -9,8 +9,8 @@ from pathlib import Path
 from recallbench.cli.columns import columns
 from recallbench.cli.screen import printable
 from recallbench.errors import RecallBenchError
+from recallbench.results.cells import figure, interval, saturation, system
 from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.results.report import figure, interval, saturation, system
 from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 
 

@@ -41,6 +41,9 @@ class Wanted:
         if plot is not None and plot.suffix.lower() != ".svg":
             remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
             raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
+        if plot is not None and not plot.parent.is_dir():
+            # Found out here, and not after a store has worked for an hour.
+            raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
         if format == "csv" and (depths or comparing):
             raise UsageError(
                 "CSV holds one table, that of the queries",

@@ -14,7 +14,7 @@ from recallbench import __version__
 from recallbench.errors import UsageError
 from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
-from recallbench.results.report import figure, share, table
+from recallbench.results.cells import figure, share, table
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 

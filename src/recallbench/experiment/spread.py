@@ -11,8 +11,8 @@ from recallbench.experiment.passes import Pass
 from recallbench.experiment.run import Outcome
 from recallbench.protocol.rules import CorpusRules
 from recallbench.results import repetition as told
+from recallbench.results.cells import system
 from recallbench.results.metrics import Metrics
-from recallbench.results.report import system
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY

@@ -21,11 +21,11 @@ from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results import manifest, versions_page
 from recallbench.results import versions as told
+from recallbench.results.cells import system
 from recallbench.results.comparison import difference_fields
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.metrics import OVERALL
 from recallbench.results.rankings import read
-from recallbench.results.report import system
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm

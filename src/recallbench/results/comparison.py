@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.report import figure
+from recallbench.results.cells import figure
 from recallbench.scoring.paired import Paired
 
 LEVEL = 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from recallbench.results.cells import figure, table
 from recallbench.results.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -19,7 +20,6 @@ from recallbench.results.comparison import (
     signed,
     signed_range,
 )
-from recallbench.results.report import figure, table
 
 TEXT = 160
 """Characters shown of a segment."""

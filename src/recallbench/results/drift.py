@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recallbench.results.cells import figure, interval, table
 from recallbench.results.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.report import figure, interval, table
 
 Direction = Literal["falling", "rising", "none shown", "too few"]
 

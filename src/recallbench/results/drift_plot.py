@@ -6,8 +6,8 @@ import io
 from datetime import datetime
 from html import escape
 
+from recallbench.results.cells import figure, interval
 from recallbench.results.drift import HEADER, Drift, findings, left_out, pace, reading, rows, title
-from recallbench.results.report import figure, interval
 from recallbench.results.versions_page import STYLE, listed, page, tabled
 from recallbench.results.versions_plot import INK, LINE, OPTIONS, inlined
 

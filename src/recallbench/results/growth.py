@@ -6,8 +6,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from recallbench.results.cells import figure, interval, table
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.report import figure, interval, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.report import figure, share, table
+from recallbench.results.cells import figure, share, table
 
 
 class _Part(BaseModel):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.report import figure, table
+from recallbench.results.cells import figure, table
 
 JSON, MARKDOWN = "repeat.json", "repeat.md"
 SHOWN = 20

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
+from recallbench.results import set_report
+from recallbench.results.cells import figure, interval, saturation, share, sliced, system, table
+from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 
-BAR = r"\|"
-"""A bar that is no border of a table's cell."""
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section that tells of one run."""
 
@@ -42,11 +42,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _gates(metrics),
         _measures(metrics),
         _kinds(metrics),
-        _tenants(metrics),
-        _worst(metrics),
-        _labels(metrics),
-        _hub(metrics),
-        _matching(metrics),
+        *set_report.sections(metrics),
         _denominators(metrics),
         _control(metrics),
         _exposure(metrics),
@@ -54,37 +50,6 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _retrieval(metrics),
         _identity(metrics),
     )
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table."""
-    lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---' for _ in header)}|"]
-    return lines + [f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |" for row in rows]
-
-
-def figure(value: float | None, digits: int = 4) -> str:
-    """A figure at the printed precision; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def system(metrics: Metrics) -> str:
-    """The store, and what of its settings is not its default."""
-    return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
-
-
-def share(value: float | None) -> str:
-    """A share in percent; a dash where there is none."""
-    return "–" if value is None else f"{value:.1%}"
-
-
-def saturation(one: EstimatePart) -> str:
-    """How far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
-    return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
-
-
-def interval(one: EstimatePart | IntervalPart) -> str:
-    """A 95% interval, or a dash."""
-    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
 
 
 def _title(metrics: Metrics) -> list[str]:
@@ -171,112 +136,7 @@ def _measures(metrics: Metrics) -> list[str]:
 
 def _kinds(metrics: Metrics) -> list[str]:
     told = "In brackets the 95% interval and the chance level."
-    return ["## By kind", "", *_sliced(metrics, "kind", metrics.estimates), "", told]
-
-
-def _tenants(metrics: Metrics) -> list[str]:
-    if metrics.tenants is None:
-        return []
-    return ["## By tenant", "", *_sliced(metrics, "tenant", metrics.tenants)]
-
-
-def _worst(metrics: Metrics) -> list[str]:
-    if metrics.worst is None:
-        return []
-    title = ["## Questions that drag the mean down", ""]
-    if not metrics.worst:
-        return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
-    rows = (
-        (
-            f"`{one.question_id}`",
-            one.kind,
-            one.tenant or "–",
-            "none came back" if one.first_rank is None else str(one.first_rank),
-            f"{one.found} of {one.gold}",
-        )
-        for one in metrics.worst
-    )
-    return [*title, *table(("question", "kind", "tenant", "first gold at rank", "gold in the first 10"), rows)]
-
-
-def _labels(metrics: Metrics) -> list[str]:
-    seen = metrics.labels
-    if seen is None:
-        return []
-    between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
-    told = f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."
-    passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
-    return ["## Labels", "", told, *passed]
-
-
-def _hub(metrics: Metrics) -> list[str]:
-    found = metrics.hub
-    if found is None:
-        return []
-    judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
-    rows = (
-        (f"`{one.name}`", f"`{one.sha256}`", "pinned" if one.pinned else "recorded at first use, not pinned")
-        for one in found.files
-    )
-    return [
-        "## Files of the hub",
-        "",
-        f"{found.repo} at {found.revision}{judged}.",
-        "",
-        *table(("file", "sha256", "the hash was"), rows),
-    ]
-
-
-def _matching(metrics: Metrics) -> list[str]:
-    found = metrics.matching
-    if found is None:
-        return []
-    lines = [
-        "## Matching by text",
-        "",
-        f"A segment is gold where its text matches what the question expects, by **{found.method}**. Figures of",
-        "another method, or of gold known by id, count something else and can't be compared with these.",
-        "",
-        f"{found.exact + found.fuzzy} gold segments: {found.exact} exact, {found.fuzzy} fuzzy. Of {found.questions}"
-        f" questions {found.exact_questions} have an exact match, {found.fuzzy_questions} fuzzy ones alone,"
-        f" {found.without} none.",
-    ]
-    if found.without:
-        named = ", ".join(f"`{id}`" for id in found.unmatched)
-        more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
-        lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
-    rows = (
-        (
-            "exact" if one.threshold is None else f"{one.threshold:g}",
-            str(one.questions),
-            str(one.gold),
-            figure(one.recall_frac_10),
-            figure(one.recall_frac_10_of_all),
-            share(one.random),
-        )
-        for one in found.sensitivity
-    )
-    head = ("token F1 from", "questions", "gold", "`recall_frac@10`", "over all, unmatched as 0", "random texts match")
-    pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
-    return [
-        *lines,
-        "",
-        *table(head, rows),
-        "",
-        f"*Random texts match* is the share of segments drawn over the whole set that match all the same; {pairs}.",
-        "What says the expected text exactly, and what comes nearest to it, is not drawn.",
-    ]
-
-
-def _sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
-    names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
-    rows = []
-    for kind, found in slices.items():
-        by_name = {one.measure: one for one in found}
-        shown = [by_name[name] for name in names]
-        cells = (f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})" for one in shown)
-        rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
-    return table((what, "n", "saturated at 10", *names), rows)
+    return ["## By kind", "", *sliced(metrics, "kind", metrics.estimates), "", told]
 
 
 def _denominators(metrics: Metrics) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from recallbench.results.report import figure, table
+from recallbench.results.cells import figure, table
 
 JSON_NAME, PAGE_NAME = "reproduction.json", "reproduction.md"
 LABEL: Final = "reproduction of a flawed definition, never citable"

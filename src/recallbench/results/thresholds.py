@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recallbench.results.cells import figure, table
 from recallbench.results.comparison import signed, signed_range
-from recallbench.results.report import figure, table
 
 
 class _Part(BaseModel):

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recallbench.results.cells import figure, interval, table
 from recallbench.results.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.report import figure, interval, table
 
 JSON, MARKDOWN, PAGE = "versions.json", "versions.md", "versions.html"
 BANDS = (

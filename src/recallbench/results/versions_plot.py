@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from recallbench.results.report import figure, interval
+from recallbench.results.cells import figure, interval
 from recallbench.results.versions import MeasuredPart, Versions, title
 
 if TYPE_CHECKING:

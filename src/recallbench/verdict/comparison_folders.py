@@ -11,11 +11,11 @@ from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.reading import lines, parsed, state
 from recallbench.results import manifest
+from recallbench.results.cells import system
 from recallbench.results.comparison import SidePart, printable
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rankings import read
-from recallbench.results.report import system
 from recallbench.results.rows import NAME as ROWS
 from recallbench.results.rows import Row
 from recallbench.results.stated import stated

@@ -12,12 +12,12 @@ import numpy as np
 from recallbench import __version__
 from recallbench.errors import InputError, UsageError
 from recallbench.results import drift as parts
+from recallbench.results.cells import system
 from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields, printable
 from recallbench.results.dated import in_order
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
-from recallbench.results.report import system
 from recallbench.results.stated import stated
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.intervals import cluster_codes

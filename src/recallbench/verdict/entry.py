@@ -11,8 +11,8 @@ from typing import Literal
 
 from recallbench.errors import InputError, UsageError
 from recallbench.protocol.history import Entry, Record, appended
+from recallbench.results.cells import figure, table
 from recallbench.results.manifest import differences
-from recallbench.results.report import figure, table
 from recallbench.results.stated import Stated, stated
 from recallbench.verdict.movement import Movement, movements
 from recallbench.verdict.publication import read

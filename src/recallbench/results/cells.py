@@ -1,0 +1,53 @@
+"""What printed tables hold: figures at one precision, intervals, shares, and rows between bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
+
+BAR = r"\|"
+"""A bar that is no border of a table's cell."""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---' for _ in header)}|"]
+    return lines + [f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |" for row in rows]
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """A figure at the printed precision; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def system(metrics: Metrics) -> str:
+    """The store, and what of its settings is not its default."""
+    return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
+
+
+def share(value: float | None) -> str:
+    """A share in percent; a dash where there is none."""
+    return "–" if value is None else f"{value:.1%}"
+
+
+def saturation(one: EstimatePart) -> str:
+    """How far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
+    return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
+
+
+def interval(one: EstimatePart | IntervalPart) -> str:
+    """A 95% interval, or a dash."""
+    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+
+
+def sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
+    """A Markdown table of the compared measures, a row for each slice."""
+    names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
+    rows = []
+    for kind, found in slices.items():
+        by_name = {one.measure: one for one in found}
+        shown = [by_name[name] for name in names]
+        cells = (f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})" for one in shown)
+        rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
+    return table((what, "n", "saturated at 10", *names), rows)
