@@ -67,6 +67,27 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield made
 
 
+def test_a_short_name_stands_for_one_commit(place: Place) -> None:
+    revision = "0228b52cf27578f30900b9e5271d331663a030d7"
+    held = {name.replace("team/trips", "mteb/scifact"): body for name, body in files().items()}
+    with LoopbackHub(held) as hub:
+        place.hub = hub.url
+        done = place.evaluate("--folder", "r", name="hub:scifact")
+    assert done.returncode == 0
+    assert f"set: mteb/scifact at {revision}" in done.stdout
+    found = place.metrics("r").hub
+    assert found is not None
+    assert (found.repo, found.revision) == ("mteb/scifact", revision)
+    listed = recallbench("corpora", cwd=place.path).stdout
+    assert f"mteb/scifact@{revision}" in listed
+    unknown = place.evaluate(name="hub:scifacts")
+    assert unknown.returncode == 2
+    assert "expected: hub:OWNER/NAME@<revision>, or one of scifact, nfcorpus" in unknown.stderr
+    apart = place.evaluate("--qrels-revision", JUDGED, name="hub:scifact")
+    assert apart.returncode == 2
+    assert "hub:scifact has its judgements in itself" in apart.stderr
+
+
 def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: Place) -> None:
     done = place.evaluate("--folder", "first")
     assert done.returncode == 0, done.stderr

@@ -33,7 +33,9 @@ def evaluate(
     context: typer.Context,
     target: Annotated[
         str | None,
-        typer.Argument(metavar="DIR", help="The folder of a labelled set, or hub:OWNER/NAME@<40 hex digits>."),
+        typer.Argument(
+            metavar="DIR", help="The folder of a labelled set, hub:scifact or the like, or hub:OWNER/NAME@<40 hex>."
+        ),
     ] = None,
     run: Annotated[
         Path | None, option("run", "Rankings: a TREC run, JSONL (query_id or query, ranked), or {query: {id: score}}.")

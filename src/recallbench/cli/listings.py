@@ -21,6 +21,7 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
 
 def corpora() -> None:
     """List the corpora."""
+    from recallbench.corpora.hub_set import known_sets
     from recallbench.corpora.registry import CORPORA, GROUPS, facts
     from recallbench.protocol.frozen import load
 
@@ -31,6 +32,8 @@ def corpora() -> None:
     _print(rows)
     for group, names in GROUPS.items():
         print(f"{group} is {' and '.join(names)}")
+    print("\nsets of the hub, for `recallbench evaluate`:")
+    _print([(f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items()])
 
 
 def stores() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,15 +46,35 @@ class HubSet:
         return f"{self.repo.replace('/', '--')}@{self.revision}{apart}"
 
 
+@cache
+def known_sets() -> dict[str, HubSet]:
+    """Sets that have a short name here, each at its pinned revision."""
+    table = tomllib.loads(files("recallbench.corpora").joinpath("hub_sets.toml").read_text(encoding="utf-8"))
+    return {name: HubSet(one["repo"], one["revision"]) for name, one in table.items()}
+
+
 def hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
-    """What `hub:OWNER/NAME@<40 hex>` names; raises UsageError for anything that could mean other files tomorrow."""
-    repo, at, revision = name.removeprefix(PREFIX).rpartition("@")
+    """What `hub:OWNER/NAME@<40 hex>`, or a short name, names; raises UsageError for what may mean other files tomorrow.
+
+    A short name stands for one revision for ever.
+    """
+    told = name.removeprefix(PREFIX)
+    if "/" not in told and "@" not in told:
+        if told in known_sets() and qrels_revision is None:
+            return known_sets()[told]
+        raise UsageError(
+            f"{name} names no set of the hub" if qrels_revision is None else f"{name} has its judgements in itself",
+            expected=f"{PREFIX}OWNER/NAME@<revision>, or one of {', '.join(known_sets())}",
+            found=name if qrels_revision is None else f"--qrels-revision {qrels_revision}",
+            remedy="`recallbench corpora` lists those with a short name",
+        )
+    repo, at, revision = told.rpartition("@")
     if not at or not _REPO.fullmatch(repo):
         raise UsageError(
             f"{name} names no set of the hub",
             expected=f"{PREFIX}OWNER/NAME@<revision>",
             found=name,
-            remedy=f"{PREFIX}{name.removeprefix(PREFIX).partition('@')[0]}@<40 hexadecimal digits>",
+            remedy=f"{PREFIX}{told.partition('@')[0]}@<40 hexadecimal digits>",
         )
     for said, option in ((revision, "the revision"), (qrels_revision, "--qrels-revision")):
         if said is not None and not _REVISION.fullmatch(said):
