@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from recallbench.cli import settings
 from recallbench.cli.settings import option
 
 if TYPE_CHECKING:
     from recallbench.corpora.recall_log import RecallLog
+    from recallbench.scoring.text_matching import Matching
 
 EPILOG = (
     "Examples: recallbench sample recalls.jsonl --n 200 --by kind --out sample.jsonl; recallbench label DIR --queries "
-    "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl. Options are also variables "
-    "RECALLBENCH_<NAME>."
+    "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl; … --labels expected.jsonl --match tokens. "
+    "Options are also variables RECALLBENCH_<NAME>."
 )
 MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
 
@@ -27,6 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sample(
+    context: typer.Context,
     log: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logged recalls, JSON lines with query and ids.")],
     n: Annotated[int, option("n", "How many distinct queries to draw.", min=1)] = 200,
     by: Annotated[str, option("by", "The field that recalls are told apart by: each of its values is drawn.")] = "kind",
@@ -36,6 +39,9 @@ def sample(
         Path | None, option("labels", "The labelled sample: score the log by it, and draw nothing.")
     ] = None,
     k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1)] = 10,
+    match: settings.Match = "id",
+    match_threshold: settings.MatchThreshold = 0.3,
+    match_chunk: settings.MatchChunk = None,
     skip_bad: Annotated[bool, option("skip-bad", "Pass over lines that are no recall, and count them.")] = False,
     format: Annotated[
         Literal["text", "markdown", "json"], option("format", "How to print scores: text, markdown or json.")
@@ -46,20 +52,24 @@ def sample(
     A line of the log has query and ids (best first), and may have kind, ms (or timings), at, scores, texts, scope and
     tenant. Each distinct query is drawn at most once, in proportion to the recalls of each kind and at least one; the
     order of the lines decides nothing, and memory does not grow with the log. With --labels each kind weighs as many
-    recalls as it has, so that the estimate is of the whole log.
+    recalls as it has, so that the estimate is of the whole log. With --match the labels' `expected` is held against the
+    texts of the log, and the first one that matches is the find.
     """
     from recallbench.corpora.recall_log import RecallLog, passed_over
     from recallbench.errors import UsageError
 
     if labels is not None and out is not None:
         raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
+    if labels is None and (given := settings.typed(context, "match", "match_threshold", "match_chunk")):
+        raise UsageError(f"{given} is for scoring", expected="--labels FILE", found="no labels")
+    matching = settings.matching(context, match, match_threshold, match_chunk)
     if out is not None and out.exists():
         raise UsageError(
             f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",
             remedy="name another --out",
         )  # fmt: skip
     read = RecallLog(log, by, skip_bad)
-    done = _draw(read, n, seed, out) if labels is None else _score(read, labels, k, format)
+    done = _draw(read, n, seed, out) if labels is None else _score(read, labels, k, matching, format)
     for told in read.told:
         print(f"recallbench: passed over: {told}", file=sys.stderr)
     if read.bad:
@@ -89,18 +99,19 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     return 0
 
 
-def _score(log: RecallLog, labels: Path, k: int, format: str) -> int:
+def _score(log: RecallLog, labels: Path, k: int, matching: Matching, format: str) -> int:
     from recallbench.cli.columns import columns
     from recallbench.experiment.log_scoring import score
     from recallbench.results import log_scores as told
     from recallbench.scoring.measures.registry import parse
 
-    found = score(log, labels, [parse(f"{name}@{k}") for name in MEASURES])
+    found = score(log, labels, [parse(f"{name}@{k}") for name in MEASURES], matching)
     if format == "json":
         print(found.model_dump_json(indent=1))
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
         lines = columns([told.header(found), *told.rows(found)])
-        print("\n".join([*lines, "", *told.intervals(found), *told.abstention(found), *found.notes]))
+        below = [*told.matched(found), *told.intervals(found), *told.abstention(found), *found.notes]
+        print("\n".join([*lines, "", *below]))
     return 0

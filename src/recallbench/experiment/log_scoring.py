@@ -6,39 +6,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from recallbench import __version__
 from recallbench.corpora.recall_log import Recall, RecallLog, passed_over
 from recallbench.errors import InputError
+from recallbench.experiment.log_judging import ByText, Judge, judge_of, textless
+from recallbench.experiment.log_labels import Label, read_labels
 from recallbench.experiment.sampling import sampled_id
-from recallbench.reading import objects
 from recallbench.results.log_scores import LatencyPart, LogScores, MeanPart, SlicePart
-from recallbench.scoring.judgement import Floats, judge
+from recallbench.scoring.intervals import Interval
+from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.strata import Sampled, weighted_mean
+from recallbench.scoring.text_matching import Matching
 
-ABSTENTION = "abstention"
 BLOCK = 4096
 """Recalls judged at a time."""
 NONE = "(none)"
 """How recalls without a stratum are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What is known of one query."""
-
-    id: str
-    query: str
-    grades: Mapping[str, float]
-
-    @property
-    def relevant(self) -> frozenset[str]:
-        """The ids that answer it; none where nothing should be found."""
-        return frozenset(id for id, grade in self.grades.items() if grade > 0)
 
 
 @dataclass(slots=True)
@@ -82,49 +69,19 @@ class _Unit:
     logged: int = 0
 
 
-def read_labels(path: Path) -> tuple[list[Label], int]:
-    """The labels, and how many queries have none yet; raises InputError, naming the line, for what is neither."""
-    found: list[Label] = []
-    waiting = 0
-    seen: dict[str, int] = {}
-    for number, record in objects(path):
-        given, query = record.get("relevant"), record.get("query")
-        if not isinstance(query, str) or not query.strip():
-            raise _refusal(path, number, "query, a text", repr(query)[:60])
-        text = " ".join(query.split())
-        id = str(record.get("query_id") or "")
-        if (id or text) in seen:
-            raise _refusal(path, number, f"each query once, it is on line {seen[id or text]} too", id or text[:60])
-        seen[id or text] = number
-        if given is None:
-            waiting += 1
-            continue
-        grades = _grades(given, path, number)
-        nothing = not any(grade > 0 for grade in grades.values())
-        if nothing != (record.get("kind") == ABSTENTION):
-            expected = "no relevant id" if not nothing else f"relevant ids, or kind {ABSTENTION}"
-            raise _refusal(path, number, expected, f"{len(grades)} with kind {record.get('kind')}")
-        found.append(Label(id, text, grades))
-    if not found:
-        raise InputError(
-            f"{path}: nothing is labelled",
-            expected="lines whose `relevant` lists ids",
-            found=f"{waiting} {'query that waits' if waiting == 1 else 'queries that wait'} for labels"
-            if waiting
-            else "an empty file",
-            remedy="fill in `relevant`, by hand or with `recallbench label`",
-        )
-    return found, waiting
+def score(log: RecallLog, path: Path, measures: Sequence[Measure], matching: Matching) -> LogScores:
+    """Every measure over the whole log and per stratum, estimated from the recalls of the labelled queries.
 
-
-def score(log: RecallLog, path: Path, measures: Sequence[Measure]) -> LogScores:
-    """Every measure over the whole log and per stratum, estimated from the recalls of the labelled queries."""
-    labels, waiting = read_labels(path)
+    Raises InputError for a recall that can't be judged as `matching` asks; a log that skips bad lines leaves it out.
+    """
+    labels, waiting = read_labels(path, by_text=matching.by_text)
+    judge = judge_of(measures, matching)
     by_id = {one.id: one for one in labels if one.id}
     by_text = _by_text(labels)
     strata: dict[str, _Stratum] = {}
     block: list[tuple[_Unit, Label, Recall]] = []
     met: set[int] = set()
+    without_texts = 0
     for recall in log.recalls():
         stratum = strata.setdefault(recall.stratum, _Stratum())
         stratum.recalls += 1
@@ -133,17 +90,22 @@ def score(log: RecallLog, path: Path, measures: Sequence[Measure]) -> LogScores:
         if label is None:
             continue
         met.add(id(label))
-        unit = stratum.units.setdefault(recall.query, _Unit(np.zeros(len(measures))))
+        if not label.nothing and not judge.fits(recall):
+            if not log.skip_bad:
+                raise textless(recall)
+            without_texts += 1
+            continue
+        unit = stratum.units.setdefault(recall.query, _Unit(np.zeros(judge.columns)))
         unit.logged += 1
-        if not label.relevant:
+        if label.nothing:
             stratum.nothing += 1
             stratum.anyway += bool(recall.ids)
             continue
         block.append((unit, label, recall))
         if len(block) == BLOCK:
-            _judge(block, measures)
+            _judge(block, judge)
             block = []
-    _judge(block, measures)
+    _judge(block, judge)
     if not met:
         raise InputError(
             f"{path}: the log has none of the labelled queries",
@@ -151,7 +113,11 @@ def score(log: RecallLog, path: Path, measures: Sequence[Measure]) -> LogScores:
             found=f"{len(labels)} labelled queries, such as {labels[0].query[:60]!r}",
             remedy="draw the sample from this log with `recallbench sample`",
         )
-    notes = _notes(log, strata, waiting, len(labels) - len(met))
+    notes = _notes(log, strata, waiting, len(labels) - len(met), without_texts)
+    whole = list(strata.values())
+    matched = None
+    if isinstance(judge, ByText):
+        matched = judge.told([_mean(whole, i)[0] for i in range(len(measures), judge.columns)])
     return LogScores(
         schema_version="1",
         recallbench_version=__version__,
@@ -161,7 +127,10 @@ def score(log: RecallLog, path: Path, measures: Sequence[Measure]) -> LogScores:
         bad_lines=log.bad.total(),
         unlabelled=waiting,
         not_logged=len(labels) - len(met),
-        overall=_slice("all", list(strata.values()), measures),
+        matching=str(matching),
+        matched=matched,
+        without_texts=without_texts,
+        overall=_slice("all", whole, measures),
         strata=[_slice(name or NONE, [one], measures) for name, one in sorted(strata.items())],
         notes=notes,
     )
@@ -177,19 +146,10 @@ def _drawn(id: str) -> bool:
     return len(id) == 13 and id[0] == "s" and not set(id[1:]) - set("0123456789abcdef")
 
 
-def _judge(block: Sequence[tuple[_Unit, Label, Recall]], measures: Sequence[Measure]) -> None:
+def _judge(block: Sequence[tuple[_Unit, Label, Recall]], judge: Judge) -> None:
     if not block:
         return
-    rankings, gold, sizes, grades = [], [], [], []
-    for _, label, recall in block:
-        places = {id: place for place, id in enumerate(label.grades)}
-        rankings.append([places.setdefault(id, len(places)) for id in recall.ids])
-        gold.append(frozenset(places[id] for id in label.relevant))
-        grades.append({places[id]: grade for id, grade in label.grades.items()})
-        sizes.append(len(places))
-    depth = max(measure.k for measure in measures)
-    judged = judge(rankings, gold, sizes, depth, grades)
-    values = np.column_stack([measure.values(judged) for measure in measures])
+    values = judge.values([(label, recall) for _, label, recall in block])
     for (unit, _, _), row in zip(block, values, strict=True):
         unit.values += row
         unit.counted += 1
@@ -200,16 +160,7 @@ def _slice(name: str, strata: Sequence[_Stratum], measures: Sequence[Measure]) -
     times = _Times(sum((one.times.counts for one in strata), Counter()))
     means = []
     for i, measure in enumerate(measures):
-        sampled = [
-            Sampled(
-                one.recalls,
-                np.array([unit.values[i] for unit in one.units.values()]),
-                np.array([float(unit.counted) for unit in one.units.values()]),
-                np.array([float(unit.logged) for unit in one.units.values()]),
-            )
-            for one in labelled
-        ]
-        value, bounds = weighted_mean(sampled)
+        value, bounds = _mean(strata, i)
         low, high = (None if bound is None else round(bound, 10) for bound in (bounds.low, bounds.high))
         means.append(MeanPart(measure=str(measure), value=value, low=low, high=high, method=bounds.method))
     units = [unit for one in labelled for unit in one.units.values()]
@@ -226,7 +177,22 @@ def _slice(name: str, strata: Sequence[_Stratum], measures: Sequence[Measure]) -
     )
 
 
-def _notes(log: RecallLog, strata: Mapping[str, _Stratum], waiting: int, absent: int) -> list[str]:
+def _mean(strata: Sequence[_Stratum], column: int) -> tuple[float | None, Interval]:
+    return weighted_mean(
+        [
+            Sampled(
+                one.recalls,
+                np.array([unit.values[column] for unit in one.units.values()]),
+                np.array([float(unit.counted) for unit in one.units.values()]),
+                np.array([float(unit.logged) for unit in one.units.values()]),
+            )
+            for one in strata
+            if one.units
+        ]
+    )
+
+
+def _notes(log: RecallLog, strata: Mapping[str, _Stratum], waiting: int, absent: int, without_texts: int) -> list[str]:
     total = sum(one.recalls for one in strata.values())
     blind = {name or NONE: one.recalls for name, one in sorted(strata.items()) if not one.units}
     notes = []
@@ -234,28 +200,12 @@ def _notes(log: RecallLog, strata: Mapping[str, _Stratum], waiting: int, absent:
         notes.append(f"{waiting} sampled queries have no label yet: the estimate takes them to be like the others")
     if absent:
         notes.append(f"{absent} labelled queries are not in the log, and count for nothing")
+    if without_texts:
+        one = without_texts == 1
+        notes.append(f"{without_texts} {'recall has' if one else 'recalls have'} no texts: taken to be like the others")
     if blind:
         share = sum(blind.values()) / total
         notes.append(f"no label for {log.by} {', '.join(blind)}: {share:.1%} of the recalls are not in the estimate")
     if log.bad:
         notes.append(passed_over(log.bad.total()))
     return notes
-
-
-def _grades(given: Any, path: Path, number: int) -> dict[str, float]:
-    if isinstance(given, list) and all(isinstance(id, (str, int)) and not isinstance(id, bool) for id in given):
-        return {str(id): 1.0 for id in given}
-    if isinstance(given, dict) and all(
-        isinstance(grade, (int, float)) and not isinstance(grade, bool) and grade >= 0 for grade in given.values()
-    ):
-        return {id: float(grade) for id, grade in given.items()}
-    raise _refusal(path, number, "relevant, a list of ids, or ids with grades of 0 or more", repr(given)[:60])
-
-
-def _refusal(path: Path, number: int, expected: str, found: str) -> InputError:
-    return InputError(
-        f"{path.parent.name}/{path.name}, line {number}: not a label",
-        expected=expected,
-        found=found,
-        remedy="`recallbench sample` writes the lines; fill in `relevant`",
-    )

@@ -39,6 +39,23 @@ class SlicePart(_Part):
     latency: LatencyPart
 
 
+class LogThresholdPart(_Part):
+    threshold: float | None = Field(description="of token F1; null for exact matches alone")
+    value: float | None = Field(description="what the measure would have been")
+    random: float | None = Field(description="share of random texts, not of the query's recalls, that match")
+
+
+class MatchedPart(_Part):
+    """How labelled recalls with something to find were matched by text."""
+
+    exact: int = Field(description="recalls whose first match in the top k is exact")
+    fuzzy: int
+    without: int = Field(description="recalls without a match in the top k")
+    measure: str
+    random_pairs: int
+    sensitivity: list[LogThresholdPart]
+
+
 class LogScores(_Part):
     """Estimates of all recalls of a log."""
 
@@ -50,6 +67,9 @@ class LogScores(_Part):
     bad_lines: int
     unlabelled: int = Field(description="queries of the labels file that nobody has labelled yet")
     not_logged: int = Field(description="labelled queries that the log does not have")
+    matching: str = Field(description="what made a hit relevant; numbers of two methods are not to be compared")
+    matched: MatchedPart | None = Field(description="null where ids decide")
+    without_texts: int = Field(description="recalls of labelled queries that could not be matched by text")
     overall: SlicePart
     strata: list[SlicePart]
     notes: list[str]
@@ -75,6 +95,22 @@ def intervals(found: LogScores) -> list[str]:
     ]
 
 
+def matched(found: LogScores) -> list[str]:
+    """The method, and what it found; by text also what other thresholds would have made of it."""
+    part = found.matched
+    if part is None:
+        return [f"matched by {found.matching}"]
+    at = [
+        f"{'exact' if one.threshold is None else format(one.threshold, 'g')} {figure(one.value)}"
+        + ("" if one.random is None else f" (random texts {share(one.random)})")
+        for one in part.sensitivity
+    ]
+    return [
+        f"matched by {found.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}",
+        f"{part.measure} by threshold: {', '.join(at)}; {part.random_pairs} random pairs",
+    ]
+
+
 def abstention(found: LogScores) -> list[str]:
     """How often something came back where nothing should have."""
     whole = found.overall
@@ -90,7 +126,7 @@ def markdown(found: LogScores) -> str:
         [f"### {', '.join(found.files)} against {found.labels}", ""],
         table(header(found), rows(found)),
         [""],
-        [f"- {line}" for line in (*intervals(found), *abstention(found), *found.notes)],
+        [f"- {line}" for line in (*matched(found), *intervals(found), *abstention(found), *found.notes)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
