@@ -1,4 +1,4 @@
-"""A real Bolt server of ArcadeDB in a process of its own: its JVM can't be started twice in one."""
+"""The real Bolt server of the examples in a process of its own: its JVM can't be started twice in one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,7 @@ from pathlib import Path
 import pytest
 
 PASSWORD = "It's-a-p@ss/word"
-SERVE = """
-import sys, arcadedb_embedded
-folder, password, bolt, http = sys.argv[1:]
-server = arcadedb_embedded.create_server(root_path=folder, root_password=password, config={
-    "host": "127.0.0.1", "http_port": http, "bolt_port": int(bolt),
-    "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-})
-server.start()
-server.create_database("mem")
-print("serving", flush=True)
-sys.stdin.read()
-server.stop()
-"""
+SERVER = Path(__file__).resolve().parents[1] / "examples" / "bolt_server.py"
 
 
 @contextmanager
@@ -35,11 +23,12 @@ def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
     for package in ("arcadedb_embedded", "neo4j"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"no Bolt server: the package {package} is not installed (scripts/setup dev)")
-    bolt, http = free_ports(2)
+    (bolt,) = free_ports(1)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, folder / "data", PASSWORD, str(bolt), str(http)],
+        [sys.executable, SERVER, "--port", str(bolt), "--until-eof"],
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")},
+        env=environ | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(folder)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=(folder / "stderr.txt").open("w"),
@@ -48,7 +37,7 @@ def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
     assert process.stdout is not None
     try:
         # Its own messages come on the same channel, before and behind.
-        if not any("serving" in line for line in process.stdout):
+        if not any("NEO4J_URI=" in line for line in process.stdout):
             pytest.fail(f"the Bolt server did not start: {(folder / 'stderr.txt').read_text()[-2000:]}")
         yield {
             "NEO4J_URI": f"bolt://127.0.0.1:{bolt}",

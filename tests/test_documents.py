@@ -44,6 +44,7 @@ DOCUMENTS = [
     *sorted((ROOT / "benchmarks").glob("*/STORES.md")),
     ROOT / "benchmarks" / "AUDIT.md",
     ROOT / "benchmarks" / "PUBLISHED.md",
+    ROOT / "benchmarks" / "RANKERS.md",
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
 ]

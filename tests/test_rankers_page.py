@@ -1,0 +1,157 @@
+"""The page about the rankers of the graph: its set is made as it says, its figures are what its commands give."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bolt import bolt_server
+from commandline import recallbench
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "benchmarks" / "RANKERS.md").read_text("utf-8")
+SET = ROOT / "examples" / "rankers"
+COMMANDS = {
+    name: shlex.split(command)[1:] for command, name in re.findall(r"^(recallbench evaluate .*?) +# (.+)$", PAGE, re.M)
+}
+KINDS = ("plain", "latest", "important", "linked", "next")
+MEANINGLESS = frozenset(
+    re.findall(
+        r"\w+",
+        "a about an and any are at be by can could did do does for from get give go has have her him his how i in is it me"
+        " much not of on one or our out she so that the their them there they this to until up us was we were what when"
+        " where which who whoever whom why will with would you",
+    )
+)
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def table(title: str) -> dict[str, list[str]]:
+    """The rows under a heading, by their first cell."""
+    told = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [cells(row) for row in told.splitlines() if row.startswith("|")]
+    return {first: rest for first, *rest in rows[2:]}
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def with_interval(one: dict[str, Any]) -> list[str]:
+    interval = "–" if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}"
+    return [number(one["value"]), interval]
+
+
+def overall_row(estimates: dict[str, Any]) -> list[str]:
+    found = {one["measure"]: one for one in estimates["overall"]}
+    return [cell for name in ("recall_any@1", "recall_any@5", "mrr@50") for cell in with_interval(found[name])]
+
+
+def kinds_row(estimates: dict[str, Any], measure: str) -> list[str]:
+    found = [next(one for one in estimates[kind] if one["measure"] == measure) for kind in KINDS]
+    assert {one["n"] for one in found} == {12}
+    if measure == "mrr@50":
+        return [number(one["value"]) for one in found]
+    return [f"{one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for one in found]
+
+
+def abstention_row(told: dict[str, Any]) -> list[str]:
+    around = told["auroc_interval"]
+    return with_interval({"value": told["auroc"], "low": around["low"], "high": around["high"]})
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (SET / name).read_text("utf-8").splitlines()]
+
+
+def stems(text: str) -> set[str]:
+    words = re.findall(r"[a-z0-9']+", text.lower())
+    return {re.sub(r"(ing|ed|es|s|'s)$", "", word) for word in words if word not in MEANINGLESS}
+
+
+def test_each_kind_is_what_the_page_says() -> None:
+    documents = {one["_id"]: one for one in read("corpus.jsonl")}
+    order = list(documents)
+    topics: dict[str, list[str]] = {}
+    for id in documents:
+        topics.setdefault(id.rpartition("-")[0], []).append(id)
+    queries = {one["_id"]: one for one in read("queries.jsonl")}
+    rows = [line.split("\t") for line in (SET / "qrels" / "test.tsv").read_text().splitlines()[1:]]
+    answers = {query: document for query, document, _ in rows}
+    assert len(answers) == len(rows) == 60
+    assert len(documents) == 120
+    assert {one["kind"] for id, one in queries.items() if id not in answers} == {"abstention"}
+    assert sorted(one["kind"] for one in queries.values()) == sorted(12 * (*KINDS, "abstention"))
+    for id, answer in answers.items():
+        query, same = queries[id], topics[answer.rpartition("-")[0]]
+        others = [documents[one] for one in same if one != answer]
+        assert documents[answer]["scope"] == query["scope"]
+        if query["kind"] == "latest":
+            assert others
+            assert all(one["occurred_at"] < documents[answer]["occurred_at"] < query["occurred_at"] for one in others)
+        elif query["kind"] == "important":
+            assert others
+            assert all(one.get("importance", 0.5) < documents[answer]["importance"] for one in others)
+        elif query["kind"] in ("linked", "next"):
+            (hit,) = others
+            distance = order.index(answer) - order.index(hit["_id"])
+            assert not stems(query["text"]) & stems(documents[answer]["text"]), id
+            assert stems(query["text"]) & stems(hit["text"]), id
+            assert distance == 1 if query["kind"] == "next" else distance >= 5
+            if query["kind"] == "linked":
+                shared = stems(hit["text"]) & stems(documents[answer]["text"])
+                assert shared - stems(query["text"]), id
+
+
+def test_every_row_has_its_command() -> None:
+    for title in ("Overall", "By kind", "Reciprocal rank by kind"):
+        assert [name for name in table(title) if name != "*chance*"] == list(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What each command writes."""
+    place = tmp_path_factory.mktemp("rankers")
+    (place / "bolt").mkdir()
+    (place / "examples").symlink_to(ROOT / "examples")
+    written = {}
+    with bolt_server(place / "bolt") as server:
+        for i, (name, words) in enumerate(COMMANDS.items()):
+            done = recallbench(*words, "--folder", f"r{i}", "--quiet", cwd=place, env=server)
+            assert done.returncode == 0
+            written[name] = json.loads((place / f"r{i}" / "metrics.json").read_text())
+        again = recallbench(*COMMANDS["graph, neighbours"], "--folder", "again", "--quiet", cwd=place, env=server)
+        assert again.returncode == 0
+        first = list(COMMANDS).index("graph, neighbours")
+        same = [(place / folder / "raw_retrievals.jsonl").read_bytes() for folder in ("again", f"r{first}")]
+        assert same[0] == same[1]
+        before, after = (list(COMMANDS).index(f"graph, {name}") for name in ("importance", "neighbours"))
+        compared = recallbench("compare", f"r{before}", f"r{after}", "--allow", "store", "--json", cwd=place)
+        assert compared.returncode in (0, 1)
+        written["compared"] = json.loads(compared.stdout)
+    return written
+
+
+@pytest.mark.marked
+def test_the_commands_give_the_figures(made: dict[str, dict[str, Any]]) -> None:
+    overall, kinds, ranks, abstained = map(table, ("Overall", "By kind", "Reciprocal rank by kind", "Abstention"))
+    for name in COMMANDS:
+        estimates = made[name]["estimates"]
+        assert overall[name] == overall_row(estimates), name
+        assert kinds[name] == kinds_row(estimates, "recall_any@5"), name
+        assert ranks[name] == kinds_row(estimates, "mrr@50"), name
+        assert abstained[name] == abstention_row(made[name]["abstention"]), name
+        chance = {one["measure"]: number(one["chance"]) for one in estimates["overall"]}
+        assert overall["*chance*"] == [chance["recall_any@1"], "–", chance["recall_any@5"], "–", chance["mrr@50"], "–"]
+    name = made["bm25"]["corpus"]["name"]
+    assert name in PAGE
+    mrr = next(one for one in made["compared"]["measures"] if one["measure"] == "mrr@50")
+    assert f"{mrr['difference']:+.4f} (95% {mrr['low']:+.4f} to {mrr['high']:+.4f}, p {mrr['p_holm']:.2f}" in PAGE
