@@ -7,6 +7,7 @@ Run: python benchmarks/performance/api.py
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
@@ -23,10 +24,11 @@ MICROSECONDS, MILLISECONDS = 20.0, 150.0
 
 def rows() -> list[Row]:
     """Medians of several rounds."""
-    return [*(_overhead(k, scored) for k, scored in ((10, False), (10, True))), _import()]
+    kinds = ((10, False, False), (10, True, False), (10, False, True))
+    return [*(_overhead(k, scored, asynchronous) for k, scored, asynchronous in kinds), _import()]
 
 
-def _overhead(k: int, scored: bool) -> Row:
+def _overhead(k: int, scored: bool, asynchronous: bool) -> Row:
     rng = np.random.default_rng(42)
     found: dict[str, list[object]] = {}
     cases = []
@@ -38,12 +40,22 @@ def _overhead(k: int, scored: bool) -> Row:
     def retrieve(query: str, k: int) -> list[object]:
         return found[query]
 
+    async def awaited(query: str, k: int) -> list[object]:
+        return found[query]
+
+    async def loop() -> None:
+        for case in cases:
+            await awaited(case.query, k)
+
     def bare() -> None:
+        if asynchronous:
+            asyncio.run(loop())
+            return
         for case in cases:
             retrieve(case.query, k)
 
     def whole() -> None:
-        str(recallbench.evaluate(cases, retrieve, k))
+        str(recallbench.evaluate(cases, awaited if asynchronous else retrieve, k))
 
     taken: dict[str, list[float]] = {"bare": [], "whole": []}
     for _ in range(ROUNDS):
@@ -53,7 +65,8 @@ def _overhead(k: int, scored: bool) -> Row:
             taken[name].append(time.perf_counter() - started)
     each = (median(taken["whole"]) - median(taken["bare"])) / CASES * 1e6
     return Row(
-        f"`recallbench.evaluate` beyond `retrieve`, {CASES:,} cases x {k} {'(id, score) pairs' if scored else 'ids'}",
+        f"`recallbench.evaluate` beyond `retrieve`, {CASES:,} cases x {k} {'(id, score) pairs' if scored else 'ids'}"
+        f"{', async' if asynchronous else ''}",
         f"under {MICROSECONDS:.0f} µs a case",
         f"{each:.1f} µs",
         each < MICROSECONDS,

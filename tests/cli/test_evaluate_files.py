@@ -298,6 +298,7 @@ BAD_GOLDS = {
     "NaN": ({"relevant": {"a": float("nan")}}, "NaN"),
     "a kind": ({"relevant": ["a"], "kind": ["fact"]}, "`kind` is no text"),
     "abstention": ({"relevant": ["a"], "kind": "abstention"}, "should find nothing"),
+    "misspelt": ({"relevent": ["a"]}, "the unknown field 'relevent' may mean 'relevant'"),
 }
 
 
@@ -430,6 +431,16 @@ def test_a_broken_line_of_the_run_does_not_lose_the_others(tmp_path: Path, name:
     assert (found["cases"], found["mean"]["recall_frac@10"]) == (2, 0.5)
     for one in told:
         assert any(note.startswith(one) and "line 2" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("more", ["", "\n", '\n{"query_id": "q2", "relevant": ["b"]}\n'])
+def test_the_first_line_broken_is_named_too(tmp_path: Path, more: str) -> None:
+    write(tmp_path, "gold.jsonl", '{"query_id": "q1", "relevant": ["a"' + more)
+    write(tmp_path, "run.json", '{"q1": ["a"], "q2": ["b"]}')
+    assert "gold.jsonl, line 1: " in refused(tmp_path, "--run", "run.json", "--gold", "gold.jsonl")
+    # One object may stand over several lines all the same.
+    write(tmp_path, "gold.json", '{\n  "q1": ["a"],\n  "q2": ["b"]\n}\n')
+    assert table(tmp_path, "--run", "run.json", "--gold", "gold.json")
 
 
 def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> None:

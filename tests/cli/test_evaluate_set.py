@@ -93,6 +93,20 @@ def test_wrong_use(place: Path, words: tuple[str, ...], told: str) -> None:
     assert told in done.stderr
 
 
+def test_a_misspelt_field_is_named_where_the_one_it_means_is_missing(tmp_path: Path) -> None:
+    short(tmp_path / "ids", [{"query": "Where does it rain?", "relevent": ["d1"]}], [{"_id": "d1", "text": "Rain."}])
+    short(tmp_path / "texts", [{"query": "Where?", "expcted": "rain"}], [{"_id": "d1", "text": "Rain."}])
+    beir(tmp_path / "beir", [{"_id": "d1", "text": "Rain."}], [{"_id": "q1", "txt": "Where?"}], test="q1\td1\t1\n")
+    for words, told in (
+        (("ids",), "'relevent' may mean 'relevant'"),
+        (("texts", "--match", "tokens"), "'expcted' may mean 'expected'"),
+        (("beir",), "'txt' may mean 'text'"),
+    ):
+        done = recallbench("evaluate", *words, "--store", "bm25", cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"the unknown field {told}" in done.stderr
+
+
 def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
     folder = short(tmp_path / "plain", [{"query": "When does the ferry leave?", "relevant": ["a"]}])
     (folder / "corpus.jsonl").write_text(

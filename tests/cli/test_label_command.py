@@ -78,6 +78,8 @@ def test_a_line_that_was_cut_off_is_set_aside_and_asked_again(place: Path) -> No
     gold.write_text(gold.read_text() + '{"query_id": "rain", "que')
     done = typed(place, "ya" + "q")
     assert "[2 of 3] Where does it rain?" in done.stdout
+    assert "the last line of team/gold.jsonl was cut off: set aside in team/gold.jsonl.cut" in done.stderr
+    assert "cut off" not in typed(place, "q").stderr
     assert [row["query_id"] for row in kept(place)] == ["ferry", "rain"]
     assert (place / "team" / "gold.jsonl.cut").read_text() == '{"query_id": "rain", "que\n'
 

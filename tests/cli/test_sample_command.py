@@ -227,6 +227,7 @@ LABELS = {
     '{"relevant": ["a"]}': "query, a text",
     '{"query": "q", "relevant": ["a"]}\n{"query": "q ", "relevant": ["a"]}': "each query once, it is on line 1 too",
     '{"query": "q", "relevant": null}': "nothing is labelled",
+    '{"query": "q", "relevent": ["a"]}': "the unknown field 'relevent' may mean 'relevant'",
     '{"query": "other", "relevant": ["a"]}': "the log has none of the labelled queries",
 }  # fmt: skip
 
@@ -322,6 +323,7 @@ def test_recalls_without_texts_are_refused_or_counted(tmp_path: Path) -> None:
 WORDED = {
     '{"query": "q", "relevant": ["a"]}': "--match id",
     '{"query": "q", "relevant": null}': "nothing is labelled",
+    '{"query": "q", "expcted": "x"}': "the unknown field 'expcted' may mean 'expected'",
     '{"query": "q", "relevant": null, "kind": "abstention"}': "nothing is labelled",
     '{"query": "q", "expected": "..."}': "a text with letters or digits",
     '{"query": "q", "expected": 5}': "expected, a text",

@@ -14,6 +14,7 @@ def test_five_in_order_are_the_first_that_show_a_trend() -> None:
     few = trend(DAYS[:4], [0.9, 0.8, 0.7, 0.6])
     assert (few.p, few.method) == (None, "n/a (4 results: fewer than 5 show no trend)")
     assert few.slope == pytest.approx(-0.1)
+    assert trend(DAYS[:1], [0.9]).method == "n/a (1 result: fewer than 5 show no trend)"
 
 
 def test_ties_are_no_evidence() -> None:

@@ -59,6 +59,9 @@ def label(
     from recallbench.experiment.proposals import proposals
 
     book = LabelBook(folder)
+    if cut := book.mend():
+        said = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
+        print(f"recallbench: {said}", file=sys.stderr)
     done = book.labelled()
     if query:
         free = (name for number in count(1) if (name := f"q{number}") not in done)

@@ -36,21 +36,26 @@ class LabelBook:
     def path(self) -> Path:
         return self.folder / SHORT
 
-    def labelled(self) -> frozenset[str]:
-        """Ids of the queries that have their line.
+    def mend(self) -> Path | None:
+        """Set aside a last line that was cut off when the machine went down, and say where; None where all are whole.
 
-        A last line that was cut off when the machine went down is set aside into `gold.jsonl.cut`, and its query is
-        asked again; raises InputError for any other line that can't be read.
+        Its query is asked again.
         """
+        content = self.path.read_bytes() if self.path.exists() else b""
+        if not content or content.endswith(b"\n"):
+            return None
+        whole = content.rfind(b"\n") + 1
+        cut = self.path.with_name(f"{SHORT}.cut")
+        with cut.open("ab") as aside:
+            aside.write(content[whole:] + b"\n")
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+        return cut
+
+    def labelled(self) -> frozenset[str]:
+        """Ids of the queries that have their line; raises InputError for a line that can't be read."""
         if not self.path.exists():
             return frozenset()
-        content = self.path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            whole = content.rfind(b"\n") + 1
-            with self.path.with_name(f"{SHORT}.cut").open("ab") as aside:
-                aside.write(content[whole:] + b"\n")
-            with self.path.open("r+b") as file:
-                file.truncate(whole)
         return frozenset(str(record.get("query_id") or f"q{number}") for number, record in objects(self.path))
 
     def append(self, query: Asked, grades: Mapping[str, float], day: date) -> None:

@@ -22,7 +22,7 @@ from recallbench.corpora.labelled_files import (
     read_documents,
     read_labels,
 )
-from recallbench.corpora.place import Place
+from recallbench.corpora.place import Place, misspelt
 from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
@@ -204,13 +204,17 @@ def _question(
     abstention = label.kind == "abstention"
     if by_text and abstention != (not label.expected):
         expected = "none with kind abstention" if abstention else "the text of an answer, or kind abstention"
-        raise place.refusal("expected", expected, "one" if abstention else "none", "mend the file, or --match id")
+        found = "one" if abstention else f"none{misspelt(label.fields, 'expected')}"
+        raise place.refusal("expected", expected, found, "mend the file, or --match id")
     if by_text and label.expected and not any(letter.isalnum() for letter in label.expected):
         raise place.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
     if bool(graded) == abstention and (abstention or not by_text):
         expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
         remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
-        raise place.refusal("relevant", expected, f"{len(graded)} with kind {label.kind}", remedy)
+        found = f"{len(graded)} with kind {label.kind}"
+        if not abstention and "relevant" not in label.fields:
+            found += misspelt(label.fields, "relevant")
+        raise place.refusal("relevant", expected, found, remedy)
     if by_text:
         graded = {}
     return Question(

@@ -62,6 +62,8 @@ class Label:
     place: Place
     expected: str = ""
     """What an answer says."""
+    fields: tuple[str, ...] = ()
+    """What its line names."""
 
 
 def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -> Files:
@@ -237,6 +239,7 @@ def _label(record: dict[str, Any], id: str, field: str, grades: Mapping[str, flo
         _time(record, "labelled_at", place),
         place,
         place.text(record, "expected") if record.get("expected") is not None else "",
+        tuple(record),
     )
 
 

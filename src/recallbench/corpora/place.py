@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from recallbench.errors import InputError
@@ -25,6 +27,12 @@ def described(value: object) -> str:
         return f"{_NAMES[type(value)]}, empty"
     shown = repr(value)
     return f"{_NAMES.get(type(value), type(value).__name__)}, {shown if len(shown) <= 60 else shown[:57] + '...'}"
+
+
+def misspelt(fields: Iterable[str], field: str) -> str:
+    """For the end of a sentence that misses a field: the one of these that may mean it, if there is any."""
+    near = get_close_matches(field, [one for one in fields if one != field], 1, 0.8)
+    return f"; the unknown field {near[0]!r} may mean {field!r}" if near else ""
 
 
 def registered(corpus: str) -> str:
@@ -105,7 +113,7 @@ class Place:
         if not isinstance(record, dict):
             raise self.refusal(field, f"an object with the field {field}", described(record))
         if field not in record:
-            raise self.refusal(field, _NAMES[kind], "nothing: the field is missing")
+            raise self.refusal(field, _NAMES[kind], f"nothing: the field is missing{misspelt(record, field)}")
         if not isinstance(record[field], kind):
             raise self.refusal(field, _NAMES[kind], described(record[field]))
         return record[field]

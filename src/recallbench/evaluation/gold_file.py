@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recallbench.corpora.place import misspelt
 from recallbench.errors import InputError
 from recallbench.evaluation.case import Case
 from recallbench.evaluation.records import KNOWN, Record, form_of, id_text, records
@@ -81,8 +82,14 @@ def _case(record: Record) -> Case:
             labels,
         )
     except InputError as error:
+        # A field that is there is not the one that was meant.
+        missing = [name for name in ("relevant", "expected") if name not in fields]
+        meant = "".join(misspelt(fields, name) for name in missing) if len(missing) == 2 else ""
         found = InputError(
-            f"{record.place}: {error.problem}", expected=error.expected, found=error.found, remedy="mend the file"
+            f"{record.place}: {error.problem}",
+            expected=error.expected,
+            found=f"{error.found}{meant}",
+            remedy="mend the file",
         )
         raise found from None
 

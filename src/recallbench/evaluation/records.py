@@ -6,6 +6,7 @@ one JSON object {query: {id: score}}, the dictionaries of ranx and ir_measures.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,9 @@ class Record:
 
 
 def form_of(path: Path) -> Form:
-    """By its first line that is not blank; raises InputError for an empty file."""
-    for number, line in lines(path):
+    """By its first line that is not blank; raises InputError for an empty file, and one broken line that is alone."""
+    every = lines(path)
+    for number, line in every:
         text = line.strip().removeprefix("\ufeff")
         if not text:
             continue
@@ -52,12 +54,24 @@ def form_of(path: Path) -> Form:
         try:
             first = parsed(text, path, number)
         except InputError:
-            return "json"  # an object over several lines, or no JSON at all, which reading it will tell
+            second = next((later.strip() for _, later in every if later.strip()), None)
+            if second is None:
+                raise
+            # An object of its own behind it: a broken line of JSON Lines. Else one object over several lines, or no
+            # JSON at all, which reading it will tell.
+            return "jsonl" if _is_object(second) else "json"
         scalar = any(isinstance(first.get(name), (str, int)) for name in (*NAMES, "query"))
         return "jsonl" if scalar else "json"
     raise InputError(
         f"{path}: nothing in it", expected="a TREC file, JSON Lines, or a JSON object", found="an empty file"
     )
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def records(path: Path, field: str, passed: Callable[[InputError], None] | None = None) -> Iterator[Record]:

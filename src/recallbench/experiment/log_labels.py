@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recallbench.corpora.place import misspelt
 from recallbench.errors import InputError
 from recallbench.reading import objects
 from recallbench.scoring.text_matching import words
@@ -78,6 +79,8 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]
 def _by_ids(record: Mapping[str, Any], bare: Label, path: Path, number: int) -> Label | None:
     given = record.get("relevant")
     if given is None:
+        if "relevant" not in record and (meant := misspelt(record, "relevant")):
+            raise _refusal(path, number, "relevant, a list of ids", f"none{meant}", "mend the file")
         return None
     label = Label(bare.id, bare.query, _grades(given, path, number))
     if label.nothing != (record.get("kind") == ABSTENTION):
@@ -101,6 +104,8 @@ def _by_text(record: Mapping[str, Any], bare: Label, path: Path, number: int) ->
                 "relevant ids alone",
                 "--match id",
             )
+        if "relevant" not in record and (meant := misspelt(record, "expected")):
+            raise _refusal(path, number, "expected, the text of an answer", f"none{meant}", "mend the file")
         return None
     if not isinstance(expected, str) or not words(expected):
         raise _refusal(path, number, "expected, a text with letters or digits", repr(expected)[:60])

@@ -39,7 +39,7 @@ def trend(times: Sequence[float], values: Sequence[float]) -> Trend:
     signs = [_sign(found[j] - found[i]) for i, j in combinations(range(n), 2)]
     rises, falls = signs.count(1), signs.count(-1)
     if n < FEWEST:
-        p, method = None, f"n/a ({n} results: fewer than {FEWEST} show no trend)"
+        p, method = None, f"n/a ({n} {'result' if n == 1 else 'results'}: fewer than {FEWEST} show no trend)"
     elif not rises and not falls:
         p, method = 1.0, "all values equal"
     elif n <= ENUMERATED:
