@@ -24,8 +24,8 @@ MEANINGLESS = frozenset(
     re.findall(
         r"\w+",
         "a about an and any are at be by can could did do does for from get give go has have her him his how i in is it"
-        " me much not of on one or our out she so that the their them there they this to until up us was we were what when"
-        " where which who whoever whom why will with would you",
+        " me much not of on one or our out she so that the their them there they this to until up us was we were what"
+        " when where which who whoever whom why will with would you",
     )
 )
 
