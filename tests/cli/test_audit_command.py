@@ -12,6 +12,7 @@ import pytest
 
 from commandline import recallbench
 from recallbench.results.manifest import build
+from stages import sampled
 
 
 def git(place: Path, *words: str) -> None:
@@ -207,9 +208,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"), [BAD[0], *(pytest.param(*one, marks=pytest.mark.marked) for one in BAD[1:])]
-)
+@pytest.mark.parametrize(("name", "content", "told"), sampled(BAD))
 def test_bad_files_are_told_with_their_line(result: Path, name: str, content: bytes, told: str) -> None:
     (result / name).write_bytes(content)
     if name != "manifest.json":

@@ -9,6 +9,7 @@ import pytest
 
 from commandline import recallbench
 from recallbench.experiment.miniature import write_locomo, write_longmemeval
+from stages import sampled
 
 
 def changed(change: Callable[[list[Any]], object]) -> Callable[[bytes], bytes]:
@@ -62,7 +63,8 @@ LONGMEMEVAL = {
 
 
 @pytest.mark.parametrize(
-    ("corpus", "fault"), [*(("locomo", fault) for fault in LOCOMO), *(("longmemeval", fault) for fault in LONGMEMEVAL)]
+    ("corpus", "fault"),
+    sampled([*(("locomo", fault) for fault in LOCOMO), *(("longmemeval", fault) for fault in LONGMEMEVAL)]),
 )
 def test_a_bad_corpus_is_refused_by_name(tmp_path: Path, corpus: str, fault: str) -> None:
     rewrite, named = (LOCOMO if corpus == "locomo" else LONGMEMEVAL)[fault]

@@ -12,6 +12,7 @@ import pytest
 
 from commandline import recallbench
 from recallbench.corpora.canary import FOLDER
+from stages import sampled
 
 CORPUS = FOLDER / "locomo.json"
 RUNS = {
@@ -313,25 +314,27 @@ def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
 
 @pytest.mark.parametrize(
     ("harm", "said"),
-    [
-        (_edited("cluster", "one"), "canary-1/q0 in cluster 'canary-1', as in bm25"),
-        (_edited("kind", "a kind"), "canary-1/q0 of the kind 'single-hop'"),
-        (_edited("candidates", 10**30), "figures that no result has"),
-        (_calls([-5], 50), "calls of -5 hits for rankings 50 deep"),
-        (_calls([10**12], 10**12), "retrieval.depth: Input should be less than or equal to 10000"),
-        (_gone, "no such folder"),
-        (_blocked, "BLOCKED.md"),
-        (_no_rows, "raw_retrievals.jsonl"),
-        (_cut_off, "line 158"),
-        (_dropped, "do not give the figures"),
-        (_no_metrics, "metrics.json"),
-        (_not_utf8, "line 1"),
-        (_misplaced, "line 1: not a ranking"),
-        (_no_figures, "no figure for recall_any@10"),
-        (_no_calls, "no call to the store"),
-        (_two_rows_on_one_line, "two rows on one line"),
-        (_elsewhere, "a link that leaves it"),
-    ],
+    sampled(
+        [
+            (_edited("cluster", "one"), "canary-1/q0 in cluster 'canary-1', as in bm25"),
+            (_edited("kind", "a kind"), "canary-1/q0 of the kind 'single-hop'"),
+            (_edited("candidates", 10**30), "figures that no result has"),
+            (_calls([-5], 50), "calls of -5 hits for rankings 50 deep"),
+            (_calls([10**12], 10**12), "retrieval.depth: Input should be less than or equal to 10000"),
+            (_gone, "no such folder"),
+            (_blocked, "BLOCKED.md"),
+            (_no_rows, "raw_retrievals.jsonl"),
+            (_cut_off, "line 158"),
+            (_dropped, "do not give the figures"),
+            (_no_metrics, "metrics.json"),
+            (_not_utf8, "line 1"),
+            (_misplaced, "line 1: not a ranking"),
+            (_no_figures, "no figure for recall_any@10"),
+            (_no_calls, "no call to the store"),
+            (_two_rows_on_one_line, "two rows on one line"),
+            (_elsewhere, "a link that leaves it"),
+        ]
+    ),
 )
 def test_what_is_no_result_is_told_by_name(
     place: Path, tmp_path: Path, harm: Callable[[Path], None], said: str

@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from commandline import environment, recallbench
 from recallbench.results.metrics import Metrics
+from stages import sampled
 from stores.standin import EVERY_RIGHT, database, plain_role, standin_server
 
 CANARY = ("run", "canary-locomo", "--embedder", "hash", "--out", "out")
@@ -234,21 +235,23 @@ def test_row_security_that_lets_the_tenant_through_changes_nothing(server: str, 
 
 @pytest.mark.parametrize(
     ("version", "more", "problem", "remedy"),
-    [
-        (None, (), "the database has no extension pgmnemo", "CREATE EXTENSION pgmnemo VERSION"),
-        (
-            "1.0",
-            ("--pgmnemo-function", "recall_hybrid"),
-            "has no function pgmnemo.recall_hybrid",
-            "choose --pgmnemo-function recall_lessons",
-        ),
-        ("1.0-uuid", (), "project_id_filter is uuid", "another --pgmnemo-function"),
-        ("1.0-demanding", (), "it demands tenant, which no run can give", "a version whose signature fits"),
-        ("1.0-scoreless", (), "it returns no score", "a version whose signature fits"),
-        ("1.0-fuller", (), "blame must be filled", "a version of pgmnemo whose table fits"),
-        ("2.0-forgetful", (), "0 of them recallable", "look for triggers on pgmnemo.agent_lesson"),
-        ("1.0-degrading", (), "left out a part of its ranking", "a timeout"),
-    ],
+    sampled(
+        [
+            (None, (), "the database has no extension pgmnemo", "CREATE EXTENSION pgmnemo VERSION"),
+            (
+                "1.0",
+                ("--pgmnemo-function", "recall_hybrid"),
+                "has no function pgmnemo.recall_hybrid",
+                "choose --pgmnemo-function recall_lessons",
+            ),
+            ("1.0-uuid", (), "project_id_filter is uuid", "another --pgmnemo-function"),
+            ("1.0-demanding", (), "it demands tenant, which no run can give", "a version whose signature fits"),
+            ("1.0-scoreless", (), "it returns no score", "a version whose signature fits"),
+            ("1.0-fuller", (), "blame must be filled", "a version of pgmnemo whose table fits"),
+            ("2.0-forgetful", (), "0 of them recallable", "look for triggers on pgmnemo.agent_lesson"),
+            ("1.0-degrading", (), "left out a part of its ranking", "a timeout"),
+        ]
+    ),
 )
 def test_what_keeps_the_extension_from_being_measured_blocks(
     server: str, tmp_path: Path, version: str | None, more: tuple[str, ...], problem: str, remedy: str

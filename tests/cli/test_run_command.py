@@ -12,6 +12,7 @@ import pytest
 from commandline import environment, recallbench
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
+from stages import sampled
 
 QUICK = ("--store", "exact", "--embedder", "hash")
 
@@ -275,20 +276,22 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [
-        (["nonsense"], "no corpus is called nonsense"),
-        (["canary", "--folder", "x"], "--folder names one result"),
-        (["canary-locomo", "--store", "nonsense"], "nonsense"),
-        (["canary-locomo", "--store", "exact", "--embedder", "nonsense"], "no encoder called 'nonsense'"),
-        (["canary-locomo", "--allow-deviation", "scope"], "--allow-deviation scope"),
-        (["canary-locomo", "--limit", "0"], "--limit"),
-        (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
-        (["canary-locomo", "--store", "callable"], "module:function"),
-        (["canary-locomo", "--dry-run", "--weights", "foo=1"], "foo"),
-        (["canary-locomo", "--dry-run", "--store", "nonsense"], "nonsense"),
-        (["canary-locomo", "--depth", "5"], "--depth"),
-        (["canary-locomo", "--strict"], "--strict goes with --dry-run"),
-    ],
+    sampled(
+        [
+            (["nonsense"], "no corpus is called nonsense"),
+            (["canary", "--folder", "x"], "--folder names one result"),
+            (["canary-locomo", "--store", "nonsense"], "nonsense"),
+            (["canary-locomo", "--store", "exact", "--embedder", "nonsense"], "no encoder called 'nonsense'"),
+            (["canary-locomo", "--allow-deviation", "scope"], "--allow-deviation scope"),
+            (["canary-locomo", "--limit", "0"], "--limit"),
+            (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
+            (["canary-locomo", "--store", "callable"], "module:function"),
+            (["canary-locomo", "--dry-run", "--weights", "foo=1"], "foo"),
+            (["canary-locomo", "--dry-run", "--store", "nonsense"], "nonsense"),
+            (["canary-locomo", "--depth", "5"], "--depth"),
+            (["canary-locomo", "--strict"], "--strict goes with --dry-run"),
+        ]
+    ),
 )
 def test_wrong_usage_is_told_and_exits_2(tmp_path: Path, arguments: list[str], told: str) -> None:
     done = recallbench("run", *arguments, cwd=tmp_path)

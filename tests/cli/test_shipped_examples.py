@@ -46,7 +46,7 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     return figures(place / "made")
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", ["chroma", pytest.param("lance", marks=pytest.mark.marked), "lance hybrid"])
 def test_it_is_measured_and_contacts_nobody(name: str, exact: dict[str, float], tmp_path: Path) -> None:
     package, address = STORES[name]
     if importlib.util.find_spec(package) is None:

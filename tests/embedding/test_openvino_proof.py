@@ -111,6 +111,7 @@ def test_a_proof_on_few_texts_is_made_again_on_more(opened: Any) -> None:
     assert (first.report().proof, first.report().proof_texts) == ("equal", 14)
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize(("cached", "texts"), [(40, 32), (9, 10)])
 def test_one_missing_text_is_proven_together_with_others_of_the_corpus(
     opened: Any, monkeypatch: pytest.MonkeyPatch, cached: int, texts: int
@@ -214,6 +215,7 @@ def test_an_openvino_that_does_not_work_means_torch_now_and_from_then_on(
     assert (again.report().computed, again.report().notes) == (0, (note,))
 
 
+@pytest.mark.marked
 def test_a_proven_openvino_that_stops_working_is_replaced_within_the_run(
     opened: Any, tiny_bge: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +259,7 @@ def test_twins_are_both_proven_before_the_first_vector(
     np.testing.assert_allclose(embedder.lookup(MANY, "query").vectors[:, :24], native, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.marked
 def test_twins_that_are_proven_are_not_proven_again(
     opened: Any, tiny_dragon: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from recallbench.results.manifest import build
 from recallbench.verdict.audit import Audit, audit
 from recallbench.verdict.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.verdict.gates import GATES
+from stages import sampled
 
 NOT_MUTATED = {"RB-MANIFEST", "RB-COMMITTED", "RB-UNCHANGED", "RB-COVERAGE", "RB-GRANULARITY"}
 """The first three are about bytes, and every mutation is sealed and committed; the last two follow from the dataset."""
@@ -92,12 +93,7 @@ def test_there_are_enough_of_them_and_each_check_has_one() -> None:
     assert {one.code for one in mutations} == codes - NOT_MUTATED
 
 
-EACH = 4
-"""One in so many is looked for in the short stage too."""
-LONG = [pytest.param(one, marks=pytest.mark.marked) if i % EACH else one for i, one in enumerate(LOCOMO)]
-
-
-@pytest.mark.parametrize("mutation", LONG, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", sampled(LOCOMO), ids=lambda one: one.name)
 def test_a_change_is_seen(locomo: Path, tmp_path: Path, mutation: Mutation) -> None:
     seen(audited(locomo, tmp_path, mutation), mutation)
 
