@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recallbench.errors import InputError, UsageError
+from recallbench.results.cells import figure
 from recallbench.results.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -18,7 +19,6 @@ from recallbench.results.comparison import (
     signed,
     signed_range,
 )
-from recallbench.results.report import figure
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm, paired_columns
