@@ -51,16 +51,9 @@ def evaluate(
     format: Annotated[
         Literal["text", "markdown", "csv", "json"], option("format", "How the table is printed.")
     ] = "text",
-    match: Annotated[
-        Literal["id", "exact", "tokens"],
-        option("match", "What makes a hit relevant: its id, or its text beside the expected one."),
-    ] = "id",
-    match_threshold: Annotated[
-        float, option("match-threshold", "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory.")
-    ] = 0.3,
-    match_chunk: Annotated[
-        int | None, option("match-chunk", "Match chunks of so many tokens, the best one counts [default: whole texts].")
-    ] = None,
+    match: settings.Match = "id",
+    match_threshold: settings.MatchThreshold = 0.3,
+    match_chunk: settings.MatchChunk = None,
     texts: Annotated[
         Path | None, option("texts", "The texts of ids, for --match: JSONL with _id (or id) and text.")
     ] = None,
@@ -77,17 +70,9 @@ def evaluate(
         ),
     ] = None,
     keep_going: settings.KeepGoing = False,
-    split: Annotated[
-        str | None, option("split", "Of a folder: the judgements qrels/<split>.tsv [default: test].")
-    ] = None,
-    qrels_revision: Annotated[
-        str | None,
-        option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit."),
-    ] = None,
-    pin: Annotated[
-        list[str] | None,
-        option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it."),
-    ] = None,
+    split: settings.Split = None,
+    qrels_revision: settings.QrelsRevision = None,
+    pin: settings.Pin = None,
     stale_after: Annotated[
         str | None, option("stale-after", "Of a folder: warn of labels older than this, as 90d, 12w, 6m or 1y.")
     ] = None,
@@ -121,7 +106,6 @@ def evaluate(
     """
     from recallbench.cli.score_tables import Wanted
     from recallbench.errors import UsageError
-    from recallbench.scoring.text_matching import Matching
 
     if target is not None and (run is not None or gold is not None):
         raise UsageError("a folder and files at once", expected="DIR, or --run FILE and --gold FILE", found="both")
@@ -132,11 +116,12 @@ def evaluate(
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
     _refuse_others(context, target)
-    matching = Matching(match, match_threshold, match_chunk)
+    matching = settings.matching(context, match, match_threshold, match_chunk)
     wanted = Wanted.of(k, by, format, ks, plot, comparing=compare is not None)
     if target is not None:
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
+        from recallbench.cli.labelled_target import Target
         from recallbench.experiment.options import Options
 
         options = Options(
@@ -162,21 +147,15 @@ def evaluate(
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),
         )
-        if match != "tokens" and _typed(context, "match_threshold"):
-            raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
-        tables = format != "text" or any(_typed(context, name) for name in OF_TABLES)
+        tables = format != "text" or settings.typed(context, *OF_TABLES)
         return evaluate_set(
-            target,
-            split,
-            stale_after,
-            matching,
+            Target(target, split, matching, qrels_revision, pin or ()),
             options,
             listener(quiet),
             date.today(),
-            qrels_revision=qrels_revision,
-            pin=pin or (),
             wanted=wanted if tables else None,
             compare=compare,
+            stale_after=stale_after,
             require_verified=require_verified,
         )
     from recallbench.cli.evaluate_run import Asked, evaluate_run
@@ -184,24 +163,16 @@ def evaluate(
     return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going), wanted)
 
 
-def _typed(context: typer.Context, name: str) -> bool:
-    """Whether an option was typed, and not set by a variable or a file, which may be for other commands."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def _refuse_others(context: typer.Context, target: str | None) -> None:
     """Raise UsageError for an option that was typed and would do nothing."""
     from recallbench.errors import UsageError
 
     folder = target is not None
-    for name in context.params:
-        typed = _typed(context, name) and name not in ("target", "quiet", "config")
-        if typed and name not in OF_BOTH and (name in OF_FILES) == folder:
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} is for {'rankings in files' if folder else 'a labelled set'}",
-                expected="--run FILE and --gold FILE" if folder else "a folder, DIR",
-                found="a folder" if folder else "files",
-                remedy=f"leave {option} out",
-            )
+    others = [one for one in context.params if one not in OF_BOTH and (one in OF_FILES) == folder]
+    if option := settings.typed(context, *(one for one in others if one not in ("target", "quiet", "config"))):
+        raise UsageError(
+            f"{option} is for {'rankings in files' if folder else 'a labelled set'}",
+            expected="--run FILE and --gold FILE" if folder else "a folder, DIR",
+            found="a folder" if folder else "files",
+            remedy=f"leave {option} out",
+        )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
+from recallbench.cli.labelled_target import Target
 from recallbench.cli.score_tables import Wanted
 from recallbench.errors import UsageError
 from recallbench.experiment.options import Options
@@ -16,7 +16,6 @@ from recallbench.progress import Progress
 from recallbench.results.cells import figure
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
-from recallbench.scoring.text_matching import Matching
 
 NAMED = 5
 _AGE = re.compile(r"([1-9][0-9]{0,4})([dwmy])")
@@ -24,19 +23,15 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def evaluate_set(
-    target: str,
-    split: str | None,
-    stale_after: str | None,
-    matching: Matching,
+    target: Target,
     options: Options,
     progress: Progress,
     today: date,
     *,
-    qrels_revision: str | None = None,
-    pin: Sequence[str] = (),
-    wanted: Wanted | None = None,
-    compare: Path | None = None,
-    require_verified: bool = False,
+    wanted: Wanted | None,
+    compare: Path | None,
+    stale_after: str | None,
+    require_verified: bool,
 ) -> int:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`.
 
@@ -44,11 +39,10 @@ def evaluate_set(
     earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
     from recallbench.cli.headline import headline, tell_failures
-    from recallbench.cli.labelled_target import Target
     from recallbench.cli.set_tables import earlier, tell
     from recallbench.experiment.run import run
 
-    _refuse_result(Path(target))
+    _refuse_result(Path(target.name))
     if wanted is not None:
         from recallbench.evaluation.store_run import FIELDS, refuse_beyond
 
@@ -59,7 +53,7 @@ def evaluate_set(
                 expected=" or ".join(FIELDS),
                 found=wanted.by or "",
             )
-    name, folder = Target(target, split, matching, qrels_revision, pin).obtain(options, progress)
+    name, folder = target.obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
     before = None if compare is None else earlier(compare, name)
@@ -72,7 +66,7 @@ def evaluate_set(
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(told))
     if wanted is not None:
-        tell(wanted, outcome, matching, before)
+        tell(wanted, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
