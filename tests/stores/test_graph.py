@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import log
@@ -14,6 +16,7 @@ import pytest
 from bolt import PASSWORD, bolt_server, free_ports
 from commandline import recallbench
 from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.progress import Silent
 from recallbench.stores.graph import GraphStore
 from recallbench.stores.registry import store_status
 from recallbench.stores.store import Hit, Item, Query
@@ -182,6 +185,87 @@ def test_nobody_there_and_nobody_let_in(server: dict[str, str]) -> None:
     half = store_status("graph", None, {**server, "NEO4J_PASSWORD": ""})
     assert (half.ready, "NEO4J_PASSWORD" in half.detail) == (False, True)
     assert not store_status("graph", None, {**server, "NEO4J_DATABASE": "elsewhere"}).ready
+
+
+STUCK = """
+import os, sys
+from recallbench.stores.graph import GraphStore
+from recallbench.stores.store import Item
+store = GraphStore(dict(os.environ), "neighbours")
+store.prepare(0)
+store.ingest([Item(id, 1, f"we met Ann and Bob{id}", None, 0.5) for id in range(1, 700)], None)
+print(store._tenant, flush=True)
+sys.stdin.read()
+"""
+
+
+class Heard(Silent):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_a_living_ones_stays(
+    server: dict[str, str], rows: Any, run_python: Any
+) -> None:
+    def left(tenant: str) -> int:
+        ((count,),) = rows("MATCH (n) WHERE n.tenant = $t RETURN count(n)", t=tenant)
+        return int(count)
+
+    rows(
+        "CREATE (:RecallBenchRun {tenant: $t, place: 'elsewhere', pid: 1, born: '1'}),"
+        " (:RecallBenchRun {tenant: 'x', place: 'y'}), (:RecallBenchScope {tenant: $t, scope: 1})",
+        t=(far := "recallbench-" + 16 * "0"),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.items():
+            patch.setenv(name, value)
+        killed, living = run_python(STUCK), run_python(STUCK)
+    dead, alive = (process.stdout.readline().strip() for process in (killed, living))
+    before = left(dead)
+    assert before == left(alive) > 1400
+    killed.send_signal(signal.SIGKILL)
+    # Not collected yet, it still has its process id.
+    while Path(f"/proc/{killed.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+
+    heard = Heard()
+    store = GraphStore(server, "neighbours", heard)
+    store.prepare(0)
+    assert (left(dead), left(alive), left(far)) == (0, before, 2)
+    removed, told = sorted(heard.lines, key=lambda line: far in line)
+    assert f"what the run {dead} left, which was killed" in removed
+    assert told.endswith(f"MATCH (n) WHERE n.tenant = '{far}' DETACH DELETE n")
+    store.close()
+
+    # Collected, its process id is gone, or somebody else's.
+    living.kill()
+    living.wait()
+    filled(server, FOUR).close()
+    assert (left(alive), left(far)) == (0, 2)
+    rows(told.rpartition(": ")[2])
+    assert left(far) == 0
+    rows("MATCH (n:RecallBenchRun) DETACH DELETE n")
+
+
+def test_another_process_of_the_same_id_is_not_the_run(server: dict[str, str], rows: Any) -> None:
+    store = filled(server, FOUR)
+    rows("MATCH (r:RecallBenchRun) WHERE r.tenant = $t SET r.born = '1'", t=store._tenant)
+    filled(server, FOUR).close()
+    assert store.search(Query(1, "Ann", None), 3) == []
+    assert rows("MATCH (n) WHERE n.tenant = $t RETURN count(n)", t=store._tenant) == [(0,)]
+    store.close()
+
+
+@pytest.mark.parametrize("field", ["pid: -1", "pid: 'x'", "pid: 1.5", "pid: null"])
+def test_what_is_no_process_id_is_left_alone(server: dict[str, str], rows: Any, field: str) -> None:
+    store = filled(server, FOUR)
+    rows(f"MATCH (r:RecallBenchRun) WHERE r.tenant = $t SET r.{field.replace(':', ' =')}", t=store._tenant)
+    filled(server, FOUR).close()
+    assert len(store.search(Query(1, "Ann", None), 3)) == 3
+    store.close()
 
 
 @pytest.mark.marked

@@ -11,6 +11,7 @@ the question has no date; a product with plain exponential decay would leave not
 
 The Cypher is what Neo4j and Bolt-compatible servers share: no procedures, no index, no vector. Nothing of the data is
 ever part of a statement. Every node carries the tenant (one per run) and the scope, and every statement asks for both.
+What a killed run left is removed by the next one.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from itertools import pairwise
 from typing import Any
 
 from recallbench.errors import Blocked, InputError
+from recallbench.progress import Progress, Silent
 from recallbench.stores.bolt import Bolt
 from recallbench.stores.entities import MOST, RARE, UNIT, asked_about, entities
+from recallbench.stores.graph_runs import enrol, forget, sweep
 from recallbench.stores.rankers import Ranker
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
@@ -84,11 +87,6 @@ WITH s, (own + $share * near) / $unit AS relevance,
     ELSE $floor + (1.0 - $floor) * exp(-$decay * ($now - s.occurred)) END AS recency
 RETURN s.id AS id, recency * s.importance * relevance AS score ORDER BY score DESC, id LIMIT $k
 """
-FORGET = (
-    "MATCH (n:RecallBenchSession) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
-    "MATCH (n:RecallBenchEntity) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
-    "MATCH (n:RecallBenchScope) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
-)
 
 
 class GraphStore(Store):
@@ -97,8 +95,9 @@ class GraphStore(Store):
     name = "graph"
     needs_vectors = False
 
-    def __init__(self, environ: Mapping[str, str], ranker: str) -> None:
+    def __init__(self, environ: Mapping[str, str], ranker: str, progress: Progress | None = None) -> None:
         self._environ = environ
+        self._progress = progress or Silent()
         self._ranker: Ranker | str = ranker
         self._server: Bolt | None = None
         self._tenant = f"recallbench-{secrets.token_hex(8)}"
@@ -107,7 +106,11 @@ class GraphStore(Store):
         self._counts = dict.fromkeys(("sessions", "entities", "mentions"), 0)
 
     def prepare(self, dims: int) -> None:
-        self._server = self._server or Bolt(self._environ)
+        if self._server is None:
+            self._server = Bolt(self._environ)
+            for line in sweep(self._server):
+                self._progress.note(line)
+            enrol(self._server, self._tenant)
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for item in items:
@@ -177,13 +180,7 @@ class GraphStore(Store):
         if server is None:
             return
         try:
-            if self._places:
-                for statement in FORGET:
-                    # A server that counts nothing at the end has nothing left.
-                    while sum(
-                        row["gone"] for row in server.run("cleaning up", statement, tenant=self._tenant, most=AT_ONCE)
-                    ):
-                        pass
+            forget(server, self._tenant)
         except Blocked:
             pass  # it is gone, and whatever ended the run was told already
         finally:

@@ -231,7 +231,7 @@ def _http(wanted: Wanted) -> Store:
 def _graph(wanted: Wanted) -> Store:
     from recallbench.stores.graph import GraphStore
 
-    return GraphStore(wanted.environ, wanted.ranker or DEFAULT_RANKER)
+    return GraphStore(wanted.environ, wanted.ranker or DEFAULT_RANKER, wanted.progress)
 
 
 def _postgres_status(wanted: Wanted) -> StoreStatus:
