@@ -206,6 +206,7 @@ def test_the_gate_of_the_readme(tmp_path: Path) -> None:
     assert sum(one["part"].startswith("kind ") for one in thresholds) == 5
 
 
+@pytest.mark.marked
 def test_the_test_of_the_readme(tmp_path: Path) -> None:
     (tmp_path / "test_memory.py").write_text(block("# test_memory.py"))
     for words, code in (((), 1), (("--recallbench-update",), 0), ((), 0)):

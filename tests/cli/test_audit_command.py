@@ -249,6 +249,7 @@ def test_no_line_of_a_folder_passes_for_one_of_the_audit(result: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.marked
 def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
     place = committed(result)
     narrow = recallbench("audit", "result", cwd=place, env={"PYTHONIOENCODING": "ascii"})
@@ -276,6 +277,7 @@ def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> Non
     assert "expected a regular file" in done.stdout
 
 
+@pytest.mark.marked
 def test_git_is_asked_about_what_is_there(result: Path) -> None:
     place = committed(result)
     (result / "run.bm25.trec").unlink()

@@ -109,6 +109,7 @@ def test_what_is_not_verified_is_not_cited_at_all(repository: Path) -> None:
     assert "UNVERIFIED" in cited(repository, "results/r", "--as-deviation")[2]
 
 
+@pytest.mark.marked
 def test_a_citation_holds_where_it_is_pasted(repository: Path) -> None:
     for more in ((), ("--markdown",)):
         note = repository / "NOTES.md"
@@ -151,6 +152,7 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
     assert (code, "has no figure of a measure" in said) == (0, True)
 
 
+@pytest.mark.marked
 def test_bad_input(repository: Path) -> None:
     def refused(*words: str) -> str:
         code, out, said = cited(repository, *words)

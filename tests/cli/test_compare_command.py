@@ -119,6 +119,7 @@ def test_what_changed_most_with_both_rankings(place: Path) -> None:
     assert re.search(rf"^  1 +{first['first'][0]['id']}( \*)? +{first['second'][0]['id']}( \*)?$", told, re.MULTILINE)
 
 
+@pytest.mark.marked
 def test_texts_come_from_the_corpus_or_from_the_rows(place: Path) -> None:
     words = ("exact", "--allow", "embedder,store", "--show", "2")
     given = compared(place, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
@@ -398,6 +399,7 @@ def test_a_drop_fails_the_command(place: Path) -> None:
     assert any("too little moved" in warning for warning in found["warnings"])
 
 
+@pytest.mark.marked
 def test_measures_can_be_chosen(place: Path) -> None:
     words = (
         "bm25",

@@ -127,6 +127,7 @@ def test_a_regression_that_nobody_asked_about_is_exit_1(runs: Path) -> None:
     assert recallbench("compare", "a.run", "b.run", *words, "--fail-if", "mrr@50 drops 0.05", cwd=runs).returncode == 1
 
 
+@pytest.mark.marked
 def test_runs_of_results_give_what_their_folders_give(tmp_path: Path) -> None:
     for name, words in (("one", ("--store", "bm25")), ("two", ("--store", "exact", "--embedder", "hash"))):
         run = recallbench("run", "canary-locomo", *words, "--folder", name, "--quiet", cwd=tmp_path)
@@ -139,6 +140,7 @@ def test_runs_of_results_give_what_their_folders_give(tmp_path: Path) -> None:
     assert [c["question_id"] for c in one["changed"]] == [c["question_id"] for c in other["changed"]]
 
 
+@pytest.mark.marked
 def test_runs_of_other_depths_are_refused_beyond_the_shallower(runs: Path) -> None:
     (runs / "deep.run").write_text(B + "q1 Q0 c 3 1 B\n")
     words = ("compare", "a.run", "deep.run", "--qrels", "qrels.txt")

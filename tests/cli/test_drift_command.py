@@ -146,6 +146,7 @@ def set_start(folder: Path, started: str) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"started": started}))
 
 
+@pytest.mark.marked
 def test_results_minutes_apart_have_a_slope_by_the_result(made: Path, tmp_path: Path) -> None:
     nights(made, tmp_path, LEVELS)
     folders = [Path(one["folder"]) for one in drift(tmp_path, "nights")[1]["nights"]]
@@ -180,6 +181,7 @@ def test_a_single_result_is_one_result(made: Path, tmp_path: Path) -> None:
     assert "1 results" not in told
 
 
+@pytest.mark.marked
 def test_what_is_no_result(made: Path, tmp_path: Path) -> None:
     nights(made, tmp_path, (0, 20))
     for words, said in (

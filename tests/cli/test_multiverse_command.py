@@ -150,6 +150,7 @@ def test_a_pooled_run_shows_each_scope(tmp_path: Path) -> None:
     assert "of a pooled run, the others keep their places as misses" in done.stdout
 
 
+@pytest.mark.marked
 def test_gold_comes_from_the_dataset_whatever_rows_state(tmp_path: Path) -> None:
     folder = canary(tmp_path)
 
@@ -194,6 +195,7 @@ def test_an_altered_folder_of_this_tool_is_told_on_stderr(tmp_path: Path) -> Non
     assert json.loads(done.stdout)["warnings"]
 
 
+@pytest.mark.marked
 def test_of_two_calls_the_first_gives_what_it_reaches(tmp_path: Path) -> None:
     """The call with its own k found nothing, the deeper one what it always finds (clarification 15)."""
     folder = canary(tmp_path)

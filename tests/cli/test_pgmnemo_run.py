@@ -162,6 +162,7 @@ def test_another_version_than_asked_for_is_unverified_and_both_are_named(server:
     assert (gate.status, gate.observed) == ("fail", told)
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize(
     ("more", "detail"),
     [
@@ -223,6 +224,7 @@ def test_what_the_extension_says_while_asked_is_in_the_result(server: str, tmp_p
     assert text == "NOTICE: pgmnemo: looked at # rows"
 
 
+@pytest.mark.marked
 def test_row_security_that_lets_the_tenant_through_changes_nothing(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-tenants") as dsn:
         places = [tmp_path / "owner", tmp_path / "plain"]

@@ -140,6 +140,7 @@ def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
     assert [one["estimate"]["measure"] for one in metrics["headline"]] == ["recall_any@10"]
 
 
+@pytest.mark.marked
 def test_the_seed_is_set_when_it_was_not_and_kept_when_it_was(tmp_path: Path) -> None:
     recallbench("run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "a", cwd=tmp_path)
     assert json.loads((tmp_path / "a" / "metrics.json").read_text())["seed"] == 42

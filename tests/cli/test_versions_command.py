@@ -59,6 +59,7 @@ def test_all_measured_is_0_and_settings_come_from_anywhere(server: str, tmp_path
     assert len(list((tmp_path / "kept/canary-locomo/results").iterdir())) == 2
 
 
+@pytest.mark.marked
 def test_wrong_usage(tmp_path: Path) -> None:
     def told(*words: str) -> tuple[int, str]:
         done = recallbench("versions", *words, cwd=tmp_path)

@@ -204,6 +204,7 @@ def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
     assert not (tmp_path / "intel").exists()
 
 
+@pytest.mark.marked
 def test_nothing_is_left_in_the_systems_temporary_folder(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     code = (
