@@ -34,9 +34,11 @@ def test_entities_of_a_scope() -> None:
         "wind wind there there",
     ]
     found = entities(texts)
-    # `sailing` twice in one of four texts; `ann` is a name; `wind` and `there` stand in too many.
-    assert found.mentions == (("sailing",), ("ann",), (), ())
-    assert found.weights == {"ann": 1386, "sailing": 1386}  # 1000 x ln 4
+    # Words of four letters that one text of four has, and the name; `wind` and `there` stand in too many.
+    assert found.mentions == (("again", "sailing", "went"), ("ann", "came", "note", "nothing"), (), ())
+    assert found.weights == dict.fromkeys(
+        ("again", "ann", "came", "note", "nothing", "sailing", "went"), 1386
+    )  # 1000 x ln 4
 
 
 def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
@@ -45,6 +47,18 @@ def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
     assert len(entities(texts).mentions[0]) == 32
     assert entities(texts) == entities(texts)
     assert list(entities(texts).mentions[0]) == sorted(entities(texts).mentions[0])
+
+
+def test_names_and_what_a_text_comes_back_to_are_kept_before_what_it_says_once() -> None:
+    once = " ".join(f"aaaa{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
+    kept = entities([f"{once} but Zoe went sailing, sailing on", "x", "y", "z"]).mentions[0]
+    assert len(kept) == 32
+    assert {"zoe", "sailing"} <= set(kept)
+    assert "went" not in kept
+
+
+def test_few_texts_have_entities_too() -> None:
+    assert entities(["the ferry leaves", "the train leaves"]).mentions == (("ferry",), ("train",))
 
 
 def test_nothing_has_no_entities() -> None:

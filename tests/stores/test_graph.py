@@ -143,12 +143,17 @@ def test_what_it_wrote_and_nothing_else_is_removed(server: dict[str, str], rows:
 def test_the_graph_is_as_documented(server: dict[str, str], rows: Any) -> None:
     store = filled(server, FOUR)
     mentions = "MATCH (s)-[:RECALLBENCH_MENTIONS]->(e) WHERE s.tenant = $t RETURN s.id, e.name, e.weight ORDER BY s.id"
-    assert rows(mentions, t=store._tenant) == [(1, "ann", 1386), (3, "bob", 1386)]
+    assert rows(mentions, t=store._tenant) == [
+        (1, "ann", 1386),
+        (2, "rained", 1386),
+        (3, "bob", 1386),
+        (4, "quiet", 1386),
+    ]
     after = "MATCH (s)-[:RECALLBENCH_NEXT]->(n) WHERE s.tenant = $t RETURN s.id, n.id ORDER BY s.id"
     assert rows(after, t=store._tenant) == [(1, 2), (2, 3), (3, 4)]
     assert "ArcadeDB" in store.version()
     assert store.settings()["graph.bolt"][0].isdigit()
-    assert "(4 sessions, 2 entities, 2 mentions)" in store.evidence()["index"]
+    assert "(4 sessions, 4 entities, 4 mentions)" in store.evidence()["index"]
     assert PASSWORD not in json.dumps([dict(store.settings()), dict(store.evidence()), store.version()])
     store.close()
 

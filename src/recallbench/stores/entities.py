@@ -1,8 +1,9 @@
-"""What texts speak of, found without a model: names, and words that a few texts keep coming back to.
+"""What texts speak of, found without a model: names, and words that few texts have.
 
 An entity is one word in lower case. A word is a name where it stands with a capital within a sentence; at the
-beginning of one, or of a line, a capital says nothing. Any other word of four letters or more is an entity where a text
-has it twice and no more than a quarter of the scope's texts have it at all. A text keeps its 32 rarest.
+beginning of one, or of a line, a capital says nothing. Any other word of four letters or more is an entity where no
+more than a quarter of the scope's texts have it. A text keeps 32: names and what it comes back to before what it says
+once, and of either the rarest. So a note of one sentence keeps all it has, and a long session what it is about.
 """
 
 from __future__ import annotations
@@ -45,8 +46,10 @@ def entities(texts: Sequence[str]) -> Entities:
     named = {name for text in texts for name in names(text)}
     mentions = []
     for count in counts:
-        chosen = [word for word, times in count.items() if word in named or _kept(word, times, spread, len(texts))]
-        mentions.append(tuple(sorted(chosen, key=lambda word: (spread[word], word))[:MOST]))
+        first = {word for word, times in count.items() if word in named or times >= AT_LEAST}
+        chosen = [word for word in count if word in named or _is_rare(word, spread, len(texts))]
+        chosen.sort(key=lambda word: (word not in first, spread[word], word))
+        mentions.append(tuple(sorted(chosen[:MOST], key=lambda word: (spread[word], word))))
     used = {word for chosen in mentions for word in chosen}
     return Entities(tuple(mentions), {word: _weight(spread[word], len(texts)) for word in sorted(used)})
 
@@ -84,8 +87,9 @@ def _before(text: str, place: int) -> str:
     return text[place - 1 : place] if place else ""
 
 
-def _kept(word: str, times: int, spread: Mapping[str, int], texts: int) -> bool:
-    return len(word) >= SHORTEST_WORD and times >= AT_LEAST and spread[word] <= RARE * texts
+def _is_rare(word: str, spread: Mapping[str, int], texts: int) -> bool:
+    # Among three texts or fewer, what one alone has is rare enough.
+    return len(word) >= SHORTEST_WORD and spread[word] <= max(1, RARE * texts)
 
 
 def _weight(texts_with: int, texts: int) -> int:

@@ -30,7 +30,7 @@ from recallbench.stores.graph_runs import enrol, forget, sweep
 from recallbench.stores.rankers import Ranker
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
-REVISION = 1
+REVISION = 2
 """Counts up whenever the same input may rank otherwise."""
 AT_ONCE = 500
 """Rows in one statement."""
