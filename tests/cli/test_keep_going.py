@@ -24,6 +24,10 @@ def open_memory(items, vectors):
 open_memory.needs_vectors = False
 FAILING = {%s}
 """
+ASKED_IN_VAIN = """
+    "What did I call my parrot?", "How many funerals did I attend this year?", "When was my harpsichord last tuned?",
+    "How many days before the deadline did I renew my driving licence?",
+"""
 FERRY, BICYCLE = "When does the ferry leave?", "Who sells the blue bicycle?"
 
 
@@ -57,7 +61,7 @@ def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     assert code == 1
     assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in said
     assert "found RuntimeError: out of luck" in said
-    assert "deviation: failures: the store failed on 1 question, counted as empty rankings" in printed
+    assert "deviation: failures: the store failed on 1 question: counted as the worst answer" in printed
     assert "q1 (failed)  travel               0.00" in printed
     metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
     assert metrics.retrieval.failed == ["q1"]
@@ -66,7 +70,7 @@ def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
     assert {row["question_id"]: len(row["hits"]) for row in rows} == {"q1": 0, "q2": 3, "q3": 2, "q4": 2}
     report = (place / "result" / "report.md").read_text()
-    assert "**The store failed on 1 of them, counted as empty rankings: `q1`.**" in report
+    assert "**The store failed on 1 of them: `q1`.**" in report
     # The reason may hold words of the question: it is told, and not written down.
     assert "out of luck" not in "".join(path.read_text() for path in (place / "result").iterdir())
 
@@ -96,13 +100,77 @@ def test_the_audit_holds_failures_to_the_rankings(gone_on: tuple[Path, tuple[int
     assert "RB-OPTIONS" in codes("not_asked_for", ["q1"], keep_going=False)
 
 
-def test_a_failure_where_nothing_should_be_found_is_no_merit(tmp_path: Path) -> None:
+def test_a_failure_where_nothing_should_be_found_is_a_false_retrieval(tmp_path: Path) -> None:
     code, printed, _ = run(tmp_path, "--keep-going", "--k", "3", failing=(BICYCLE,))
     assert code == 1
-    assert "abstention:" not in printed
+    assert "abstention: false retrieval 1.0000" in printed
     metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
-    assert metrics.abstention is None
+    assert metrics.abstention is not None
+    assert (metrics.abstention.questions, metrics.abstention.false_retrieval, metrics.abstention.auroc) == (1, 1.0, 0.0)
     assert metrics.headline[0].estimate.value == 1.0
+    audited = audit(tmp_path / "result", corpus_files=[tmp_path / "team"], environ={})
+    assert [check.code for check in audited.checks if check.status != "pass"] == ["RB-COMMITTED"]
+
+
+def test_on_questions_with_gold_that_should_be_abstained_from_too(tmp_path: Path) -> None:
+    figures = []
+    for failing, words in (("''", ()), (ASKED_IN_VAIN, ("--keep-going",))):
+        (tmp_path / "moody.py").write_text(MEMORY % failing)
+        folder = "moody" if words else "calm"
+        done = recallbench(
+            "run", "canary-longmemeval", "--store", "python:moody:open_memory", "--folder", folder, *words, cwd=tmp_path
+        )
+        assert done.returncode == (1 if words else 0)
+        figures.append(Metrics.model_validate_json((tmp_path / folder / "metrics.json").read_bytes()))
+    calm, moody = figures
+    rows = [json.loads(line) for line in (tmp_path / "moody" / "raw_retrievals.jsonl").read_text().splitlines()]
+    assert [row["question_id"] for row in rows if row["abstention"]] == moody.retrieval.failed
+    assert all(row["gold"] for row in rows)
+    assert calm.abstention is not None
+    assert moody.abstention is not None
+    assert moody.abstention.questions == calm.abstention.questions
+    assert moody.abstention.auroc is not None
+    assert calm.abstention.auroc is not None
+    assert moody.abstention.auroc < calm.abstention.auroc
+    assert (moody.abstention.auroc, moody.abstention.false_retrieval) == (0.0, 1.0)
+
+
+def test_a_failure_when_a_question_is_timed_is_named_and_its_time_is_told(tmp_path: Path) -> None:
+    # The third call of each question is the one that is timed: after those with k = 50 and k = 10.
+    memory = MEMORY.replace("def open_memory", "from collections import Counter\nCALLS = Counter()\ndef open_memory")
+    memory = memory.replace(
+        "if query.text in FAILING:",
+        "CALLS[query.text] += 1\n        if query.text in FAILING and CALLS[query.text] == 3:",
+    )
+    (tmp_path / "moody.py").write_text(memory % repr(FERRY))
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "python:moody:open_memory", "--folder", "result", "--keep-going")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "recallbench: question q1 failed when it was timed: `moody:open_memory` failed" in done.stderr
+    metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
+    assert metrics.retrieval.failed == []
+    assert metrics.headline[0].estimate.value == 1.0
+    times = [json.loads(line) for line in (tmp_path / "result" / "timings.jsonl").read_text().splitlines()]
+    states = {one["question_id"]: one["state"] for one in times if "question_id" in one}
+    assert states == {"q1": "failed", "q2": "warm", "q3": "warm", "q4": "warm"}
+    assert "| one query, failed (1 asked one by one) |" in (tmp_path / "result" / "report.md").read_text()
+    (tmp_path / "recallbench.toml").write_text('[result.memory]\nfolder = "result"\np95_ms = 60000\n')
+    gate = recallbench("gate", cwd=tmp_path)
+    assert gate.returncode == 0
+    assert "1 timed query of result failed, and are not among these" in gate.stdout
+    assert "cannot tell" in gate.stdout
+    (tmp_path / "recallbench.toml").write_text('[result.memory]\nfolder = "result"\np95_ms = 60000\nstrict = true\n')
+    assert recallbench("gate", cwd=tmp_path).returncode == 1
+
+
+def test_the_gate_says_that_questions_failed(gone_on: tuple[Path, tuple[int, str, str]], tmp_path: Path) -> None:
+    shutil.copytree(gone_on[0] / "result", tmp_path / "result")
+    (tmp_path / "recallbench.toml").write_text(
+        '[result.memory]\nfolder = "result"\n[result.memory.at_least]\n"recall_any@10" = 0.5\n'
+    )
+    gate = recallbench("gate", cwd=tmp_path)
+    assert "the store failed on 1 of its questions" in gate.stdout
 
 
 def test_where_every_question_fails_there_is_no_result(tmp_path: Path) -> None:

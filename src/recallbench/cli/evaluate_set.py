@@ -71,7 +71,7 @@ def evaluate_set(
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
     verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-    return 0 if tell_failures(outcome.failures) and (verified or not require_verified) else 1
+    return 0 if tell_failures(outcome.retrieval.failures) and (verified or not require_verified) else 1
 
 
 def _refuse_result(folder: Path) -> None:

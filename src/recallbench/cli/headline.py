@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from recallbench.cli.columns import columns
 from recallbench.cli.screen import printable
-from recallbench.errors import RecallBenchError
 from recallbench.results.cells import figure, interval, saturation, system
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
+from recallbench.retrieval.failures import Failures
 
 
 def headline(metrics: Metrics, folder: Path) -> str:
@@ -50,11 +49,12 @@ def headline(metrics: Metrics, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def tell_failures(failures: Mapping[str, RecallBenchError]) -> bool:
+def tell_failures(failures: Failures) -> bool:
     """Name on stderr each question that the store failed on, and why; whether there is none."""
-    for question, error in failures.items():
-        print(f"recallbench: question {question} failed: {printable(error.brief)}", file=sys.stderr)
-    return not failures
+    for told, found in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
+        for question, error in found.items():
+            print(f"recallbench: question {question} {told}: {printable(error.brief)}", file=sys.stderr)
+    return not failures.reasons and not failures.untimed
 
 
 def reproduction(record: ReproductionRecord, folder: Path) -> str:

@@ -113,7 +113,7 @@ def run(
         if outcome.reproduced is not None:
             print(reproduction(outcome.reproduced, outcome.folder), flush=True)
         holds = not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-        made.append(tell_failures(outcome.failures) and holds)
+        made.append(tell_failures(outcome.retrieval.failures) and holds)
     if dry_run:
         return 0 if all(made) or not strict else 3
     return 0 if all(made) else 1

@@ -121,7 +121,7 @@ Folder = Annotated[Path | None, option("folder", "The result folder itself; must
 Label = Annotated[str | None, option("label", "A word added to the folder's name.")]
 WithText = Annotated[bool, option("with-text", "Put corpus text into raw_retrievals.jsonl.")]
 KeepGoing = Annotated[
-    bool, option("keep-going", "Count a question that fails as an empty ranking, name it, and exit 1; labelled.")
+    bool, option("keep-going", "Count a question that fails as the worst answer, name it, and exit 1; labelled.")
 ]
 RequireVerified = Annotated[bool, option("require-verified", "Exit 1 unless every gate but the pending one holds.")]
 Split = Annotated[str | None, option("split", "Of a labelled set: the judgements qrels/<split>.tsv [default: test].")]

@@ -14,7 +14,7 @@ from recallbench.errors import Blocked, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, NOTHING, Case, count
 from recallbench.evaluation.text_findings import TextFindings
-from recallbench.scoring.abstention import Abstention, abstention
+from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Floats, Judged
 from recallbench.scoring.measures.f1 import F1
@@ -167,17 +167,16 @@ class Report:
     def abstention(self) -> Abstention | None:
         """How far the top score tells cases with nothing to find; None without such cases or without scores.
 
-        A case that failed where nothing should be found is left out: failing is no way of finding nothing.
+        A case that failed where nothing should be found counts as a false retrieval: failing is no way of finding
+        nothing.
         """
-        known = [
-            (answer, case.kind == ABSTENTION)
-            for case, answer in zip(self.cases, self.answers, strict=True)
-            if case.kind != ABSTENTION or answer.failure is None
-        ]
-        abstain = [flag for _, flag in known]
-        if not any(abstain) or any(answer.ids and answer.scores is None for answer, _ in known):
+        abstain = [case.kind == ABSTENTION for case in self.cases]
+        if not any(abstain) or any(answer.ids and answer.scores is None for answer in self.answers):
             return None
-        return abstention([one.scores[0] if one.scores else -math.inf for one, _ in known], abstain)
+        answered = zip(self.answers, abstain, strict=True)
+        return abstention(
+            [top_score(one.scores, failed=one.failure is not None, abstain=flag) for one, flag in answered], abstain
+        )
 
     def by(self, field: str | Callable[[Case], Hashable] = "kind") -> dict[str, Report]:
         """A report for each slice: by kind, by a label of the cases, or by what a function says of them."""

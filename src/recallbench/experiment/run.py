@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ from pathlib import Path
 from recallbench.corpora.records import Corpus, Haystack, Survey
 from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder
-from recallbench.errors import Blocked, InputError
+from recallbench.errors import Blocked
 from recallbench.experiment.assembly import EmbedderState, Ingredients, StoreState, assemble
 from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.opening import corpus_of, embed, embedder_of, store_of
@@ -47,11 +47,6 @@ class Outcome:
     reproduced: ReproductionRecord | None = None
     retrieval: Retrieval = field(default_factory=Retrieval, repr=False)
     """What came back; empty for a run that was made before and is read from its folder."""
-
-    @property
-    def failures(self) -> Mapping[str, InputError | Blocked]:
-        """Why each question failed that the store failed on, in a run that kept going."""
-        return self.retrieval.failures.reasons
 
 
 def run(options: Options, progress: Progress, today: date) -> Outcome:

@@ -15,7 +15,7 @@ KINDS = {
     "depth": "rankings are not 50 deep",
     "limit": "only part of the questions was asked",
     "settings": "session settings differ from the protocol's",
-    "failures": "questions that the store failed on count as empty rankings",
+    "failures": "questions that the store failed on count as the worst answers",
     "reproduction": "a published figure was measured again under its own, flawed definition",
 }
 
@@ -88,7 +88,7 @@ def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[
         found.append(Deviation("limit", f"only the first {made.limit} questions were asked"))
     if made.failures:
         told = "1 question" if made.failures == 1 else f"{made.failures} questions"
-        found.append(Deviation("failures", f"the store failed on {told}, counted as empty rankings"))
+        found.append(Deviation("failures", f"the store failed on {told}: counted as the worst answer"))
     if made.reproduction:
         found.append(
             Deviation("reproduction", f"{made.reproduction}, in reproduction.md: a flawed definition, never citable")

@@ -9,7 +9,7 @@ from recallbench.errors import InputError
 from recallbench.reading import document, objects, parsed
 
 NAME = "timings.jsonl"
-STATES = ("cold", "warm")
+STATES = ("cold", "warm", "failed")
 HARDWARE = ("machine", "cpu", "cores")
 """What must be alike for two latencies to say anything of each other."""
 

@@ -98,7 +98,7 @@ class RetrievalPart(_Part):
         default=[],
         # A run without failures has the bytes it had before runs could keep going.
         exclude_if=lambda found: not found,
-        description="questions that the store failed on, which count as empty rankings",
+        description="questions that the store failed on: empty rankings, and false retrievals where nothing is right",
     )
 
 

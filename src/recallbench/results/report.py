@@ -229,7 +229,10 @@ def _retrieval(metrics: Metrics) -> list[str]:
         )
     if made.failed:
         named = ", ".join(f"`{id}`" for id in made.failed)
-        lines.append(f"**The store failed on {len(made.failed)} of them, counted as empty rankings: {named}.**")
+        lines.append(
+            f"**The store failed on {len(made.failed)} of them: {named}.** They count as empty rankings, and as false"
+            " retrievals where nothing should be found; none of the times below is theirs."
+        )
     return lines
 
 
@@ -274,7 +277,7 @@ def _circumstances(run: Run) -> list[str]:
     around = run.environment
     embedding = around.get("embedding") or {}
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
-    for state in ("cold", "warm"):
+    for state in ("cold", "warm", "failed"):
         times = np.array([one.milliseconds for one in run.timings.sample if one.state == state])
         if len(times):
             p50, p95 = np.percentile(times, [50, 95])

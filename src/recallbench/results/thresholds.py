@@ -42,6 +42,7 @@ class ResultPart(_Part):
     system: str
     baseline: str | None
     baseline_sha256: str | None
+    failed: int = Field(description="questions that the store failed on, counted as the worst answers")
 
 
 class MissingPart(_Part):
@@ -144,6 +145,7 @@ def sources(found: Gating) -> list[str]:
     return [
         f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
         + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
+        + (f"; the store failed on {one.failed} of its questions" if one.failed else "")
         for one in found.results
     ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in found.missing]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -21,10 +22,15 @@ class Failures:
         self.keep_going = keep_going
         self.reasons: dict[str, InputError | Blocked] = {}
         """By question id, in the order in which they failed."""
+        self.untimed: dict[str, InputError | Blocked] = {}
+        """Questions that failed when they were timed on their own, whatever they answered otherwise."""
+        self.seconds: dict[str, float] = {}
+        """How long each took to fail."""
         self._unreached = 0
 
-    def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T) -> _T:
+    def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T, *, timing: bool = False) -> _T:
         """What `act` returns; with `keep_going` its failure is noted for these questions, and `otherwise` returned."""
+        started = time.perf_counter()
         try:
             found = act()
         except (InputError, Blocked) as error:
@@ -32,7 +38,8 @@ class Failures:
             if not self.keep_going or self._unreached >= UNREACHED:
                 raise
             for question in questions:
-                self.reasons.setdefault(question, error)
+                (self.untimed if timing else self.reasons).setdefault(question, error)
+                self.seconds[question] = time.perf_counter() - started
             return otherwise
         self._unreached = 0
         return found

@@ -172,12 +172,11 @@ def _time(
     store: Store, sample: Sequence[_Asked], calls: Calls, timings: Timings, state: str, failures: Failures
 ) -> None:
     for one in sample:
-        if one.question.id in failures.reasons:
-            continue
+        id, asking = one.question.id, partial(store.search, one.query, calls.depth)
         started = time.perf_counter()
-        # What fails here alone was answered all the same; it has no time, that is all.
-        if failures.attempt([], partial(store.search, one.query, calls.depth), None) is not None:
-            timings.sample.append(QueryTime(one.question.id, state, 1000 * (time.perf_counter() - started)))
+        answered = id not in failures.reasons and failures.attempt([id], asking, None, timing=True) is not None
+        seconds = time.perf_counter() - started if answered else failures.seconds[id]
+        timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds))
 
 
 def _answers(store: Store, asked: Sequence[_Asked], k: int, advance: Advance, failures: Failures) -> Iterator[Ranking]:

@@ -19,7 +19,7 @@ class QueryTime:
 
     question_id: str
     state: str
-    """`cold`: first query of a fresh session; `warm`: asked before in the same session."""
+    """`cold`: first query of a fresh session; `warm`: asked before in the same session; `failed`: until it failed."""
     milliseconds: float
 
 

@@ -6,6 +6,7 @@ count among its 500.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +43,7 @@ def abstention(
     clusters: Sequence[str] | None = None,
     threshold: float | None = None,
 ) -> Abstention:
-    """Judge the best score of every question; an empty ranking has -inf, and never counts as a false retrieval."""
+    """Judge the best score of every question, as `top_score` has it; -inf never counts as a false retrieval."""
     scores, mask = np.asarray(top_scores, dtype=np.float64), np.asarray(abstain, dtype=np.bool_)
     if scores.shape != mask.shape:
         raise ValueError(f"{scores.size} scores for {mask.size} questions")
@@ -54,7 +55,7 @@ def abstention(
     nothing = Interval(None, None, "n/a (no question)")
     rate, rate_interval = None, nothing
     if chosen is not None and len(negative):
-        wrong = ((negative >= chosen) & np.isfinite(negative)).astype(np.float64)
+        wrong = ((negative >= chosen) & (negative > -np.inf)).astype(np.float64)
         rate = float(wrong.mean())
         inside = None if codes is None else codes[mask]
         shared = inside is not None and len(np.unique(inside)) < len(inside)
@@ -67,6 +68,17 @@ def abstention(
         parts[~mask], parts[mask] = (above - area) / len(positive), (below - area) / len(negative)
         area_interval = _area_interval(area, above, below, parts, codes)
     return Abstention(len(negative), len(positive), chosen, rate, rate_interval, area, area_interval)
+
+
+def top_score(scores: Sequence[float] | None, *, failed: bool, abstain: bool) -> float:
+    """The best score of a question; -inf where nothing came back.
+
+    A question that failed got the worst answer there is: nothing where something should be found, and something where
+    nothing should be.
+    """
+    if failed:
+        return math.inf if abstain else -math.inf
+    return scores[0] if scores else -math.inf
 
 
 def threshold_for(answerable: Floats) -> float | None:

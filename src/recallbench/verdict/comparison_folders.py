@@ -97,7 +97,7 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
         yield f"{folder}: {wrong[0]}; `recallbench audit` tells more"
     retrieval = metrics.retrieval
     if retrieval.failed:
-        yield f"{folder}: the store failed on {len(retrieval.failed)} questions, counted as empty rankings"
+        yield f"{folder}: the store failed on {len(retrieval.failed)} questions, counted as the worst answers"
     if retrieval.missing_hits:
         yield (
             f"{folder}: {retrieval.short_questions} questions were answered with fewer hits than asked for, "

@@ -13,7 +13,7 @@ from recallbench.corpora.records import Question, Survey
 from recallbench.protocol.rules import CorpusRules
 from recallbench.results import metrics as parts
 from recallbench.retrieval.ranking import Ranking
-from recallbench.scoring.abstention import KEPT, abstention
+from recallbench.scoring.abstention import KEPT, abstention, top_score
 from recallbench.scoring.agreement import agreement
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Judged, judge
@@ -311,17 +311,13 @@ def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.Abste
     flags = [question.abstention for question in answers.questions]
     if not any(flags):
         return None
-    # Nobody knows whether a question that no expected text gave gold can be answered; and a store that fails where
-    # nothing should be found has not thereby held its tongue.
-    known = [
-        i
-        for i, question in enumerate(answers.questions)
-        if question.gold or (question.abstention and question.id not in answers.failed)
-    ]
-    if not any(flags[i] for i in known):
-        return None
+    # Nobody knows whether a question that no expected text gave gold can be answered.
+    known = [i for i, question in enumerate(answers.questions) if question.gold or question.abstention]
     found = abstention(
-        [scores[0] if (scores := answers.rankings[i].scores) else -math.inf for i in known],
+        [
+            top_score(answers.rankings[i].scores, failed=answers.questions[i].id in answers.failed, abstain=flags[i])
+            for i in known
+        ],
         [flags[i] for i in known],
         None if clusters is None else [clusters[i] for i in known],
     )

@@ -200,7 +200,7 @@ def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]
     if one.held.abstention.said:
         yield from thresholds_abstention.decided(one.name, one.folder, one.metrics, one.held.abstention)
     for state, limit in one.held.p95_ms.items():
-        yield thresholds_latency.absolute(one.name, one.folder, state, limit)
+        yield thresholds_latency.absolute(one.name, one.folder, state, limit, strict=one.held.strict)
     for state, limit in one.held.p95_ratio.items():
         against = base / str(one.held.baseline)
         yield thresholds_latency.relative(one.name, one.folder, against, state, limit, strict=one.held.strict)
@@ -274,4 +274,5 @@ def _told(one: Sound) -> ResultPart:
         system=", ".join((part.store, part.version, part.embedder)),
         baseline=against[0].part.name if against else None,
         baseline_sha256=against[0].part.content_sha256 if against else None,
+        failed=len(one.metrics.retrieval.failed),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from recallbench.errors import InputError
 from recallbench.results.metrics import Metrics
 from recallbench.results.rows import NAME, read_rows
 from recallbench.results.thresholds import ThresholdPart
-from recallbench.scoring.abstention import Abstention, abstention
+from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.verdict.thresholds_file import Abstaining
 
 PART = "abstention"
@@ -72,13 +71,14 @@ def _measured(name: str, folder: Path, metrics: Metrics) -> Abstention:
     stated = metrics.abstention
     if stated is None:
         raise _nothing(name, folder, "no query that should find nothing")
-    failed = set(metrics.retrieval.failed or ())
-    rows = [
-        row for row in read_rows(folder) if row.gold or (row.abstention and row.question_id not in failed)
-    ]  # fmt: skip
+    failed = frozenset(metrics.retrieval.failed)
+    rows = [row for row in read_rows(folder) if row.gold or row.abstention]
     clusters = [row.cluster for row in rows]
     found = abstention(
-        [row.hits[0].score if row.hits else -math.inf for row in rows],
+        [
+            top_score([hit.score for hit in row.hits[:1]], failed=row.question_id in failed, abstain=row.abstention)
+            for row in rows
+        ],
         [row.abstention for row in rows],
         clusters if any(clusters) else None,
     )

@@ -17,16 +17,18 @@ FEW = 20
 """Of fewer queries the p95 is the slowest one."""
 
 
-def absolute(name: str, folder: Path, state: str, limit: float) -> ThresholdPart:
+def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool) -> ThresholdPart:
     """The p95 of the folder's queries in that state, which may be `limit` at most."""
     times, found = _p95(name, folder, state, "p95_ms")
     bounds = quantile_interval(times, SHARE)
-    short = found > limit
+    short, failed = found > limit, _failed(folder)
+    note = f"{_noisy(folder)}{f', of {len(times)} the slowest' if len(times) < FEW else ''}"
     return ThresholdPart(
         result=name, part=OVERALL, what="p95_ms", measure=f"p95 {state}",
         required=limit, observed=found, low=bounds.low, high=bounds.high, ceiling=None, n=len(times),
-        outcome="falls short" if short else "holds", by=found - limit if short else None,
-        note=f"{_noisy(folder)}{f', of {len(times)} the slowest' if len(times) < FEW else ''}",
+        # Those that failed may have been the slowest: without them a p95 can be too long, and never short enough.
+        outcome="falls short" if short or (failed and strict) else "cannot tell" if failed else "holds",
+        by=found - limit if short else None, note=f"{note}{failed and f'; {failed}'}",
     )  # fmt: skip
 
 
@@ -41,6 +43,9 @@ def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, 
     note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if few < FEW else ''}"
     short = observed is None or observed > limit
     outcome = "falls short" if short else "holds"
+    if failed := _failed(folder) or _failed(baseline):
+        outcome = "falls short" if short or strict else "cannot tell"
+        note = f"{note}; {failed}"
     if other := latency.other_hardware(baseline, folder):
         outcome = "falls short" if strict else "cannot tell"
         note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
@@ -74,6 +79,16 @@ def _p95(name: str, folder: Path, state: str, key: str) -> tuple[list[float], fl
             remedy=f"take {key}.{state} out, or measure with a store that can tell {state} queries",
         )
     return times, found
+
+
+def _failed(folder: Path) -> str:
+    """That queries failed which were to be timed; empty where none did."""
+    failed = len(latency.query_times(folder, "failed"))
+    return (
+        f"{failed} timed quer{'y' if failed == 1 else 'ies'} of {folder.name} failed, and are not among these"
+        if failed
+        else ""
+    )
 
 
 def _over(one: float | None, other: float | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from recallbench.protocol.frozen import load
 from recallbench.reading import objects
+from recallbench.results import latency
 from recallbench.verdict.case import Case
 from recallbench.verdict.difference import differing
 from recallbench.verdict.examination import Examination, listed
@@ -74,7 +75,7 @@ def _timings(case: Case) -> Iterator[str]:
             yield f"timings.jsonl, line {number}: neither a phase nor a query"
         elif not (math.isfinite(seconds) and seconds >= 0):
             yield f"timings.jsonl, line {number}: {seconds}"
-        elif "question_id" in row and (row["question_id"] not in known or row["state"] not in ("cold", "warm")):
+        elif "question_id" in row and (row["question_id"] not in known or row["state"] not in latency.STATES):
             yield f"timings.jsonl, line {number}: {row['question_id']}, {row['state']}"
 
 
