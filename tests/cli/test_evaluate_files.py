@@ -412,7 +412,7 @@ def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name
 BROKEN_RUN = {
     "jsonl": ('{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "q2", "ranked": [', ["left out: "]),
     "not text": (b'{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "\xff"}\n', ["left out: "]),
-    "trec cut": ("q1 Q0 a 1 2 t\nq2 Q0 b 1 2", ["failed, counted as an empty ranking: "]),
+    "trec cut": ("q1 Q0 a 1 2 t\nq2 Q0 b 1 2", ["failed, counted as the worst answer: "]),
     "trec not text": (b"q1 Q0 a 1 2 t\nq2 Q0 \xff 1 2 t\n", ["left out: "]),
 }
 

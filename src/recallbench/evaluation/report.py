@@ -55,7 +55,8 @@ class Report:
 
     `recall` is the short name of `recall_frac@k`, the share of a case's relevant ids found in the top k; `precision`,
     `f1`, `f1_of_means`, `ndcg` and `mrr` are at the same k, however deep a file's rankings go. What is printed carries
-    the exact name. Cases with nothing to find are in no mean; cases that failed count as empty rankings.
+    the exact name. Cases with nothing to find are in no mean; cases that failed count as empty rankings, and as false
+    retrievals where nothing should be found.
     """
 
     cases: tuple[Case, ...]

@@ -104,7 +104,7 @@ def remarks(report: Report) -> list[str]:
         )
     told += report.notes
     failures = [one.failure for one in report.answers if one.failure is not None]
-    return [*told, *(f"failed, counted as an empty ranking: {one.brief}" for one in failures)]
+    return [*told, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
 
 
 def document(report: Report, by: str | None = None) -> dict[str, Any]:
