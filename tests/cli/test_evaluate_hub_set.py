@@ -234,3 +234,21 @@ def test_wrong_use(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
     )
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_a_result_stands_after_another_split_was_fetched(tmp_path: Path) -> None:
+    made = Place(tmp_path)
+    train = b"query-id\tcorpus-id\tscore\nof-train\toslo\t1\n"
+    with LoopbackHub(files(**{"qrels/train.tsv": train})) as hub:
+        made.hub = hub.url
+        for folder, split in (("first", "test"), ("other", "train"), ("again", "test")):
+            done = made.evaluate("--split", split, "--folder", folder)
+            assert done.returncode == 0, done.stderr
+    found = {folder: made.metrics(folder) for folder in ("first", "other", "again")}
+    assert found["first"].corpus.name == found["again"].corpus.name
+    # Passed over is whatever the split does not judge.
+    unjudged = [one.labels.unjudged for one in found.values() if one.labels is not None]
+    assert unjudged == [1, 2, 1]
+    env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
+    for folder in found:
+        assert "pending: committed" in recallbench("audit", folder, cwd=tmp_path, env=env).stdout

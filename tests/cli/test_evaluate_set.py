@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from labelled_sets import EXPECTING, SAYING, beir, short
+from labelled_sets import EXPECTING, QUERIES, SAYING, beir, short
 from recallbench.results.metrics import Metrics
 
 
@@ -194,3 +194,23 @@ def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(place: Path) -
     assert metrics["abstention"]["false_retrieval"] == 0.0
     assert metrics["headline"][0]["estimate"]["value"] == 0.0
     assert metrics["retrieval"]["missing_hits"] == 20  # of two calls
+
+
+def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
+    queries = (*QUERIES, {"_id": "q5", "tenant": "south", "text": "Who left?"})
+    folder = beir(tmp_path / "team", queries=queries)
+    names = []
+    for result in ("before", "after"):
+        words = ("evaluate", "team", "--split", "test", "--store", "bm25", "-q", "--folder", result)
+        assert recallbench(*words, cwd=tmp_path).returncode == 0
+        metrics = Metrics.model_validate_json((tmp_path / result / "metrics.json").read_bytes())
+        assert metrics.retrieval.asked == 4
+        assert metrics.labels is not None
+        names.append((metrics.corpus.name, metrics.labels.unjudged))
+        # Of another split now: q4, which should find nothing, and q5, which nobody had judged.
+        (folder / "qrels" / "zz.tsv").write_text("query-id\tcorpus-id\tscore\nq4\trome\t1\nq5\trome\t1\n")
+    assert [unjudged for _, unjudged in names] == [1, 0]
+    assert names[0] != names[1]
+    for result in ("before", "after"):
+        audited = recallbench("audit", result, "--corpus-file", "team", "--failures", cwd=tmp_path)
+        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

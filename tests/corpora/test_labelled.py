@@ -1,5 +1,6 @@
 """A team's own set: what is read, and what is refused with file, line and reason."""
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,50 @@ def test_labels_in_both_forms_are_refused(tmp_path: Path) -> None:
     (folder / "gold.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match="holds labels twice"):
         identity(folder)
+
+
+def asked(folder: Path, name: str) -> list[tuple[str, str]]:
+    return [(q.id, q.kind) for h in Labelled(folder, facts(name)).haystacks() for q in h.questions]
+
+
+ZZ = "query-id\tcorpus-id\tscore\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "same"),
+    [
+        ("q1\tbergen\t1\n", True),  # judged here too
+        ("q4\trome\t1\n", True),  # should find nothing, whatever another split says
+        ("nobody\trome\t1\n", True),  # no query at all
+        ("q5\trome\t1\n", False),  # unjudged before, of another split now
+    ],
+)
+def test_another_split_is_another_name_only_where_it_decides_something(tmp_path: Path, more: str, same: bool) -> None:
+    folder = beir(tmp_path / "team", queries=(*QUERIES, {"_id": "q5", "tenant": "south", "text": "Who left?"}))
+    before = identity(folder, "test")
+    found, unjudged = asked(folder, before), opened(folder).survey().unjudged
+    (folder / "qrels" / "zz.tsv").write_text(ZZ + more)
+    assert (identity(folder, "test") == before) == same
+    assert opened(folder, "test").survey().unjudged == (unjudged if same else 0)
+    # A name finds the same questions as long as the files it hashes are there.
+    assert asked(folder, before) == found
+    assert Labelled(folder, facts(before)).sha256 == before.rpartition("@")[2]
+    assert Labelled(folder, facts(before)).survey().unjudged == unjudged == 1
+
+
+def test_a_name_from_before_one_more_split_finds_the_questions_of_then(tmp_path: Path) -> None:
+    left = ({"_id": id, "tenant": "south", "text": "Who left?"} for id in ("q5", "q6", "q7"))
+    folder = beir(tmp_path / "team", queries=(*QUERIES, *left), test=JUDGED, dev=f"{ZZ}q5\trome\t1\n")
+    before = identity(folder)
+    (folder / "qrels" / "train.tsv").write_text(f"{ZZ}q6\trome\t1\n")
+    assert identity(folder) != before
+    survey = Labelled(folder, facts(before)).survey()
+    assert (survey.sha256, survey.unjudged) == (before.rpartition("@")[2], 2)
+    assert opened(folder).survey().unjudged == 1
+
+
+def test_the_hash_of_a_set_of_one_split_is_over_its_files_alone(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "team")
+    names = ("corpus.jsonl", "qrels/test.tsv", "queries.jsonl")
+    lines = "".join(f"{name} {hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n" for name in names)
+    assert identity(folder) == f"labelled/team@{hashlib.sha256(lines.encode()).hexdigest()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -13,12 +14,12 @@ from recallbench.corpora import hub_record
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.labelled_files import (
     DOCUMENTS,
-    JUDGEMENTS,
     Files,
     Label,
     every_split,
     files_of,
     line_of,
+    passed_over,
     read_documents,
     read_labels,
 )
@@ -38,7 +39,7 @@ FEWEST = 5
 
 
 def identity(path: Path, split: str | None = None, method: str = "") -> str:
-    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over the files that decide what is measured.
+    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over what decides what is measured.
 
     `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
     """
@@ -116,11 +117,11 @@ class Labelled:
 
     @property
     def _judgements(self) -> Path | None:
-        return next((path for name, path in self._files.parts.items() if name.startswith(JUDGEMENTS)), None)
+        return self._files.parts.get(self._files.judgements)
 
     @cached_property
     def sha256(self) -> str:
-        """One hash over the names and hashes of the files."""
+        """One hash over the names and hashes of the files, and the queries that are of other splits."""
         return _hash(self._files, self.path)
 
     @cached_property
@@ -237,6 +238,9 @@ def _hash(files: Files, folder: Path) -> str:
     record = hub_record.published(folder)
     hashes = {name: hub_record.held(record, folder, name, sha256_of(path)) for name, path in files.parts.items()}
     lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
+    if left_out := passed_over(files, f"{PREFIX}{_word(folder.resolve().name)}"):
+        # What other splits decide of this one, and nothing else they say.
+        lines.append(f"passed over {json.dumps(sorted(left_out))}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

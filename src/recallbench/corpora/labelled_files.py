@@ -17,8 +17,8 @@ from recallbench.reading import lines, objects, state
 DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
 EVERYWHERE = "all"
 """The scope of documents and queries that name none."""
-KIND = "query"
-"""The kind of a query that names none."""
+KIND, ABSTENTION = "query", "abstention"
+"""The kind of a query that names none, and of one that should find nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,18 @@ class Files:
 
     parts: Mapping[str, Path]
     others: tuple[Path, ...] = ()
-    """Judgements of other splits: their queries are not of this one."""
+    """Judgements of other splits: queries that they alone judge are not of this one."""
     judged_only: bool = False
     """Queries without a relevant document are passed over: published sets hold those of other splits too."""
 
+    @property
+    def judgements(self) -> str:
+        """The name of the split's own; empty where none are read."""
+        return next((name for name in self.parts if name.startswith(JUDGEMENTS)), "")
+
     def state(self) -> tuple[object, ...]:
         """What changes when one of them is written."""
-        return tuple(state(path) for path in self.parts.values())
+        return tuple(state(path) for path in (*self.parts.values(), *self.others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +107,40 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -
         raise UsageError(
             f"{folder} has no split {chosen}", expected=", ".join(judged), found=chosen, remedy="name one of these"
         )
+    # Of a hub set as many splits lie here as were fetched so far, which says nothing of the set.
+    of_hub = (folder / hub_record.NAME).is_file()
     return Files(
         {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
-        tuple(path for name, path in judged.items() if name != chosen),
-        judged_only=(folder / hub_record.NAME).is_file(),
+        () if of_hub else tuple(path for name, path in judged.items() if name != chosen),
+        judged_only=of_hub,
     )
 
 
 def every_split(folder: Path, *, by_text: bool = False) -> list[Files]:
-    """The files of a set, once for each split of its judgements."""
+    """The files of a set, once for each split of its judgements; then as they were before other splits were added."""
     if (folder / SHORT).is_file():
         return [files_of(folder)]
     splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
     found = [files_of(folder, split) for split in splits]
-    return [files_of(folder, by_text=True), *found] if by_text else found or [files_of(folder)]
+    whole = [files_of(folder, by_text=True), *found] if by_text else found or [files_of(folder)]
+    fewer = [
+        replace(one, others=tuple(kept for kept in one.others if kept != new)) for one in found for new in one.others
+    ]
+    alone = [replace(one, others=()) for one in found if len(one.others) > 1]
+    return [*whole, *fewer, *alone]
+
+
+def passed_over(files: Files, corpus: str) -> frozenset[str]:
+    """The queries that another split judges and this one does not; those that should find nothing are of every one."""
+    elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
+    if not elsewhere:
+        return frozenset()
+    judged = _qrels(files.parts[files.judgements], corpus)
+    return frozenset(
+        str(id)
+        for _, record in objects(files.parts[QUERIES])
+        if (id := record.get("_id")) in elsewhere and id not in judged and record.get("kind") != ABSTENTION
+    )
 
 
 def read_documents(files: Files, corpus: str) -> Iterator[Document]:
@@ -145,7 +170,8 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
 def read_labels(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
     """Each query that is judged, or that is to find nothing; raises InputError for one judged to have no answer.
 
-    In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`.
+    In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
+    that the split does not judge.
     """
     return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged)
 
@@ -171,9 +197,9 @@ def _short(path: Path, corpus: str) -> Iterator[Label]:
 
 
 def _beir(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
-    name = next((name for name in files.parts if name.startswith(JUDGEMENTS)), "")
+    name = files.judgements
     judged = _qrels(files.parts[name], corpus) if name else {}
-    elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
+    elsewhere = passed_over(files, corpus)
     queries = files.parts[QUERIES]
     seen: set[str] = set()
     for number, record in objects(queries):
@@ -182,13 +208,13 @@ def _beir(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
         if id in seen:
             raise place.refusal("_id", "an id that no other query has", f"{id} again")
         seen.add(id)
-        if id not in judged and id in elsewhere:
+        if id in elsewhere:
             continue
-        if name and id not in judged and record.get("kind") != "abstention":
+        if name and id not in judged and record.get("kind") != ABSTENTION:
             unjudged.append(id)
             continue
         grades = judged.get(id, {})
-        if name and files.judged_only and record.get("kind") != "abstention" and not any(grades.values()):
+        if name and files.judged_only and record.get("kind") != ABSTENTION and not any(grades.values()):
             continue
         yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
     unknown = next((id for id in judged if id not in seen), None)
