@@ -141,7 +141,7 @@ def _refuse_change(path: Path, before: State, now: os.stat_result) -> None:
 
 
 def _refusal(path: Path, expected: str, found: str, line: int | None = None) -> InputError:
-    where = f"{path.parent.name}/{path.name}" + ("" if not line else f", line {line}")
+    where = f"{path}" + ("" if not line else f", line {line}")
     return InputError(
         f"{where}: can't be read",
         expected=expected,

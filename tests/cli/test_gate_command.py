@@ -131,6 +131,14 @@ def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
         assert one["observed"] == next(m for m in kind if m["measure"] == "mrr@50")["difference"]
     # What is not proven passes, unless it must be.
     assert any(one["outcome"] == "inconclusive" for one in found["thresholds"])
+    open_ = sum(one["outcome"] == "inconclusive" for one in found["thresholds"])
+    printed = recallbench("gate", cwd=place).stdout
+    titles = [line for line in printed.splitlines() if line.endswith(":")]
+    assert titles == [title for title in ("falls short:", "inconclusive:", "holds:") if title in titles]
+    section = printed.partition("\ninconclusive:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in section] == ["result", *["night"] * open_]
+    assert f"; {open_} inconclusive" in printed.splitlines()[-1]
+    assert "**Inconclusive**\n\n| result" in recallbench("gate", "--format", "markdown", cwd=place).stdout
     write(place, head + "strict = true\n" + drops, "results/night_20260102")
     code, strict = gate(place)
     assert (code, {one["outcome"] for one in strict["thresholds"]} & {"inconclusive"}) == (1, set())
@@ -306,7 +314,9 @@ def test_every_kind_is_every_kind_with_something_to_find(tmp_path: Path) -> None
         ("kind fact", 4, 1.0), ("tenant t", 4, 1.0),
     ]  # fmt: skip
     write(tmp_path, 'kinds.abstention.at_least = { "mrr@10" = 0.9 }\n', "results")
-    assert "kind abstention has no question with something to find" in refused(tmp_path)
+    told = refused(tmp_path)
+    assert "kind abstention has no question with something to find" in told
+    assert "expected: one of fact\n" in told
 
 
 def restated(folder: Path, name: str, text: str) -> None:
@@ -405,4 +415,4 @@ def test_abstention(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    assert "recallbench.toml: can't be read" in refused(tmp_path)
+    assert "recallbench: recallbench.toml: can't be read" in refused(tmp_path)

@@ -39,6 +39,14 @@ def test_a_labelled_set_grows_by_a_file(tmp_path: Path) -> None:
     assert "distractors: more.jsonl, seed 42" in done.stdout
 
 
+def test_a_file_of_distractors_is_no_registered_corpus(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    jsonl(tmp_path / "more.jsonl", [{"_id": "x", "text": "Something else."}] * 2)
+    done = recallbench("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "found: x, as on line 1\n  what to do: mend the file\n" in done.stderr
+
+
 def test_what_can_not_grow_is_told(tmp_path: Path) -> None:
     beir(tmp_path / "team", [{"_id": "a", "text": "b"}], [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
     done = recallbench("grow", "team", "--store", "bm25", cwd=tmp_path)

@@ -294,6 +294,23 @@ def test_a_short_answer_in_a_long_text_is_found_in_chunks(tmp_path: Path) -> Non
     assert found["overall"]["measures"][0]["value"] == 1.0
 
 
+def test_texts_by_id_are_the_texts_beside_the_ids(tmp_path: Path) -> None:
+    worded(tmp_path)
+    words = ("log.jsonl", "--labels", "gold.jsonl", "--match", "tokens")
+    beside = scored(tmp_path, *words)
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    for line in log:
+        line["texts"] = dict(reversed([*zip(line["ids"], line["texts"], strict=True)]))
+    write(tmp_path / "log.jsonl", log)
+    assert scored(tmp_path, *words) == beside
+    del log[1]["texts"]["m1"]
+    write(tmp_path / "log.jsonl", log)
+    done = recallbench("sample", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "recallbench: log.jsonl, line 2: not a recall" in done.stderr
+    assert "found: texts: none for 'm1'" in done.stderr
+
+
 def test_ids_are_the_method_unless_texts_are_asked_for(tmp_path: Path) -> None:
     worded(tmp_path)
     done = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path)

@@ -36,10 +36,12 @@ def misspelt(fields: Iterable[str], field: str) -> str:
 
 
 def registered(corpus: str) -> str:
-    """How a corpus's registered file is got; empty for a set that has none."""
-    if corpus.startswith("labelled/"):
-        return ""
-    return f"`recallbench fetch {corpus}`" if not corpus.startswith("canary") else "it is bundled, name no file"
+    """How a corpus's registered file is got; empty for any other set or file."""
+    from recallbench.protocol.frozen import load
+
+    if corpus.startswith("canary-"):
+        return "it is bundled, name no file"
+    return f"`recallbench fetch {corpus}`" if corpus in load().corpora else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ class _Line(BaseModel):
     query: str
     ids: list[Id]
     scores: list[float] | None = None
-    texts: list[str] | None = None
+    texts: list[str] | dict[str, str] | None = None
+    """Beside the ids in their order, or by id, as a drawn sample has them."""
     ms: Milliseconds | None = None
     timings: dict[str, Milliseconds] | None = None
     at: str | None = None
@@ -46,8 +47,10 @@ class _Line(BaseModel):
             raise ValueError(f"ids: {again[0]!r} is there twice, each once is a ranking")
         for name in ("scores", "texts"):
             given = getattr(self, name)
-            if given is not None and len(given) != len(self.ids):
+            if isinstance(given, list) and len(given) != len(self.ids):
                 raise ValueError(f"{len(given)} {name} for {len(self.ids)} ids")
+        if isinstance(self.texts, dict) and (missing := [one for one in map(str, self.ids) if one not in self.texts]):
+            raise ValueError(f"texts: none for {missing[0]!r}")
         return self
 
 
@@ -135,14 +138,17 @@ def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Reca
         stratum = _word(record, by) if record.get(by) is not None else ""
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise _refusal(path, number, f"{place}: {first['msg']}" if place else first["msg"]) from None
+        # Of a field in two forms pydantic also names the form that it tried.
+        place = ".".join(part for part in map(str, first["loc"]) if "[" not in part)
+        told = first["msg"].removeprefix("Value error, ")
+        raise _refusal(path, number, f"{place}: {told}" if place else told) from None
     except ValueError as error:
         raise _refusal(path, number, str(error)) from None
     ms = line.ms
     if ms is None and line.timings:
         ms = line.timings.get("total", math.fsum(line.timings.values()))
-    texts = dict(zip(ids, line.texts, strict=True)) if line.texts is not None else {}
+    given = line.texts if isinstance(line.texts, dict) else dict(zip(ids, line.texts or (), strict=False))
+    texts = {id: given[id] for id in ids if id in given}
     return Recall(" ".join(line.query.split()), tuple(ids), texts, ms, line.at or "", stratum, slices)
 
 
@@ -155,7 +161,7 @@ def _word(record: Mapping[str, Any], name: str) -> str:
 
 def _refusal(path: Path, number: int, found: str) -> InputError:
     return InputError(
-        f"{path.parent.name}/{path.name}, line {number}: not a recall",
+        f"{path}, line {number}: not a recall",
         expected="query, a text; ids, a list; and where they are there scores, texts, kind, ms, timings and at",
         found=found,
         remedy="mend the line, or pass over such lines with --skip-bad, which counts them",

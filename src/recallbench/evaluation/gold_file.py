@@ -31,7 +31,7 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
     if form_of(path) == "trec":
         left_out = Refused() if keep_going else None
         judged = _beir(path, left_out) if _columns(path) == 3 else read_qrels(path, left_out)
-        given = [Record(query, None, {"relevant": grades}, path.name) for query, grades in judged.items()]
+        given = [Record(query, None, {"relevant": grades}, str(path)) for query, grades in judged.items()]
         refused += (left_out or {}).values()
     else:
         given = records(path, "relevant", refused.append if keep_going else None)
@@ -136,7 +136,7 @@ def _beir(path: Path, refused: Refused | None) -> dict[str, dict[str, float]]:
             query, document, grade = _judgement(path, number, fields)
             if document in found.setdefault(query, {}):
                 raise InputError(
-                    f"{path.name}, line {number}: judged twice",
+                    f"{path}, line {number}: judged twice",
                     expected=f"each id once for {query}",
                     found=f"{document} again",
                 )
@@ -157,7 +157,5 @@ def _judgement(path: Path, number: int, fields: list[str]) -> tuple[str, str, fl
         grade = math.nan
     if not math.isfinite(grade):
         found = " ".join(fields)[:60]
-        raise InputError(
-            f"{path.name}, line {number}: no judgement", expected="query-id, corpus-id, score", found=found
-        )
+        raise InputError(f"{path}, line {number}: no judgement", expected="query-id, corpus-id, score", found=found)
     return query, document, grade

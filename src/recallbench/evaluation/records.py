@@ -84,7 +84,7 @@ def records(path: Path, field: str, passed: Callable[[InputError], None] | None 
             if not line.strip():
                 continue
             try:
-                yield _record(parsed(line.removeprefix("\ufeff"), path, number), f"{path.name}, line {number}")
+                yield _record(parsed(line.removeprefix("\ufeff"), path, number), f"{path}, line {number}")
             except InputError as error:
                 if passed is None:
                     raise
@@ -98,7 +98,7 @@ def records(path: Path, field: str, passed: Callable[[InputError], None] | None 
                 found=f"{query!r}: a {type(given).__name__}",
                 remedy="recallbench evaluate --help names the forms",
             )
-        yield Record(query, None, {field: given}, path.name)
+        yield Record(query, None, {field: given}, str(path))
 
 
 def _record(given: Mapping[str, Any], place: str) -> Record:

@@ -73,7 +73,7 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     lost = [reason for query, reason in refused.items() if query not in names]
     if not answers:
         raise InputError(
-            f"{path.name} answers no query of the gold",
+            f"{path} answers no query of the gold",
             expected=f"queries such as {cases[0].name!r}",
             found=f"queries such as {strange[0]!r}" if strange else "no query at all",
             remedy="name the gold that belongs to the run",
@@ -81,9 +81,9 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     missing = [case.name for number, case in enumerate(cases) if number not in answers]
     notes = []
     if missing:
-        notes.append(f"{path.name}: {_named(missing)} not answered, which counts as an empty ranking")
+        notes.append(f"{path}: {_named(missing)} not answered, which counts as an empty ranking")
     if strange:
-        notes.append(f"{path.name}: {_named(strange)} not in the gold, left out")
+        notes.append(f"{path}: {_named(strange)} not in the gold, left out")
     return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost))
 
 
@@ -95,7 +95,7 @@ def refuse_strange_ids(path: Path, run: Run, cases: Sequence[Case]) -> None:
         return
     expected, found = (f"ids such as {', '.join(map(repr, [*ids][:2]))}" for ids in (judged, returned))
     raise InputError(
-        f"not one id of {path.name} occurs in the gold",
+        f"not one id of {path} occurs in the gold",
         expected=expected[:EXCERPT],
         found=found[:EXCERPT],
         remedy="name the gold that belongs to the run, or name things alike in both",
@@ -110,7 +110,7 @@ def read_texts(path: Path) -> dict[str, str]:
         text = given.get("text")
         if id is None or not isinstance(text, str) or id in found:
             raise InputError(
-                f"{path.name}, line {number}: no text of an id",
+                f"{path}, line {number}: no text of an id",
                 expected="`_id` (or `id`), once, and `text`",
                 found=f"{id} again" if id in found else ", ".join(given) or "an empty object",
             )
@@ -121,7 +121,7 @@ def read_texts(path: Path) -> dict[str, str]:
 
 def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
     if form_of(path) == "trec":
-        return [Record(query, None, {"ranked": hits}, path.name) for query, hits in read_run(path, refused).items()]
+        return [Record(query, None, {"ranked": hits}, str(path)) for query, hits in read_run(path, refused).items()]
     return records(path, "ranked", None if refused is None else refused.line)
 
 

@@ -126,7 +126,7 @@ def _grades(given: Any, path: Path, number: int) -> dict[str, float]:
 
 def _refusal(path: Path, number: int, expected: str, found: str, remedy: str = "") -> InputError:
     return InputError(
-        f"{path.parent.name}/{path.name}, line {number}: not a label",
+        f"{path}, line {number}: not a label",
         expected=expected,
         found=found,
         remedy=remedy or "`recallbench sample` writes the lines; fill in `relevant`, or `expected` for --match",

@@ -82,8 +82,13 @@ def short_of(found: Gating) -> list[ThresholdPart]:
 
 
 def kept(found: Gating) -> list[ThresholdPart]:
-    """Those that were kept, or not disproven."""
-    return [one for one in found.thresholds if one.outcome in ("holds", "inconclusive")]
+    """Those that were kept."""
+    return [one for one in found.thresholds if one.outcome == "holds"]
+
+
+def unsettled(found: Gating) -> list[ThresholdPart]:
+    """Those that were neither kept nor proven to be missed; they let the gate pass, unless it is strict."""
+    return [one for one in found.thresholds if one.outcome == "inconclusive"]
 
 
 def open_in(found: Gating) -> list[ThresholdPart]:
@@ -93,7 +98,12 @@ def open_in(found: Gating) -> list[ThresholdPart]:
 
 def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
     """The tables that there are, each with its title."""
-    parts = (("falls short", short_of(found)), ("cannot tell", open_in(found)), ("holds", kept(found)))
+    parts = (
+        ("falls short", short_of(found)),
+        ("cannot tell", open_in(found)),
+        ("inconclusive", unsettled(found)),
+        ("holds", kept(found)),
+    )
     return [(title, chosen) for title, chosen in parts if chosen]
 
 
@@ -109,8 +119,7 @@ def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
             str(one.n) if one.n else "–",
             figure(one.ceiling),
             _by(one),
-            "; ".join(part for part in ("inconclusive" if one.outcome == "inconclusive" else "", one.note) if part)
-            or "–",
+            one.note or "–",
         )
         for one in parts
     ]
@@ -125,18 +134,17 @@ def required(one: ThresholdPart) -> str:
 
 def verdict(found: Gating) -> str:
     """One line."""
-    missed, untold, held = len(short_of(found)), len(open_in(found)), len(kept(found))
-    whole = missed + untold + held
-    inconclusive = sum(one.outcome == "inconclusive" for one in found.thresholds)
-    unclear = f", {inconclusive} of them inconclusive" if inconclusive else ""
-    more = f"; of {untold} this can't be told" if untold else ""
+    missed, untold, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
+    whole = missed + untold + unclear + held
+    more = f"; {unclear} inconclusive" if unclear else ""
+    more += f"; of {untold} this can't be told" if untold else ""
     if missed:
         of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
-        told = f"gate: {missed} of {of} short{unclear and f'; {inconclusive} more inconclusive'}{more}"
-    elif untold:
-        told = f"gate: {held} of {whole} thresholds hold{unclear}{more}"
+        told = f"gate: {missed} of {of} short{more}"
+    elif held < whole:
+        told = f"gate: {held} of {whole} thresholds hold{more}"
     else:
-        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}{unclear}"
+        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}"
     return f"{told}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else told
 
 

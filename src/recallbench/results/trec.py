@@ -101,7 +101,7 @@ def _number(text: str) -> float | None:
 
 def _refusal(path: Path, number: int, expected: str, found: str) -> InputError:
     return InputError(
-        f"{path.parent.name}/{path.name}, line {number}: not in TREC's form",
+        f"{path}, line {number}: not in TREC's form",
         expected=expected,
         found=found,
         remedy="see `run.trec` and `qrels.trec` of any result folder",

@@ -74,7 +74,7 @@ def read_clusters(path: Path) -> dict[str, str]:
             continue
         if len(fields) != 2 or fields[0] in found:
             raise InputError(
-                f"{path.parent.name}/{path.name}, line {number}: not a question and its cluster",
+                f"{path}, line {number}: not a question and its cluster",
                 expected="two columns: question cluster, each question once",
                 found=f"{fields[0]} again" if len(fields) == 2 else f"{len(fields)} columns",
                 remedy="mend the file, or leave --clusters out where questions are independent",

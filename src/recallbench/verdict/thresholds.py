@@ -160,7 +160,7 @@ def _measured(one: Sound) -> _Values:
 def _empty(one: Sound, part: str) -> InputError:
     what = part.partition(" ")[0]
     there = {"kind": one.side.kinds, "tenant": one.tenants}.get(what, ())
-    shown = list(dict.fromkeys(there))
+    shown = list(dict.fromkeys(name for name, gold in zip(there, one.side.gold, strict=bool(there)) if gold))
     return InputError(
         f"{one.name}: {part} has no question with something to find in {one.folder}",
         expected=f"one of {', '.join(shown[:12])}{' …' if len(shown) > 12 else ''}" if shown else "questions with gold",

@@ -145,7 +145,7 @@ class Row:
     def refusal(self, field: str, expected: str, found: str) -> InputError:
         """The error that says what is wrong with a field of this row."""
         return InputError(
-            f"{self.path.parent.name}/{self.path.name}, line {self.line}: field {field}",
+            f"{self.path}, line {self.line}: field {field}",
             expected=expected,
             found=found,
             remedy="get the file again from where it was made, or make it again",

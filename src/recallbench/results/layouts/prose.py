@@ -100,7 +100,7 @@ def overlooked(folder: Path, read: Sequence[str]) -> tuple[Text, ...]:
 
 
 def _refusal(path: Path, expected: str, found: str) -> InputError:
-    return InputError(f"{path.parent.name}/{path.name}: can't be read", expected=expected, found=found)
+    return InputError(f"{path}: can't be read", expected=expected, found=found)
 
 
 def told(texts: Sequence[Text], by_line: bool = True) -> Told:

@@ -112,7 +112,7 @@ def _printed(path: Path) -> Iterator[Claim | Count | Unread]:
             value = math.nan
         if not math.isfinite(value):
             raise InputError(
-                f"{path.parent.name}/{path.name}, line {number}: not a figure",
+                f"{path}, line {number}: not a figure",
                 expected="a measure and a number",
                 found=line.strip()[:80],
                 remedy="make the evaluation again",
