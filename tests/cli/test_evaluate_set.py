@@ -166,6 +166,61 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
+def test_a_short_answer_is_not_found_in_every_text_that_holds_its_words(tmp_path: Path) -> None:
+    documents = [
+        {"_id": id, "text": text}
+        for id, text in {
+            "no": "No.",
+            "oh": "Oh no!",
+            "ferry": "There is no ferry on that day.",
+            "wet": "Bergen is wet.",
+        }.items()
+    ]
+    short(tmp_path / "team", [{"query": "Is there no ferry on that day?", "expected": "No"}], documents)
+    words = ("evaluate", "team", "--store", "bm25", "--match", "tokens", "--match-chunk", "60")
+    done = recallbench(*words, "--folder", "loose", cwd=tmp_path)
+    assert done.returncode == 0
+    # F1 2 / 2, 2 / 3 and 2 / 8.
+    assert "matched by tokens f1>=0.3, chunk 60: 2 gold exact, 0 fuzzy; 1 of 1 queries have some" in done.stdout
+    told = "warning: 1 of 1 expected texts are too short for chunks of 60 tokens"
+    assert done.stderr.count(told) == 1
+    assert "--match-chunk 5 lets the shortest match" in done.stderr
+    assert recallbench(*words, "--match-threshold", "0.7", "--folder", "strict", cwd=tmp_path).returncode == 0
+    found = {
+        name: Metrics.model_validate_json((tmp_path / name / "metrics.json").read_bytes()).matching
+        for name in ("loose", "strict")
+    }
+    rows = [(None, 3), (0.1, 3), (0.2, 3), (0.3, 2), (0.4, 2), (0.5, 2), (0.6, 2)]
+    assert found["loose"] is not None
+    assert [(one.threshold, one.gold) for one in found["loose"].sensitivity] == rows
+    # All four are in the top 10.
+    assert [one.recall_frac_10 for one in found["loose"].sensitivity] == [1.0] * 7
+    assert found["strict"] is not None
+    assert (found["strict"].exact, found["strict"].fuzzy, found["strict"].exact_questions) == (1, 0, 1)
+    assert [(one.threshold, one.gold) for one in found["strict"].sensitivity] == [*rows, (0.7, 1)]
+    for name in ("loose", "strict"):
+        audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
+        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_a_run_of_words_alone_is_no_match_and_is_not_counted_as_one(tmp_path: Path) -> None:
+    documents = [{"_id": "ferry", "text": "There is no ferry on that day."}, {"_id": "paris", "text": "Paris it is."}]
+    labels = [
+        {"query_id": "ferry", "query": "Is there a ferry?", "expected": "No"},
+        {"query_id": "paris", "query": "Where is Paris?", "expected": "Paris"},
+    ]
+    short(tmp_path / "team", labels, documents)
+    words = ("evaluate", "team", "--store", "bm25", "--match", "tokens", "--match-chunk", "10", "--folder", "result")
+    done = recallbench(*words, cwd=tmp_path)
+    # F1 2 / 8 for the one, 2 / 4 for the other.
+    assert "matched by tokens f1>=0.3, chunk 10: 1 gold exact, 0 fuzzy; 1 of 2 queries have some" in done.stdout
+    metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
+    found = metrics.matching
+    assert found is not None
+    assert (found.exact_questions, found.fuzzy_questions, found.unmatched) == (1, 0, ["ferry"])
+    assert [one.gold for one in found.sensitivity] == [2, 2, 2, 1, 1, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -473,3 +473,24 @@ def test_numbers_matched_in_different_ways_are_not_compared() -> None:
 def test_every_error_is_one_that_can_be_caught_as_such() -> None:
     with pytest.raises(RecallBenchError):
         recallbench.evaluate(CASES, found, 0)
+
+
+def test_under_tokens_f1_alone_decides_which_hit_is_relevant() -> None:
+    said = ["There is no ferry on that day.", "Oh no!"]
+    case = Case("Is there a ferry?", expected="No")
+    report = recallbench.evaluate([case], lambda q, k: said, 2, match="tokens", match_chunk=60)
+    # 2 / 8 and 2 / 3: the second is the find.
+    assert (report.recall, report.mrr) == (1.0, 0.5)
+    assert report.texts is not None
+    assert report.texts.found(2) == (1, 0, 0)
+    assert [(one.threshold, one.mrr) for one in report.texts.sensitivity(2)][:4] == [
+        (None, 1.0),
+        (0.1, 1.0),
+        (0.2, 1.0),
+        (0.3, 0.5),
+    ]
+    assert report.notes[0].startswith("warning: 1 of 1 expected texts are too short for chunks of 60 tokens")
+    strict = recallbench.evaluate([case], lambda q, k: said, 2, match="tokens", match_threshold=0.7, match_chunk=60)
+    assert strict.recall == 0.0
+    exact = recallbench.evaluate([case], lambda q, k: said, 2, match="exact", match_chunk=60)
+    assert (exact.mrr, exact.notes) == (1.0, ())

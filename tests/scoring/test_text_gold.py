@@ -78,7 +78,8 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
     whole = "no document matches what any query expects"
     with pytest.raises(InputError, match=whole) as told:
         opened(folder, Matching("tokens")).survey()
-    assert "--match-chunk 60" in told.value.remedy
+    # 2 * 5 / (5 + 28) is .303, with one token more .294.
+    assert "--match-chunk 28" in told.value.remedy
     # 5 of the 10 tokens of the best chunk, and all 5 of the answer: 2 * 5 / 15.
     (fuzzy,) = questions(opened(folder, Matching("tokens", chunk=10))).values()
     assert (fuzzy.gold, fuzzy.exact, fuzzy.likeness[0]) == ({0}, {0}, 10 / 15)
@@ -86,6 +87,35 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
         opened(folder, Matching("exact")).survey()
     (exact,) = questions(opened(folder, Matching("exact", chunk=10))).values()
     assert exact.gold == {0}
+
+
+NO = (
+    {"_id": "no", "text": "No."},
+    {"_id": "oh", "text": "Oh no!"},
+    {"_id": "ferry", "text": "There is no ferry on that day."},
+    {"_id": "wet", "text": "Bergen is wet."},
+)
+
+
+@pytest.mark.parametrize(
+    ("matching", "gold"),
+    [
+        # 2 * 1 / (1 + 1), 2 / 3 and 2 / 8: that a text holds the word is not enough.
+        (Matching("tokens", 0.1, 60), {0, 1, 2}),
+        (Matching("tokens", 0.25, 60), {0, 1, 2}),
+        (Matching("tokens", 0.3, 60), {0, 1}),
+        (Matching("tokens", 0.5, 60), {0, 1}),
+        (Matching("tokens", 0.7, 60), {0}),
+        (Matching("tokens", 0.3), {0, 1}),
+        (Matching("exact", chunk=60), {0, 1, 2}),
+        (Matching("exact"), {0}),
+    ],
+)
+def test_under_tokens_f1_alone_decides(tmp_path: Path, matching: Matching, gold: set[int]) -> None:
+    folder = short(tmp_path / "team", [{"query": "Is there a ferry?", "expected": "No"}], NO)
+    (question,) = questions(opened(folder, matching)).values()
+    assert question.gold == gold
+    assert question.exact == ({0, 1, 2} if matching.chunk else {0})
 
 
 def test_only_the_own_scope_is_searched_and_pooling_moves_what_was_found(tmp_path: Path) -> None:

@@ -93,6 +93,44 @@ def test_the_first_match_by_method_and_threshold() -> None:
     assert first_match(likes[:1], Matching("tokens")) is None
 
 
+def test_words_in_a_run_match_by_exact_and_by_tokens_only_with_their_f1() -> None:
+    run = Likeness(True, 0.25)
+    assert run.matches(Matching("exact", chunk=60))
+    assert [run.matches(Matching("tokens", t, 60)) for t in (0.1, 0.25, 0.3, 0.5)] == [True, True, False, False]
+    # "no" is in three of the pool: F1 1, 2 / 3 and 2 / 8; one of them alone is drawn.
+    pool = [Read(text, 60) for text in ("no", "oh no", "there is no ferry on that day")]
+    found = random_matches([Read("No.")], pool, [{0, 1}], (0.2, 0.3))
+    assert (found.exact, found.rates) == (1.0, {0.2: 1.0, 0.3: 0.0})
+
+
+@pytest.mark.parametrize(
+    ("expected", "threshold", "most"),
+    [
+        ("no", 0.3, 5),  # 2 / 6 is .333, 2 / 7 is .286
+        ("the ferry leaves at nine", 0.3, 28),  # 10 / 33 is .303, 10 / 34 is .294
+        ("nine, nine, NINE", 0.5, 3),  # 2 / 4
+        ("no", 1.0, 1),
+        ("one two three", 0.1, 57),  # 6 / 60
+    ],
+)
+def test_how_long_a_text_may_be_to_match_an_answer(expected: str, threshold: float, most: int) -> None:
+    matching = Matching("tokens", threshold)
+    assert matching.longest_chunk(expected) == most
+    answer = set(words(expected))
+    fits, beyond = ({*answer, *(f"w{n}" for n in range(size - len(answer)))} for size in (most, most + 1))
+    assert overlap(answer, fits) >= threshold > overlap(answer, beyond)
+
+
+def test_answers_that_no_chunk_can_match_are_counted() -> None:
+    told = Matching("tokens", 0.3, 60).out_of_reach(["no", "the ferry leaves at nine", " ".join(map(str, range(11)))])
+    assert told is not None
+    assert told.startswith("2 of 3 expected texts are too short for chunks of 60 tokens")
+    assert told.endswith("--match-chunk 5 lets the shortest match")
+    assert Matching("tokens", 0.3, 5).out_of_reach(["no"]) is None
+    assert Matching("tokens", 0.3).out_of_reach(["no"]) is None
+    assert Matching("exact", chunk=60).out_of_reach(["no"]) is None
+
+
 def test_a_matching_names_itself() -> None:
     named = [
         Matching(),

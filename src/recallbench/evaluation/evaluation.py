@@ -118,7 +118,8 @@ def scored(
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
     warning = refuse_ids_for_texts(cases, answers, texts)
-    notes = [*notes, *([] if warning is None else [f"warning: {warning}"])]
+    short = matching.out_of_reach([case.expected for case in cases if case.expected is not None])
+    notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
     answers, found = likenesses(cases, answers, matching, texts, keep_going=keep_going)
     judged = judged_by_text(cases, found, matching, depth)
     findings = text_findings(cases, answers, found, matching, texts)

@@ -17,7 +17,7 @@ from recallbench.corpora import registry
 from recallbench.corpora.labelled import METHOD, method_of
 from recallbench.corpora.records import Corpus, Haystack, Likeness, Question, RandomMatches, Segment, Survey, unheard
 from recallbench.errors import InputError
-from recallbench.progress import Progress
+from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import Rules
 from recallbench.scoring.text_matching import SENSITIVITY, Matching, Read, random_matches, words
 
@@ -63,7 +63,7 @@ def open_corpus(
         progress=progress,
     )
     matching = matching_of(name)
-    return corpus if matching is None else TextMatched(corpus, matching)
+    return corpus if matching is None else TextMatched(corpus, matching, progress or Silent())
 
 
 def answering(
@@ -79,11 +79,12 @@ def answering(
 class TextMatched:
     """A corpus whose gold is every segment of the question's scope that matches the expected text."""
 
-    def __init__(self, corpus: Corpus, matching: Matching) -> None:
+    def __init__(self, corpus: Corpus, matching: Matching, progress: Progress) -> None:
         self.name = corpus.name
         self.clarifications = corpus.clarifications
         self._corpus = corpus
         self._matching = matching
+        self._progress = progress
 
     @property
     def clustered(self) -> bool:
@@ -98,23 +99,26 @@ class TextMatched:
         return self._corpus.sha256
 
     def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
-        with_evidence = expecting = 0
+        with_evidence = 0
+        expected: list[str] = []
 
         def told(haystack: Haystack) -> None:
-            nonlocal with_evidence, expecting
+            nonlocal with_evidence
             matched = self._with_gold(haystack)
             with_evidence += sum(bool(question.gold) for question in matched.questions)
-            expecting += sum(bool(question.expected) for question in matched.questions)
+            expected.extend(question.expected for question in matched.questions if question.expected)
             listen(matched)
 
         survey = self._corpus.survey(told)
-        if expecting and not with_evidence:
+        if expected and not with_evidence:
             raise InputError(
                 f"{self.path}: no document matches what any query expects",
                 expected=f"a document that matches, by {self._matching}",
-                found=f"none for {expecting} queries",
-                remedy="a lower --match-threshold, or --match-chunk 60 where answers are short and documents long",
+                found=f"none for {len(expected)} queries",
+                remedy=_remedy(self._matching, expected),
             )
+        if warning := self._matching.out_of_reach(expected):
+            self._progress.note(f"warning: {warning}")
         return replace(survey, with_evidence=with_evidence, random_matches=self._found.random)
 
     def haystacks(self) -> Iterator[Haystack]:
@@ -214,11 +218,18 @@ def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Que
     expected = Read(question.expected)
     f1, exact = index.f1(expected), index.exact(expected)
     near = np.flatnonzero(f1 >= min(SENSITIVITY[0], matching.threshold))
-    fuzzy = np.flatnonzero(f1 >= matching.threshold) if matching.method == "tokens" else ()
+    enough = np.flatnonzero(f1 >= matching.threshold)
     made = replace(
         question,
-        gold=exact.union(int(position) for position in fuzzy),
+        gold=frozenset(enough.tolist()) if matching.method == "tokens" else exact,
         exact=exact,
         likeness=Likeness(near.tolist(), f1[near].tolist()),
     )
     return made, int(f1.argmax())
+
+
+def _remedy(matching: Matching, expected: Sequence[str]) -> str:
+    if matching.method == "exact":
+        return "--match tokens, or --match-chunk 60 where the answer is a part of a document"
+    chunk = max(1, min(map(matching.longest_chunk, expected)))
+    return f"a lower --match-threshold, or --match-chunk {chunk} where answers are short and documents long"

@@ -163,10 +163,10 @@ def _matching(answers: Answers) -> parts.MatchingPart | None:
     return parts.MatchingPart(
         method=str(matching),
         questions=len(asked),
-        exact=sum(len(question.exact) for question in asked),
+        exact=sum(len(question.gold & question.exact) for question in asked),
         fuzzy=sum(len(question.gold - question.exact) for question in asked),
-        exact_questions=sum(bool(question.exact) for question in asked),
-        fuzzy_questions=sum(bool(question.gold) and not question.exact for question in asked),
+        exact_questions=sum(bool(question.gold & question.exact) for question in asked),
+        fuzzy_questions=sum(bool(question.gold) and not question.gold & question.exact for question in asked),
         without=len(unmatched),
         unmatched=unmatched[:WORST],
         random_pairs=random.pairs if random else 0,
@@ -180,11 +180,13 @@ def _at_threshold(answers: Answers, threshold: float | None) -> parts.ThresholdP
     gold, found = [], []
     for question, ranking in zip(answers.questions, rankings, strict=True):
         near = question.likeness
-        fuzzy = 0 if threshold is None else int((np.frombuffer(near.f1) >= threshold).sum())
-        reach = math.inf if threshold is None else threshold
-        gold.append(fuzzy + sum(near.get(position, 0.0) < reach for position in question.exact))
         first = ranking.positions[: answers.k]
-        found.append(sum(one in question.exact or near.get(one, 0.0) >= reach for one in first))
+        if threshold is None:
+            gold.append(len(question.exact))
+            found.append(sum(one in question.exact for one in first))
+        else:
+            gold.append(int((np.frombuffer(near.f1) >= threshold).sum()))
+            found.append(sum(near.get(one, 0.0) >= threshold for one in first))
     shares = [part / whole for part, whole in zip(found, gold, strict=True) if whole]
     asked = sum(bool(question.expected) for question in answers.questions)
     random = answers.survey.random_matches
