@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commandline import recallbench
 from recallbench import Case
 from recallbench.errors import InputError
 
@@ -32,6 +34,7 @@ def test_a_case_keeps_what_it_was_given() -> None:
         ({"relevant": {"a": "2"}}, "'2' for 'a'"),
         ({"relevant": {"a": 0}}, "none of these"),
         ({"relevant": ["a"], "grades": {"b": 1}}, "a grade for 'a'"),
+        ({"relevant": ["a", "b"], "grades": {"a": 1, "b": 0}}, "a grade above 0 for 'b'\n  found: 0"),
         ({"relevant": {"a": 1}, "grades": {"a": 1}}, "in both"),
         ({"relevant": ["a"], "grades": [3]}, "expected: {id: grade}\n  found: [3]"),
         ({"relevant": ["a"], "kind": "abstention"}, "1 relevant"),
@@ -50,3 +53,13 @@ def test_a_case_that_is_none_names_itself(given: dict[str, Any], said: str) -> N
 def test_a_query_is_a_text(query: Any) -> None:
     with pytest.raises(InputError, match="a query is a text"):
         Case(query, ["a"])
+
+
+def test_a_file_of_gold_may_not_grade_a_relevant_id_0_either(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text(
+        '{"query_id": "q", "relevant": ["a", "b"], "grades": {"a": 1, "b": 0}, "ranked": ["a"]}\n'
+    )
+    done = recallbench("evaluate", "--gold", "gold.jsonl", "--k", "2", cwd=tmp_path)
+    assert done.returncode == 2
+    said = "gold.jsonl, line 1: case `q`: a relevant id has grade 0\n  expected: a grade above 0 for 'b'\n  found: 0"
+    assert said in done.stderr

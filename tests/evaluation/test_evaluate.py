@@ -19,6 +19,7 @@ import pytest
 import recallbench
 from recallbench import BelowThreshold, Case, RecallBenchError
 from recallbench.errors import InputError, UsageError
+from recallbench.scoring.text_matching import Matching
 
 CASES = [Case("work?", ["acme"]), Case("allergy?", ["shellfish"]), Case("plan?", ["q3", "acme"])]
 RANKED = {
@@ -281,6 +282,64 @@ def test_an_async_retriever_that_hangs_in_the_running_loop() -> None:
         _awaited(asleep, timeout=0.2)
 
 
+def deaf(query: str, k: int) -> list[str]:
+    if query == "allergy?":
+        try:  # noqa: SIM105
+            time.sleep(0.4)
+        except:  # noqa: E722 - as careless code does
+            pass
+    return found(query, k)
+
+
+def deaf_on_the_way(query: str, k: int) -> Iterator[str]:
+    yield from deaf(query, k)
+
+
+async def holding(query: str, k: int) -> list[str]:
+    await asyncio.sleep(0)
+    if query == "allergy?":
+        time.sleep(0.4)
+    return found(query, k)
+
+
+def holding_outside(query: str, k: int) -> Any:
+    if query == "allergy?":
+        time.sleep(0.4)
+    return found_async(query, k)
+
+
+LATE = {
+    "in this thread": lambda **more: recallbench.evaluate(CASES, deaf, 3, **more),
+    "from a generator": lambda **more: recallbench.evaluate(CASES, deaf_on_the_way, 3, **more),
+    "in a thread": lambda **more: recallbench.evaluate(CASES, deaf, 3, concurrency=2, **more),
+    "async": lambda **more: recallbench.evaluate(CASES, holding, 3, **more),
+    "in the running loop": lambda **more: _awaited(holding, **more),
+    "before it is awaited": lambda **more: _awaited(holding_outside, **more),
+}
+
+
+@pytest.mark.parametrize("way", LATE)
+def test_an_answer_behind_the_time_limit_is_late_though_it_came(way: str) -> None:
+    report = LATE[way](timeout=0.2, keep_going=True)
+    assert [row.failure is None for row in report.rows] == [True, False, True]
+    assert "expected: a ranking within 0.2 s\n  found: none in that time" in str(report.failures[0].failure)
+    with pytest.raises(InputError, match="case `allergy\\?`: the retriever does not answer"):
+        LATE[way](timeout=0.2)
+    assert not LATE[way](timeout=30.0, keep_going=True).failures
+
+
+def test_whoever_waits_for_one_that_holds_the_event_loop_is_not_late() -> None:
+    async def beside(query: str, k: int) -> list[str]:
+        if query == "allergy?":
+            time.sleep(0.5)
+        else:
+            await asyncio.sleep(0.01)
+        return found(query, k)
+
+    report = recallbench.evaluate(CASES, beside, 3, timeout=0.3, concurrency=3, keep_going=True)
+    assert [row.failure is None for row in report.rows] == [True, False, True]
+
+
 def test_an_alarm_that_was_set_before_still_rings() -> None:
     rung: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
@@ -312,11 +371,23 @@ def test_k_is_a_depth(k: Any) -> None:
 @pytest.mark.parametrize(
     "more",
     [{"timeout": 0}, {"timeout": float("nan")}, {"concurrency": 0}, {"match": "words"}, {"match_chunk": 60},
-     {"candidates": 0}, {"match": "tokens", "match_threshold": 2}],
+     {"candidates": 0}, {"match": "tokens", "match_threshold": 2}, {"match": "exact", "match_threshold": 0.5},
+     {"match_threshold": 0.3}, {"match": Matching("tokens", 0.4), "match_threshold": 0.5},
+     {"match": Matching("tokens", 0.4), "match_chunk": 60}],
 )  # fmt: skip
 def test_options_that_make_no_sense(more: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         recallbench.evaluate(CASES, found, 3, **more)
+
+
+def test_a_threshold_that_would_do_nothing_is_refused() -> None:
+    cases = [Case("s", expected="blue")]
+    with pytest.raises(UsageError, match="match_threshold is for token F1") as told:
+        recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.5)
+    assert (told.value.expected, told.value.found) == ('match="tokens"', "match='exact'")
+    with pytest.raises(UsageError, match="match_threshold is for token F1"):
+        asyncio.run(recallbench.evaluate_async(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.3))
+    assert recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match=Matching("exact")).recall == 1.0
 
 
 def test_cases_that_are_none() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from commandline import recallbench
 from recallbench.errors import InputError, UsageError
 from recallbench.stores.callable import CallableStore
+from recallbench.stores.patience import Impatience, limited
 from recallbench.stores.store import Hit, Item, Query
 
 ITEMS = [Item(3, 1, "red fox", None, 0.5), Item(4, 1, "blue owl", None, 0.5), Item(5, 1, "owl", None, 0.5)]
@@ -46,6 +49,7 @@ not_pairs = answering([3, 4])
 no_number = answering([("three", 1.0)])
 half = answering([(3.5, 1.0)])
 no_list = answering(None)
+by_id = answering({3: 1.0})
 unordered = answering([(3, 0.2), (4, 0.9)])
 strings = answering([("3", 1.0)])
 
@@ -146,7 +150,8 @@ def test_it_is_named_in_the_artefacts(opened) -> None:
         ("no_number", "three"),
         ("half", "3.5"),
         ("raising", "KeyError"),
-        ("no_list", "TypeError"),
+        ("no_list", "None"),
+        ("by_id", "a dict"),
         ("leaving", "SystemExit"),
         ("unordered", "the id 4 with 0.9 behind the id 3 with 0.2"),
         ("strings", "('3', 1.0)"),
@@ -157,7 +162,56 @@ def test_a_wrong_answer_is_told(opened, name: str, found: str) -> None:
     with pytest.raises(InputError, match=f"my_memory:{name}") as caught:
         opened(name).search(QUESTION, 2)
     assert found in caught.value.found
-    assert "`owl` (scope 1)" in caught.value.problem
+    assert "`owl`" in caught.value.problem
+    assert "--keep-going" in caught.value.remedy
+
+
+def test_no_answer_at_all_is_told_with_what_is_expected_and_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "forgetful.py").write_text(
+        "def memory(items, vectors):\n    return lambda query, k: None\nmemory.needs_vectors = False\n"
+    )
+    done = recallbench("run", "canary-locomo", "--store", "python:forgetful:memory", "--limit", "1", "-q", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "`forgetful:memory` broke its contract on the question `" in done.stderr
+    assert "(scope" not in done.stderr
+    assert "expected: a list of (id, score) pairs\n  found: None\n" in done.stderr
+    assert "go on without that question with --keep-going" in done.stderr
+
+
+def test_a_function_that_swallows_the_alarm_is_late_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "deaf.py").write_text(
+        "import time\n\n"
+        "def memory(items, vectors):\n"
+        "    def search(query, k):\n"
+        "        try:\n"
+        "            time.sleep(0.6)\n"
+        "        except:\n"
+        "            pass\n"
+        "        return [(items[0].id, 1.0)]\n"
+        "    return search\n\n"
+        "memory.needs_vectors = False\n"
+    )
+    words = ("run", "canary-locomo", "--store", "python:deaf:memory", "--limit", "1", "--folder", "r", "-q")
+    done = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_STORE_TIMEOUT": "0.3"})
+    assert done.returncode == 2
+    assert "did not come back while searching for" in done.stderr
+    assert "expected: an answer within 0.3 s\n  found: none in that time" in done.stderr
+    patient = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_STORE_TIMEOUT": "30"})
+    assert patient.returncode == 0
+
+
+def test_a_late_call_is_told_in_other_threads_too() -> None:
+    def call(seconds: float) -> bool:
+        try:
+            with limited(0.05):
+                time.sleep(seconds)
+        except Impatience:
+            return True
+        return False
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(call, 0.1).result()
+        assert not elsewhere.submit(call, 0.0).result()
 
 
 def test_a_function_that_hangs_is_told(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,8 @@ class Asking:
     retrieve: Retrieve
     k: int
     timeout: float | None
-    """Seconds that one case may take. A call into C cannot be stopped before it returns, and is late then."""
+    """Seconds that one case may take. A call that can't be stopped, as one into C, or that goes on when it is, is late
+    once it returns."""
     concurrency: int
     keep_going: bool
     repeats: bool
@@ -74,10 +76,11 @@ class Asking:
 
     def _into(self, found: list[Answer], cases: Sequence[Case]) -> None:
         retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
+        most = math.inf if self.timeout is None else self.timeout
         with alarm(self.timeout) as limit:
             for case in cases:
                 try:
-                    limit.started = monotonic()
+                    limit.started = began = monotonic()
                     given = retrieve(case.query, k)
                     if type(given) is not list:
                         if inspect.isawaitable(given):
@@ -85,6 +88,8 @@ class Asking:
                         if isinstance(given, Iterator):
                             given = iter(first(given, k))  # a generator takes its time here, within the limit
                     limit.started = None
+                    if monotonic() - began > most:  # its own `except:` may have swallowed the alarm
+                        raise Late
                     answer = checked(case, given, k, repeats=self.repeats)
                 except Late:
                     answer = self._refuse(case, self._late(case))
@@ -94,19 +99,28 @@ class Asking:
                 found.append(answer)
 
     def attempt(self, case: Case) -> Answer:
-        """One case, in this thread and without a limit."""
+        """One case, in this thread; what takes too long is late once it comes back."""
         try:
+            began = time.monotonic()
             given = self.retrieve(case.query, self.k)
             if inspect.isawaitable(given):
                 raise _started(given)
+            if isinstance(given, Iterator):
+                given = iter(first(given, self.k))
+            self._refuse_late(case, time.monotonic() - began)
             return checked(case, given, self.k, repeats=self.repeats)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._refuse(case, error)
 
     async def _attempt_async(self, case: Case) -> Answer:
-        task = asyncio.ensure_future(self._called(case))
+        began: list[float] = []
+        task = asyncio.ensure_future(self._called(case, began))
+        left = self.timeout
         try:
-            finished, _ = await asyncio.wait({task}, timeout=self.timeout)
+            finished, _ = await asyncio.wait({task}, timeout=left)
+            # Another that held the event loop may have kept it from its start.
+            while not finished and (left := self._left(began)) > 0:
+                finished, _ = await asyncio.wait({task}, timeout=left)
         except asyncio.CancelledError:
             task.cancel()
             raise
@@ -117,14 +131,30 @@ class Asking:
             return self._refuse(case, RuntimeError("it was cancelled from within"))
         return task.result()
 
-    async def _called(self, case: Case) -> Answer:
+    def _left(self, began: Sequence[float]) -> float:
+        """Seconds that an async call may still take, from its own start."""
+        limit = self.timeout or 0.0
+        return limit - (time.monotonic() - began[0]) if began else limit
+
+    async def _called(self, case: Case, began: list[float]) -> Answer:
         try:
+            began.append(time.monotonic())
             given = self.retrieve(case.query, self.k)
-            if inspect.isawaitable(given):
+            held = time.monotonic() - began[0]
+            if inspect.iscoroutine(given):
+                steps = _Steps(given)
+                given = await steps
+                held += steps.seconds
+            elif inspect.isawaitable(given):
                 given = await given
+            self._refuse_late(case, held)
             return checked(case, given, self.k, repeats=self.repeats)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._refuse(case, error)
+
+    def _refuse_late(self, case: Case, seconds: float) -> None:
+        if self.timeout is not None and seconds > self.timeout:
+            raise self._late(case)
 
     def _refuse(self, case: Case, error: BaseException) -> Answer:
         if isinstance(error, _Awaitable):
@@ -237,6 +267,31 @@ class _Worker(threading.Thread):
             crew.found[number] = answer
             if len(crew.found) == len(crew.cases):
                 crew.changed.notify()
+
+
+class _Steps:
+    """A coroutine whose own steps are measured: what others of the event loop take is no time of its."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self.coroutine = coroutine
+        self.seconds = 0.0
+        """How long it held the event loop."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        thrown: BaseException | None = None
+        while True:
+            began = time.monotonic()
+            try:
+                awaited = self.coroutine.send(None) if thrown is None else self.coroutine.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            finally:
+                self.seconds += time.monotonic() - began
+            thrown = None
+            try:
+                yield awaited
+            except BaseException as error:  # noqa: BLE001 - a cancellation, which is the coroutine's to hear
+                thrown = error
 
 
 class _Awaitable(Exception):

@@ -64,6 +64,8 @@ class Case:
                 graded = {id: self._grade(id, value) for id, value in self.grades.items()}
                 if missing := [id for id in self.relevant if id not in graded]:
                     raise self.wrong("a relevant id has no grade", f"a grade for {missing[0]!r}", "none")
+                if worthless := [id for id in self.relevant if not graded[id]]:
+                    raise self.wrong("a relevant id has grade 0", f"a grade above 0 for {worthless[0]!r}", "0")
                 object.__setattr__(self, "grades", graded)
         if not self.relevant and self.expected is None and self.kind != ABSTENTION:
             raise self.wrong(

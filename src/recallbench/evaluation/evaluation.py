@@ -38,7 +38,7 @@ def evaluate(
     concurrency: int = 1,
     keep_going: bool = False,
     match: Method | Matching = "id",
-    match_threshold: float = DEFAULT,
+    match_threshold: float | None = None,
     match_chunk: int | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
@@ -57,7 +57,8 @@ def evaluate(
     from this thread, where a limit can be kept in the main one.
 
     `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
-    ids whose text is in `texts`. `candidates` says how many items could come back, for the level of chance.
+    ids whose text is in `texts`. `match_threshold` is the token F1 that counts with "tokens", 0.3 by default.
+    `candidates` says how many items could come back, for the level of chance.
     """
     asked, asking, matching = _asked(
         cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
@@ -75,7 +76,7 @@ async def evaluate_async(
     concurrency: int = 1,
     keep_going: bool = False,
     match: Method | Matching = "id",
-    match_threshold: float = DEFAULT,
+    match_threshold: float | None = None,
     match_chunk: int | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
@@ -134,7 +135,7 @@ def _asked(
     concurrency: int,
     keep_going: bool,
     match: Method | Matching,
-    threshold: float,
+    threshold: float | None,
     chunk: int | None,
     texts: Texts | None,
 ) -> tuple[list[Case], Asking, Matching]:
@@ -147,9 +148,24 @@ def _asked(
         raise UsageError(
             "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
         )
-    matching = match if isinstance(match, Matching) else Matching(match, threshold, chunk)
+    matching = _matching(match, threshold, chunk)
     repeats = matching.by_text and texts is None
     return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats), matching
+
+
+def _matching(match: Method | Matching, threshold: float | None, chunk: int | None) -> Matching:
+    """The way of matching; raises UsageError for a threshold, or a chunk, that would do nothing."""
+    if isinstance(match, Matching):
+        for name, given in (("match_threshold", threshold), ("match_chunk", chunk)):
+            if given is not None:
+                raise UsageError(
+                    f"{name} beside a Matching does nothing", expected=f"it in the Matching: {match}", found=str(given)
+                )
+        return match
+    matching = Matching(match, DEFAULT if threshold is None else threshold, chunk)
+    if threshold is not None and match != "tokens":
+        raise UsageError("match_threshold is for token F1", expected='match="tokens"', found=f"match={match!r}")
+    return matching
 
 
 def checked_cases(cases: Iterable[Case]) -> list[Case]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.stores.store import Hit, Query
+
+GO_ON = "evaluate and run go on without that question with --keep-going"
 
 
 class Contract:
@@ -17,12 +19,15 @@ class Contract:
         self.whose = whose
         self.remedy = remedy
 
-    def hits(self, pairs: Iterable[Any], query: Query, k: int, known: Collection[int]) -> list[Hit]:
+    def hits(self, pairs: Any, query: Query, k: int, known: Collection[int]) -> list[Hit]:
         """The hits of one question: at most k, ids of its scope, each once, finite scores, best first.
 
         Hits of equal score may come in any order and go by id. Another order than that of the scores is refused, not
         repaired: it may be a distance, which gets smaller as it gets better, and sorting it would rank the worst first.
         """
+        if not isinstance(pairs, Iterable) or isinstance(pairs, (str, bytes, Mapping)):
+            found = "None" if pairs is None else f"a {type(pairs).__name__}"
+            raise self.broken(query, "a list of (id, score) pairs", found)
         pairs = list(pairs)
         if len(pairs) > k:
             raise self.broken(query, f"at most k = {k} hits", f"{len(pairs)} hits")
@@ -68,4 +73,4 @@ class Contract:
 def asked(query: Query) -> str:
     """The question as an error names it."""
     text = " ".join(query.text.split())
-    return f"`{text if len(text) <= 60 else text[:57] + '…'}` (scope {query.scope})"
+    return f"`{text if len(text) <= 60 else text[:57] + '…'}`"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from recallbench.errors import InputError, RecallBenchError, UsageError
-from recallbench.stores.answer import Contract, asked
+from recallbench.stores.answer import GO_ON, Contract, asked
 from recallbench.stores.patience import PATIENCE, Impatience, limited
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
@@ -44,7 +44,7 @@ class CallableStore(Store):
         self._call = call
         self._patience = patience
         self._module, self._open = _loaded(call)
-        self._contract = Contract(f"`{call}`", "mend the function")
+        self._contract = Contract(f"`{call}`", f"mend the function; {GO_ON}")
         self.needs_vectors = bool(getattr(self._open, "needs_vectors", True))
         self._dims = 0
         self._scopes: dict[int, tuple[Searcher, frozenset[int]]] = {}
@@ -79,9 +79,10 @@ class CallableStore(Store):
             with limited(self._patience):
                 answer = searcher(query, k)
                 # One more than may come tells that there are too many, of an endless answer too.
-                answer = answer if isinstance(answer, Sized) else list(islice(answer, k + 1))
+                if isinstance(answer, Iterable) and not isinstance(answer, Sized):
+                    answer = list(islice(answer, k + 1))
         except (Exception, SystemExit, Impatience) as error:
-            raise self._failed(f"searching for {asked(query)}", error) from error
+            raise self._failed(f"searching for {asked(query)}", error, f"; {GO_ON}") from error
         return self._contract.hits(answer, query, k, known)
 
     def forget(self, scope: int) -> None:
@@ -111,20 +112,21 @@ class CallableStore(Store):
         for scope in tuple(self._scopes):
             self.forget(scope)
 
-    def _failed(self, doing: str, error: BaseException) -> RecallBenchError:
+    def _failed(self, doing: str, error: BaseException, otherwise: str = "") -> RecallBenchError:
         if isinstance(error, RecallBenchError):
             return error
         if isinstance(error, Impatience):
             return InputError(
                 f"`{self._call}` did not come back while {doing}",
                 expected=f"an answer within {self._patience:g} s",
-                found="none",
-                remedy="mend the function, or allow more seconds with RECALLBENCH_STORE_TIMEOUT",
+                found="none in that time",
+                remedy=f"mend the function, or allow more seconds with RECALLBENCH_STORE_TIMEOUT{otherwise}",
             )
         return InputError(
             f"`{self._call}` failed while {doing}",
+            expected="a list of (id, score) pairs" if otherwise else "",
             found=f"{type(error).__name__}: {error}",
-            remedy="mend the function; nothing of this run was written",
+            remedy=f"mend the function; nothing of this run was written{otherwise}",
         )
 
 

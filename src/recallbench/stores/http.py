@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.stores.address import recorded_name
-from recallbench.stores.answer import Contract, asked
+from recallbench.stores.answer import GO_ON, Contract, asked
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 from recallbench.stores.web import Web
@@ -51,7 +51,7 @@ class HttpStore(Store):
         """`address` may carry user and password; results never do."""
         self.name = recorded_name(address)
         self._web = Web(address, environ)
-        self._contract = Contract(self.name, REMEDY)
+        self._contract = Contract(self.name, f"{REMEDY}; {GO_ON}")
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._known: dict[int, range | frozenset[int]] = {}
         self._dims = 0

@@ -37,9 +37,14 @@ def patience_of(environ: Mapping[str, str]) -> float:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise Impatience in this block when it takes longer; in other threads than the main one nothing is limited."""
+    """Raise Impatience in this block when it takes longer, or behind it where its code swallowed that.
+
+    In other threads than the main one nothing can be interrupted, and lateness is told behind the block alone.
+    """
+    started = time.monotonic()
     if threading.current_thread() is not threading.main_thread():
         yield
+        _refuse_late(started, seconds)
         return
 
     waiting = True
@@ -57,9 +62,15 @@ def limited(seconds: float) -> Iterator[None]:
             yield
         finally:
             waiting = False
+        _refuse_late(started, seconds)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if left and before not in (signal.SIG_DFL, None):
             # Someone else's alarm, set before this block, still has to ring; one that nobody hears would be the end.
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-3))
+
+
+def _refuse_late(started: float, seconds: float) -> None:
+    if time.monotonic() - started > seconds:
+        raise Impatience
