@@ -143,8 +143,8 @@ MatchChunk = Annotated[
     int | None,
     option(
         "match-chunk",
-        "Match chunks of so many tokens, the best one counts; shorter ones for short answers, since n words in c tokens "
-        "reach F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts].",
+        "Match chunks of so many tokens, the best one counts; fewer for short answers, since n words in c tokens reach "
+        "F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts].",
     ),
 ]
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
