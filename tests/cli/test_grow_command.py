@@ -92,6 +92,27 @@ def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None
     assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 0, 2)
 
 
+def test_a_copy_of_a_relevant_document_is_no_distractor(tmp_path: Path) -> None:
+    documents = [{"_id": "a", "text": "The ferry leaves at nine."}, {"_id": "b", "text": "Rain."}]
+    short(tmp_path / "team", [{"query": "When does the ferry leave?", "relevant": ["a"]}], documents)
+    copies = ["The ferry leaves\n at nine. ", "The ferry leaves at nine."]
+    # What nobody asked for may come again, and what is not word for word the same can't be told.
+    others = ["Rain.", "The ferry leaves at nine!", "Something else."]
+    jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": text} for i, text in enumerate([*copies, *others])])
+    words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "-q")
+    told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
+    assert (told["matching"], told["pool"], told["passed_over"], told["room"]) == ("id", 5, 2, 2)
+    printed = recallbench(*words, cwd=tmp_path).stdout
+    said = (
+        "2 of 5 documents say word by word what one relevant to a query of another haystack says: no distractors there"
+    )
+    assert said in printed
+    jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": text} for i, text in enumerate(copies)])
+    few = recallbench(*words, cwd=tmp_path)
+    assert few.returncode == 2
+    assert "found: 2 in all, of which 2 say what a relevant one says" in few.stderr
+
+
 def test_a_set_of_the_hub_grows(tmp_path: Path) -> None:
     revision = "a" * 40
     corpus = b'{"_id": "oslo", "text": "The ferry to Oslo leaves at nine."}\n{"_id": "rain", "text": "It rains."}\n'

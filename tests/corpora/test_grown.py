@@ -46,6 +46,22 @@ def test_there_is_room_for_so_much() -> None:
     assert Hay(HAYSTACKS, [Segment("", 0, "x")] * 8).room() == 3
 
 
+def test_copies_of_what_is_relevant_are_found_by_their_text() -> None:
+    # The gold of a and b says the same, line breaks apart; that of c is said again within c alone.
+    texts = {"a": ["Oslo\nis north.", "rain"], "b": ["Oslo is  north.", "sun"], "c": ["rain", "rain"]}
+    haystacks = [
+        Haystack(
+            scope,
+            tuple(Segment(scope, i, text) for i, text in enumerate(said)),
+            (Question(scope, f"{scope}-q", "?", frozenset({0}), "kind"),),
+        )
+        for scope, said in texts.items()
+    ]
+    assert Hay(haystacks).copies() == {"a": {2}, "b": {0}, "c": {1}}
+    strangers = [Segment("", 0, text) for text in ("oslo is north.", " Oslo is north.", "rain ")]
+    assert Hay(haystacks, strangers).copies() == {"a": {1}, "b": {1}, "c": {2}}
+
+
 def test_what_answers_a_question_of_a_haystack_is_not_added_to_it() -> None:
     hay = Hay(HAYSTACKS, answers={"a": {2, 8}})
     assert hay.room() == 2  # a has 5 of 7 left for its 2, and c, of 4, has the 5 others still

@@ -28,6 +28,24 @@ class Hay:
         """All there is to draw from, before a haystack's own and what answers it are taken out."""
         return list(self.strangers) or [segment for haystack in self.haystacks for segment in haystack.segments]
 
+    def copies(self) -> dict[str, set[int]]:
+        """By scope the places of documents from elsewhere that say what one says that answers a question there.
+
+        Blanks apart, they are the same text under another id. As distractors they would count against whoever finds
+        them.
+        """
+        places: dict[str, list[int]] = {}
+        for place, segment in enumerate(self.segments):
+            places.setdefault(_folded(segment), []).append(place)
+        found: dict[str, set[int]] = {}
+        for haystack, own in zip(self.haystacks, self._own(), strict=True):
+            gold = frozenset().union(*(question.gold for question in haystack.questions))
+            said = {_folded(segment) for segment in haystack.segments if segment.position in gold}
+            copied = {place for text in said for place in places.get(text, ()) if place not in own}
+            if copied:
+                found[haystack.scope] = copied
+        return found
+
     def room(self) -> int:
         """The largest factor that every haystack can grow by."""
         return 1 + min(
@@ -52,9 +70,16 @@ class Hay:
 
     def _free(self) -> Iterator[npt.NDArray[np.int64]]:
         """By haystack the places that may be drawn."""
-        ends = list(accumulate(len(haystack.segments) for haystack in self.haystacks))
-        places = np.arange(len(self.strangers) or ends[-1])
-        for haystack, end in zip(self.haystacks, ends, strict=True):
-            own = () if self.strangers else range(end - len(haystack.segments), end)
+        places = np.arange(len(self.segments))
+        for haystack, own in zip(self.haystacks, self._own(), strict=True):
             taken = {*own, *self.answers.get(haystack.scope, ())}
             yield np.delete(places, sorted(taken))
+
+    def _own(self) -> Iterator[range]:
+        """By haystack the places that are its own."""
+        for haystack, end in zip(self.haystacks, accumulate(len(one.segments) for one in self.haystacks), strict=True):
+            yield range(0) if self.strangers else range(end - len(haystack.segments), end)
+
+
+def _folded(segment: Segment) -> str:
+    return " ".join(segment.text.split())

@@ -52,7 +52,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             f"the haystacks of {options.corpus.partition('@')[0]} can't grow",
             expected="as many documents from elsewhere as the largest haystack has",
             found=f"{len(hay.segments)} in all"
-            + (f", of which {passed_over} match what a query expects" if passed_over else ""),
+            + (f", of which {passed_over} {_answering(matching)}" if passed_over else ""),
             remedy="name a file of documents that answer nothing here with --distractors",
         )
     versions: list[str] = []
@@ -95,11 +95,11 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
 def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: Matching | None) -> Hay:
     """What there is to draw from. A document that would answer a query of a haystack is no distractor there.
 
-    By ids it can't be told which would; by text it can, and as distractor it would count against whoever finds it.
+    By ids it can only be told of copies; by text of all, and as distractor it would count against whoever finds it.
     """
     hay = Hay(haystacks, strangers)
     if matching is None:
-        return hay
+        return Hay(haystacks, strangers, hay.copies())
     ends = list(accumulate(len(haystack.segments) for haystack in haystacks))
     own = {
         haystack.scope: range(0) if strangers else range(end - len(haystack.segments), end)
@@ -110,6 +110,10 @@ def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: 
     for question, places in answering(hay.segments, asked, matching):
         answers.setdefault(question.scope, set()).update(place for place in places if place not in own[question.scope])
     return Hay(haystacks, strangers, answers)
+
+
+def _answering(matching: Matching | None) -> str:
+    return "say what a relevant one says" if matching is None else "match what a query expects"
 
 
 def _asked(

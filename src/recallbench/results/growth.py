@@ -97,9 +97,14 @@ def notes(growth: Growth) -> list[str]:
         )
     if growth.passed_over:
         many = growth.passed_over != 1
+        said = (
+            f"{'match' if many else 'matches'} what a query of another haystack expects"
+            if growth.matching != "id"
+            else f"{'say' if many else 'says'} word by word what a relevant document of another haystack says"
+        )
+        distractors = "distractors" if many else "distractor"
         told.append(
-            f"{growth.passed_over} of {growth.pool} documents {'match' if many else 'matches'} what a query of another "
-            f"haystack expects: no distractor{'s' if many else ''} there, and not added to it."
+            f"{growth.passed_over} of {growth.pool} documents {said}: no {distractors} there, and not added to it."
         )
     return [
         *told,
