@@ -103,9 +103,7 @@ def test_a_copy_of_a_relevant_document_is_no_distractor(tmp_path: Path) -> None:
     told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
     assert (told["matching"], told["pool"], told["passed_over"], told["room"]) == ("id", 5, 2, 2)
     printed = recallbench(*words, cwd=tmp_path).stdout
-    said = (
-        "2 of 5 documents say word by word what one relevant to a query of another haystack says: no distractors there"
-    )
+    said = "2 of 5 documents say word by word what a relevant document of another haystack says: no distractors there"
     assert said in printed
     jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": text} for i, text in enumerate(copies)])
     few = recallbench(*words, cwd=tmp_path)
