@@ -113,6 +113,58 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     return found
 
 
+def entries(content: bytes, path: Path) -> Iterator[tuple[str, Any]]:
+    """What stands under each name of one JSON object; an InputError, naming it, where that alone can't be taken.
+
+    Raises InputError for what is no JSON object at all.
+    """
+    try:
+        found = parsed(content, path)
+    except InputError as refused:
+        try:
+            rough = json.loads(content.decode("utf-8"), parse_constant=_Constant, object_pairs_hook=_Pairs)
+        except (ValueError, RecursionError):
+            rough = None
+        if not isinstance(rough, _Pairs):
+            raise refused from None
+        for name, value in rough:
+            yield name, _entry(name, value, path)
+    else:
+        yield from found.items()
+
+
+class _Constant(str):
+    """NaN and the like, where JSON has a value."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The fields of an object as they stand there, repeated ones included."""
+
+
+def _entry(name: str, value: Any, path: Path) -> Any:
+    try:
+        strict = _strict(value)
+        json.dumps(strict, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        found = "half a character"
+    except (ValueError, RecursionError) as error:
+        found = _said(error)
+    else:
+        return strict
+    shown = name.encode("utf-8", "backslashreplace").decode()[:60]
+    return InputError(
+        f"{path}, query `{shown}`: can't be read", expected="JSON, each field once", found=found, remedy="mend the file"
+    )
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, _Constant):
+        _constant(value)
+    if isinstance(value, _Pairs):
+        return _once([(name, _strict(one)) for name, one in value])
+    return [_strict(one) for one in value] if isinstance(value, list) else value
+
+
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name}, which is no JSON number")
 

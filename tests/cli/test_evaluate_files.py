@@ -481,3 +481,93 @@ def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
     found = json.loads("\n".join(table(tmp_path, *words)))
     for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
         assert found["mean"][name] == pytest.approx(stated[name])
+
+
+def test_what_is_wrong_with_the_second_run_is_told_as_its_own(place: Path) -> None:
+    rows = [
+        {"query_id": "q1", "ranked": ["acme"]},
+        {"query_id": "q2", "ranked": [["shellfish", 1], ["x", 2]]},
+        {"query_id": "q9", "ranked": ["acme"]},
+    ]
+    (place / "b").mkdir()
+    write(place, "b/run.jsonl", lines(rows))
+    words = ("evaluate", "--gold", "gold.jsonl", "--compare", "b/run.jsonl")
+    assert recallbench(*words, cwd=place).returncode == 2
+    done = recallbench(*words, "--keep-going", cwd=place)
+    assert done.returncode == 1
+    table, comparison = done.stdout.split("b/run.jsonl (after) minus gold.jsonl (before)\n")
+    assert "b/run.jsonl" not in table
+    assert "failed" not in table
+    told = comparison.splitlines()
+    assert "b/run.jsonl: 1 case failed of 3" in told
+    assert "b/run.jsonl: 1 query (q3) not answered, which counts as an empty ranking" in told
+    assert "b/run.jsonl: 1 query (q9) not in the gold, left out" in told
+    assert any(
+        line.startswith("b/run.jsonl: failed, counted as the worst answer: b/run.jsonl, line 2") for line in told
+    )
+    assert "recallbench: b/run.jsonl: 1 case failed, named below the comparison" in done.stderr
+    found = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=place).stdout)
+    assert (found["failed"], found["compare"]["failed"], found["compare"]["second_failed"]) == (0, 0, 1)
+    assert len(found["compare"]["second_notes"]) == 4  # the failure, two queries, and the depth
+    # Queries without an answer are no failure, and are told all the same.
+    write(place, "b/run.jsonl", lines(rows[:1]))
+    done = recallbench(*words, cwd=place)
+    assert done.returncode == 0
+    assert "b/run.jsonl: 2 queries (q2, q3) not answered, which counts as an empty ranking" in done.stdout
+
+
+BAD_ENTRIES = {
+    "no number": ('"q2": {"shellfish": NaN, "x": 1}', "NaN, which is no JSON number"),
+    "deeper": ('"q2": [["shellfish", 2], ["x", -Infinity]]', "-Infinity, which is no JSON number"),
+    "an id twice": ('"q2": {"shellfish": 2, "shellfish": 1}', "the field shellfish twice"),
+    "the query twice": ('"q2": {"shellfish": 2}, "q2": {"x": 2}', "q2 again"),
+    "half a character": ('"q2": {"\\ud800": 2}', "half a character"),
+    "no object": ('"q2": 5', "a int"),
+}
+
+
+@pytest.mark.parametrize("over_lines", [False, True])
+@pytest.mark.parametrize("name", BAD_ENTRIES)
+def test_a_bad_entry_of_one_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:
+    entry, found = BAD_ENTRIES[name]
+    parts = ['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}']
+    write(place, "run.json", (",\n" if over_lines else ", ").join(parts))
+    told = refused(place, "--run", "run.json", "--gold", "gold.jsonl")
+    assert "recallbench: run.json" in told
+    assert "q2" in told
+    assert found in told
+    assert "a line" not in told.replace("a JSON object a line with", "")
+    rows = table(place, "--run", "run.json", "--gold", "gold.jsonl", "--keep-going", "--format", "csv", code=1)
+    assert [row.split(",")[0] for row in rows] == ["query", "q1", "q2", "q3", "MEAN"]
+    failures = [row["failure"] for row in csv.DictReader(rows)]
+    assert (failures[0], failures[2]) == ("", "")
+    assert found in failures[1]
+    gold = ", ".join(['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}'])
+    write(place, "gold.json", gold)
+    assert "q2" in refused(place, "--run", "best.json", "--gold", "gold.json")
+    told = "\n".join(table(place, "--run", "best.json", "--gold", "gold.json", "--keep-going", code=1))
+    assert "left out: gold.json" in told
+    assert "q3" in told
+
+
+def test_depths_have_nothing_to_hold_where_nothing_is_to_be_found(tmp_path: Path) -> None:
+    write(tmp_path, "gold.jsonl", lines([{"query": "who is bob", "relevant": [], "ranked": [], "kind": "abstention"}]))
+    done = recallbench("evaluate", "--gold", "gold.jsonl", "--ks", "1,3", "--plot", "ks.svg", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "who is bob" in done.stdout
+    assert "nothing to hold against k: no case has anything to find, and ks.svg was not drawn" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("--gold", "{}/g.jsonl", "--k", "3"), ("--run", "{}/r.trec", "--gold", "{}/q.trec")])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_file_is_named_as_it_was_given(tmp_path: Path, words: tuple[str, ...], absolute: bool) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    write(tmp_path, "a/b/g.jsonl", '{"query": "q", "relevant": ["x"], "ranked": ["x"]}\n{"query": 5x}\n')
+    write(tmp_path, "a/b/r.trec", "q Q0 x 1 1 me\nq Q0\n")
+    write(tmp_path, "a/b/q.trec", "q 0 x 1\n")
+    folder = str(tmp_path / "a/b") if absolute else "a/b"
+    told = refused(tmp_path, *(word.format(folder) for word in words))
+    assert told.startswith(f"recallbench: {words[1].format(folder)}, line 2: ")
+    folder = "."
+    told = refused(tmp_path / "a/b", *(word.format(folder) for word in words))
+    assert told.startswith(f"recallbench: {words[1].removeprefix('{}/')}, line 2: ")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,83 @@ def test_a_result_is_no_labelled_set(place: Path) -> None:
     assert done.returncode == 2
     assert "result is a result, no labelled set" in done.stderr
     assert "recallbench evaluate --run result/run.trec --gold result/qrels.graded.trec" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "shown"),
+    [("K", "2", "4 cases, k = 2"), ("KS", "1,2", "has the highest f1@k"), ("BY", "tenant", "\nsouth "),
+     ("COMPARE", "before", "no case changed")],
+)  # fmt: skip
+def test_a_table_is_shown_whatever_asked_for_it(place: Path, variable: str, value: str, shown: str) -> None:
+    if variable == "COMPARE":
+        recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place)
+        shown = "B minus A"
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--folder")
+    done = recallbench(*words, "one", cwd=place, env={f"RECALLBENCH_{variable}": value})
+    assert done.returncode == 0
+    assert "4 cases, k = " in done.stdout
+    assert shown in done.stdout
+    (place / "all.toml").write_text(f'{variable.lower()} = "{value}"\nplot = "p.svg"\nn = 20\n')
+    done = recallbench(*words, "two", "--config", "all.toml", cwd=place)
+    assert done.returncode == 0
+    assert shown in done.stdout
+    assert (place / "p.svg").exists() == (variable == "KS")
+
+
+def broken_before(place: Path, *words: str) -> str:
+    """What is said of a command that is refused before a store is asked."""
+    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "after", *words, cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert not (place / "after").exists()
+    return done.stderr
+
+
+def test_what_is_known_of_options_is_told_before_the_store_works(place: Path) -> None:
+    made = ("evaluate", "team", "--store", "bm25", "--limit", "3", "--depth", "20", "--folder", "before")
+    assert recallbench(*made, cwd=place).returncode == 0
+    told = broken_before(place, "--limit", "3", "--compare", "before")
+    assert "before was made with another --depth" in told
+    assert "expected: --depth 20\n  found: --depth 50" in told
+    told = broken_before(place, "--depth", "20", "--compare", "before")
+    assert "expected: --limit 3\n  found: no --limit" in told
+    told = broken_before(place, "--depth", "20", "--limit", "3", "--scope", "pooled", "--compare", "before")
+    assert "another --scope" in told
+    (place / "dir.svg").mkdir()
+    assert "--plot names a folder" in broken_before(place, "--ks", "1,2", "--plot", "dir.svg")
+    bare = [{"_id": "a", "text": "a b"}, {"_id": "c", "text": "c d"}]
+    shutil.rmtree(place / "team")
+    beir(place / "team", bare, [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
+    assert "no query of team has a tenant" in broken_before(place, "--by", "tenant")
+
+
+def test_a_set_of_abstention_alone_has_a_table_whatever_is_held_against_k(tmp_path: Path) -> None:
+    short(tmp_path / "team", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
+    words = ("evaluate", "team", "--store", "bm25", "--ks", "1,2", "--plot", "ks.svg", "--folder")
+    done = recallbench(*words, "result", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1 case, k = 10, matching: id" in done.stdout
+    assert "nothing to hold against k" in done.stderr
+    found = json.loads(recallbench(*words, "again", "--format", "json", cwd=tmp_path).stdout)
+    assert (found["ks"], found["cases"]) == (None, 1)
+
+
+def test_what_is_found_out_too_late_does_not_lose_the_table(place: Path) -> None:
+    """A tenant that --limit leaves out, a plot whose folder can't be written, a comparison of nothing."""
+    queries = [{"_id": "q1", "text": "ferry?"}, {"_id": "q2", "text": "rain?", "tenant": "north", "scope": "all"}]
+    documents = [{"_id": "oslo", "text": "ferry"}, {"_id": "bergen", "text": "rain", "scope": "all"}]
+    beir(place / "late", documents, queries, test="q1\toslo\t1\nq2\tbergen\t1\n")
+    words = ("evaluate", "late", "--store", "bm25", "--limit", "1", "--by", "tenant", "--folder", "r")
+    done = recallbench(*words, cwd=place)
+    assert done.returncode == 0
+    assert "1 case, k = 10" in done.stdout
+    assert "no case has a tenant: no means by tenant" in done.stderr
+    short(place / "none", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
+    words = ("evaluate", "none", "--store", "bm25", "--folder")
+    assert recallbench(*words, "before", cwd=place).returncode == 0
+    done = recallbench(*words, "after", "--compare", "before", cwd=place)
+    assert "1 case, k = 10" in done.stdout
+    assert done.returncode == 0
+    assert "nothing to compare with before: nothing to find" in done.stderr
+    done = recallbench("compare", "before", "after", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no question has anything to find" in done.stderr

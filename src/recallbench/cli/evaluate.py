@@ -117,6 +117,8 @@ def evaluate(
         )
     _refuse_others(context, target)
     matching = settings.matching(context, match, match_threshold, match_chunk)
+    if ks is None and not settings.typed(context, "plot"):
+        plot = None  # a plot that stands in a file or variable for whenever there is one
     wanted = Wanted.of(k, by, format, ks, plot, comparing=compare is not None)
     if target is not None:
         from recallbench.cli.bars import listener
@@ -147,7 +149,7 @@ def evaluate(
             cache_dir=cache_dir or settings.default_cache(),
             environ=settings.environment(),
         )
-        tables = format != "text" or settings.typed(context, *OF_TABLES)
+        tables = format != "text" or settings.given(context, *OF_TABLES)
         return evaluate_set(
             Target(target, split, matching, qrels_revision, pin or ()),
             options,

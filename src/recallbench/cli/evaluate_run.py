@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cli.score_tables import Compared, Wanted, show
-from recallbench.errors import UsageError
+from recallbench.errors import InputError, UsageError
+from recallbench.evaluation.case import count
 
 if TYPE_CHECKING:
     from recallbench.evaluation.change import Change
@@ -54,31 +56,63 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
             refuse_strange_ids(path, found, gold.cases)
         return found
 
-    def report(run: Run, depth: int = 0) -> Report:
-        return _report(gold, run, wanted.k, matching, texts, asked.keep_going, depth)
+    def report(run: Run, refused: Iterable[InputError], depth: int = 0) -> Report:
+        return _report(gold, run, _left_out(refused, run.refused), wanted.k, matching, texts, asked.keep_going, depth)
 
     run = read(run_file)
-    found = report(run)
-    tradeoff = report(run, max(wanted.ks)).tradeoff(wanted.ks) if wanted.ks else None
+    found = report(run, gold.refused)
+    tradeoff = None
+    if wanted.ks and found.n:
+        tradeoff = report(run, gold.refused, max(wanted.ks)).tradeoff(wanted.ks)
+    sides = [_Side(run_file, found, _left_out(gold.refused, run.refused))]
     compared = None
     if asked.compare is not None:
-        compared = _compared(report(read(asked.compare)).compare(found), run_file, asked.compare)
+        other = read(asked.compare)
+        sides.append(_Side(asked.compare, report(other, ()), _left_out(other.refused)))
+        compared = _compared(sides[1].report.compare(found), *sides)
     show(wanted, found, tradeoff, compared)
-    for note in found.notes:
-        if note.startswith("warning: "):
-            print(f"recallbench: {note}", file=sys.stderr)
-    failed = len(found.failures) + len(_left_out(gold, run))
-    if failed:
-        print(f"recallbench: {failed} case{'s' if failed > 1 else ''} failed, named below the table", file=sys.stderr)
-    return 1 if failed else 0
+    for side, place in zip(sides, ("the table", "the comparison"), strict=False):
+        of = f"{side.path}: " if compared is not None else ""
+        for note in side.report.notes:
+            if note.startswith("warning: "):
+                print(f"recallbench: {of}{note}", file=sys.stderr)
+        if failed := side.failed:
+            print(f"recallbench: {of}{count(failed)} failed, named below {place}", file=sys.stderr)
+    return 1 if any(side.failed for side in sides) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A run that was scored, and the lines of its files that were passed over."""
+
+    path: Path
+    report: Report
+    left_out: list[str]
+
+    @property
+    def failed(self) -> int:
+        return len(self.report.failures) + len(self.left_out)
+
+    def said(self) -> list[str]:
+        """What is wrong with it, each naming the file."""
+        failures = [one.failure for one in self.report.answers if one.failure is not None]
+        told = [*self.report.notes, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
+        return [one if one.startswith(f"{self.path}: ") else f"{self.path}: {one}" for one in told]
 
 
 def _report(
-    gold: Gold, run: Run, k: int, matching: Matching, texts: dict[str, str], keep_going: bool, depth: int
+    gold: Gold,
+    run: Run,
+    left_out: list[str],
+    k: int,
+    matching: Matching,
+    texts: dict[str, str],
+    keep_going: bool,
+    depth: int,
 ) -> Report:
     from recallbench.evaluation.evaluation import scored
 
-    notes = [*run.notes, *(f"left out: {one}" for one in _left_out(gold, run))]
+    notes = [*run.notes, *(f"left out: {one}" for one in left_out)]
     if run.depth < k:
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
@@ -95,19 +129,24 @@ def _report(
     )
 
 
-def _left_out(gold: Gold, run: Run) -> list[str]:
-    """What is wrong with lines that were passed over; one file may be both, and then tells each twice."""
-    return list(dict.fromkeys(one.brief for one in (*gold.refused, *run.refused)))
+def _left_out(*refused: Iterable[InputError]) -> list[str]:
+    """What is wrong with lines that were passed over; one file may be gold and run, and then tells each twice."""
+    return list(dict.fromkeys(one.brief for errors in refused for one in errors))
 
 
-def _compared(change: Change, before: Path, after: Path) -> Compared:
+def _compared(change: Change, first: _Side, second: _Side) -> Compared:
     from recallbench.evaluation.change import HEADER
     from recallbench.evaluation.table import grid
 
+    before, after = first.path, second.path
+    # A change beside which cases failed may be theirs, and not that of what was tuned.
+    failed = [f"{one.path}: {count(one.failed)} failed of {len(one.report)}" for one in (first, second) if one.failed]
+
     def told(markdown: bool) -> list[str]:
-        said = [f"- {one}" if markdown else one for one in change.said()]
+        said = [f"- {one}" if markdown else one for one in (*change.said(), *failed, *second.said())]
         opening = f"{after} (after) minus {before} (before)"
         return [opening, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
 
-    document = {"run": str(before), "second": str(after), **change.document()}
+    failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
+    document = {"run": str(before), "second": str(after), **change.document(), **failures}
     return Compared(document, told(False), told(True))

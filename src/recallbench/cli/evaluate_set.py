@@ -39,7 +39,7 @@ def evaluate_set(
     earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
     from recallbench.cli.headline import headline, tell_failures
-    from recallbench.cli.set_tables import earlier, tell
+    from recallbench.cli.set_tables import earlier, refuse_untold, tell
     from recallbench.experiment.run import run
 
     _refuse_result(Path(target.name))
@@ -56,7 +56,9 @@ def evaluate_set(
     name, folder = target.obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
-    before = None if compare is None else earlier(compare, name)
+    before = None if compare is None else earlier(compare, name, options)
+    if wanted is not None and wanted.by is not None:
+        refuse_untold(wanted.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     told = [headline(metrics, outcome.folder), *_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
@@ -65,13 +67,15 @@ def evaluate_set(
     else:
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(told))
-    if wanted is not None:
-        tell(wanted, outcome, target.matching, before)
+    lacking = None if wanted is None else tell(wanted, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(line, file=sys.stderr)
     verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-    return 0 if tell_failures(outcome.retrieval.failures) and (verified or not require_verified) else 1
+    whole = tell_failures(outcome.retrieval.failures)
+    if lacking is not None:
+        raise lacking
+    return 0 if whole and (verified or not require_verified) else 1
 
 
 def _refuse_result(folder: Path) -> None:

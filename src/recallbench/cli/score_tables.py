@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ class Wanted:
         if plot is not None and not plot.parent.is_dir():
             # Found out here, and not after a store has worked for an hour.
             raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
+        if plot is not None and plot.is_dir():
+            raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
         if format == "csv" and (depths or comparing):
             raise UsageError(
                 "CSV holds one table, that of the queries",
@@ -70,28 +73,44 @@ def show(
     compared: Compared | None,
     more: dict[str, Any] | None = None,
 ) -> None:
-    """Print everything on stdout and draw the plot; `more` goes into JSON."""
+    """Print everything on stdout and draw the plot; `more` goes into JSON.
+
+    Raises UsageError for a plot that can't be written, after everything was printed.
+    """
     from recallbench.evaluation.table import document, grid, render
 
-    if tradeoff is not None and wanted.plot is not None:
-        from recallbench.evaluation.tradeoff_plot import draw
-
-        wanted.plot.write_text(draw(tradeoff), encoding="utf-8")
+    markdown = wanted.format == "markdown"
     if wanted.format == "json":
         found = {**(more or {}), **document(report, wanted.by)}
-        if tradeoff is not None:
-            found["ks"] = tradeoff.document()
+        if wanted.ks:
+            found["ks"] = None if tradeoff is None else tradeoff.document()
         if compared is not None:
             found["compare"] = compared.document
-        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
-        return
-    print(render(report, wanted.format, wanted.by), end="")
-    markdown = wanted.format == "markdown"
-    if tradeoff is not None:
-        header, *rows = tradeoff.rows()
-        print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
-    if compared is not None:
-        print("\n" + "\n".join(compared.markdown if markdown else compared.text))
+        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False), flush=True)
+    else:
+        print(render(report, wanted.format, wanted.by), end="")
+        if tradeoff is not None:
+            header, *rows = tradeoff.rows()
+            print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
+        if compared is not None:
+            print("\n" + "\n".join(compared.markdown if markdown else compared.text))
+        sys.stdout.flush()
+    if wanted.ks and tradeoff is None:
+        drawn = "" if wanted.plot is None else f", and {wanted.plot} was not drawn"
+        print(f"recallbench: nothing to hold against k: no case has anything to find{drawn}", file=sys.stderr)
+    elif tradeoff is not None and wanted.plot is not None:
+        _draw(tradeoff, wanted.plot)
+
+
+def _draw(tradeoff: Tradeoff, plot: Path) -> None:
+    from recallbench.evaluation.tradeoff_plot import draw
+
+    try:
+        plot.write_text(draw(tradeoff), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{plot} can't be written", expected="a file that can be", found=error.strerror or str(error)
+        ) from None
 
 
 def _depths(text: str | None) -> tuple[int, ...]:

@@ -159,6 +159,12 @@ def typed(context: typer.Context, *names: str) -> str | None:
     return None
 
 
+def given(context: typer.Context, *names: str) -> bool:
+    """Whether one of these options has a value that a user gave it: typed, as a variable, or in the settings file."""
+    sources = (context.get_parameter_source(name) for name in names)
+    return any(one is not None and one.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for one in sources)
+
+
 def matching(context: typer.Context, match: Any, threshold: float, chunk: int | None) -> Matching:
     """What --match and its two companions ask for; raises UsageError where a companion would do nothing."""
     from recallbench.errors import UsageError

@@ -34,7 +34,7 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
         given = [Record(query, None, {"relevant": grades}, str(path)) for query, grades in judged.items()]
         refused += (left_out or {}).values()
     else:
-        given = records(path, "relevant", refused.append if keep_going else None)
+        given = records(path, "relevant", (lambda error, query: refused.append(error)) if keep_going else None)
     cases: dict[str, Case] = {}
     for record in given:
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recallbench.errors import InputError
-from recallbench.reading import document, lines, parsed
+from recallbench.reading import document, entries, lines, parsed
 
 Form = Literal["trec", "jsonl", "json"]
 NAMES = ("query_id", "_id", "id", "qid")
@@ -56,6 +56,8 @@ def form_of(path: Path) -> Form:
         except InputError:
             second = next((later.strip() for _, later in every if later.strip()), None)
             if second is None:
+                if _is_dictionary(text):
+                    return "json"
                 raise
             # An object of its own behind it: a broken line of JSON Lines. Else one object over several lines, or no
             # JSON at all, which reading it will tell.
@@ -67,6 +69,15 @@ def form_of(path: Path) -> Form:
     )
 
 
+def _is_dictionary(text: str) -> bool:
+    """Whether it is one object by query, of which some entry can't be taken."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not any(isinstance(found.get(one), (str, int)) for one in (*NAMES, "query"))
+
+
 def _is_object(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict)
@@ -74,13 +85,14 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def records(path: Path, field: str, passed: Callable[[InputError], None] | None = None) -> Iterator[Record]:
+def records(path: Path, field: str, passed: Callable[[InputError, str | None], None] | None = None) -> Iterator[Record]:
     """Each query of a JSON file; in an object of objects what stands under a query is its `field`.
 
-    Raises InputError, naming the line, for one that is no query; with `passed` it is told to that, and left out.
+    Raises InputError, naming the line or the query, for one that is none; with `passed` it is told to that, with the
+    query where it is known, and left out.
     """
     if form_of(path) == "jsonl":
-        for number, line in lines(path, passed):
+        for number, line in lines(path, None if passed is None else lambda error: passed(error, None)):
             if not line.strip():
                 continue
             try:
@@ -88,17 +100,27 @@ def records(path: Path, field: str, passed: Callable[[InputError], None] | None 
             except InputError as error:
                 if passed is None:
                     raise
-                passed(error)
+                passed(error, None)
         return
-    for query, given in parsed(document(path), path).items():
-        if not isinstance(given, (dict, list)):
-            raise InputError(
+    named: set[str] = set()
+    for query, given in entries(document(path), path):
+        wrong = given if isinstance(given, InputError) else None
+        if query in named:
+            wrong = Record(query, None, {}, str(path)).wrong("there twice", "each query once", f"{query} again")
+        elif wrong is None and not isinstance(given, (dict, list)):
+            wrong = InputError(
                 f"{path}: not one of the forms that are read",
                 expected="{query: {id: score}}, or a JSON object a line with `query` or `query_id`",
                 found=f"{query!r}: a {type(given).__name__}",
                 remedy="recallbench evaluate --help names the forms",
             )
-        yield Record(query, None, {field: given}, str(path))
+        named.add(query)
+        if wrong is None:
+            yield Record(query, None, {field: given}, str(path))
+        elif passed is None:
+            raise wrong
+        else:
+            passed(wrong, query)
 
 
 def _record(given: Mapping[str, Any], place: str) -> Record:

@@ -122,7 +122,7 @@ def read_texts(path: Path) -> dict[str, str]:
 def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
     if form_of(path) == "trec":
         return [Record(query, None, {"ranked": hits}, str(path)) for query, hits in read_run(path, refused).items()]
-    return records(path, "ranked", None if refused is None else refused.line)
+    return records(path, "ranked", None if refused is None else refused.of)
 
 
 def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:

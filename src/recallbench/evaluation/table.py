@@ -139,9 +139,9 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 "relevant": len(row.case.relevant),
                 "ranked": len(row.ranked),
                 **row.values,
-                "failure": row.failure,
+                "failure": None if answer.failure is None else answer.failure.brief,
             }
-            for row in report.rows
+            for row, answer in zip(report.rows, report.answers, strict=True)
         ],
         "notes": remarks(report),
     }
@@ -208,9 +208,10 @@ def _csv(report: Report, by: str | None) -> str:
     writer = csv.writer(text, lineterminator="\n")
     columns, matching = report.columns, str(report.matching)
     writer.writerow(("query", "kind", *map(name, columns), "failure", "matching"))
-    for row in report.rows:
+    for row, answer in zip(report.rows, report.answers, strict=True):
         values = [row.values.get(str(one), "") for one in columns]
-        failure = " ".join(row.failure.split()) if row.failure else ""
+        # What to do, and that nothing was written, is of a run that ended there.
+        failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
         writer.writerow((row.case.name, row.case.kind or "", *values, failure, matching))
     for slice, one in report.by(by).items() if by is not None else ():
         writer.writerow((f"{MEAN} {by}={slice}", "", *(_number(one.value(m)) for m in columns), "", matching))

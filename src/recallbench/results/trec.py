@@ -18,7 +18,11 @@ class Refused(dict[str, InputError]):
 
     def line(self, error: InputError) -> None:
         """Note a line that can't be read at all."""
-        self.setdefault(error.problem, error)
+        self.of(error, None)
+
+    def of(self, error: InputError, question: str | None) -> None:
+        """Note what is wrong with a question, or with a line that names none."""
+        self.setdefault(error.problem if question is None else question, error)
 
 
 def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple[str, float]]]:

@@ -40,11 +40,17 @@ def compare(
     unlike: Sequence[UnlikePart] = (),
     show: int = 20,
 ) -> Comparison:
-    """Second minus first, over the questions both were asked; raises InputError where these differ."""
+    """Second minus first, over the questions both were asked; raises InputError where these differ, or find nothing."""
     same_questions(first.rankings, second.rankings)
     _same_kinds(first, second)
     wanted = list(dict.fromkeys([*measures, *(one.measure for one in conditions)]))
     counted = first.rankings.calls[0].gold > 0
+    if not counted.any():
+        raise InputError(
+            "no question has anything to find, so there is nothing to compare",
+            expected="one question with something relevant",
+            found=f"{len(counted)} without",
+        )
     clustered = cluster_codes([first.rankings.clusters[i] for i in np.flatnonzero(counted)]) is not None
     overall = _measured(first, second, wanted, clustered, counted, corrected=True)
     by_measure = {one.measure: one for one in overall}
