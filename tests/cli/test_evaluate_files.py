@@ -499,7 +499,7 @@ def test_what_is_wrong_with_the_second_run_is_told_as_its_own(place: Path) -> No
     assert "b/run.jsonl" not in table
     assert "failed" not in table
     told = comparison.splitlines()
-    assert "b/run.jsonl: 1 case failed of 3" in told
+    assert "b/run.jsonl: 1 of 3 cases failed" in told
     assert "b/run.jsonl: 1 query (q3) not answered, which counts as an empty ranking" in told
     assert "b/run.jsonl: 1 query (q9) not in the gold, left out" in told
     assert any(
@@ -556,6 +556,10 @@ def test_depths_have_nothing_to_hold_where_nothing_is_to_be_found(tmp_path: Path
     assert done.returncode == 0
     assert "who is bob" in done.stdout
     assert "nothing to hold against k: no case has anything to find, and ks.svg was not drawn" in done.stderr
+    done = recallbench("evaluate", "--gold", "gold.jsonl", "--compare", "gold.jsonl", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "who is bob" in done.stdout
+    assert "nothing to compare with gold.jsonl: nothing to find" in done.stderr
 
 
 @pytest.mark.parametrize("words", [("--gold", "{}/g.jsonl", "--k", "3"), ("--run", "{}/r.trec", "--gold", "{}/q.trec")])

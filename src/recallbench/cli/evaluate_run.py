@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli.score_tables import Compared, Wanted, show
 from recallbench.errors import InputError, UsageError
-from recallbench.evaluation.case import count
+from recallbench.evaluation.case import NOTHING, count
 
 if TYPE_CHECKING:
     from recallbench.evaluation.change import Change
@@ -69,15 +69,21 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
     if asked.compare is not None:
         other = read(asked.compare)
         sides.append(_Side(asked.compare, report(other, ()), _left_out(other.refused)))
-        compared = _compared(sides[1].report.compare(found), *sides)
+        if found.n:
+            compared = _compared(sides[1].report.compare(found), *sides)
+        else:
+            print(f"recallbench: nothing to compare with {asked.compare}: {NOTHING}", file=sys.stderr)
+            for one in sides[1].said():
+                print(f"recallbench: {one}", file=sys.stderr)
     show(wanted, found, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
-        of = f"{side.path}: " if compared is not None else ""
+        of = f"{side.path}: " if len(sides) > 1 else ""
         for note in side.report.notes:
             if note.startswith("warning: "):
                 print(f"recallbench: {of}{note}", file=sys.stderr)
+        named = f", named below {place}" if compared is not None or side is sides[0] else ""
         if failed := side.failed:
-            print(f"recallbench: {of}{count(failed)} failed, named below {place}", file=sys.stderr)
+            print(f"recallbench: {of}{count(failed)} failed{named}", file=sys.stderr)
     return 1 if any(side.failed for side in sides) else 0
 
 
@@ -92,6 +98,11 @@ class _Side:
     @property
     def failed(self) -> int:
         return len(self.report.failures) + len(self.left_out)
+
+    def told(self) -> str:
+        """How much of it failed."""
+        told = f"{self.path}: {len(self.report.failures)} of {count(len(self.report))} failed"
+        return f"{told}, and {len(self.left_out)} left out" if self.left_out else told
 
     def said(self) -> list[str]:
         """What is wrong with it, each naming the file."""
@@ -140,7 +151,7 @@ def _compared(change: Change, first: _Side, second: _Side) -> Compared:
 
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
-    failed = [f"{one.path}: {count(one.failed)} failed of {len(one.report)}" for one in (first, second) if one.failed]
+    failed = [one.told() for one in (first, second) if one.failed]
 
     def told(markdown: bool) -> list[str]:
         said = [f"- {one}" if markdown else one for one in (*change.said(), *failed, *second.said())]

@@ -52,6 +52,7 @@ def evaluate_set(
                 f"queries of a set can't be told apart by {wanted.by}",
                 expected=" or ".join(FIELDS),
                 found=wanted.by or "",
+                remedy="leave --by out, and out of RECALLBENCH_BY and the settings file",
             )
     name, folder = target.obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
