@@ -3,8 +3,8 @@
     pip install 'recallbench[neo4j]' arcadedb-embedded
     NEO4J_PASSWORD=anything-of-8-or-more python examples/bolt_server.py --port 7687
 
-It prints the variables to export, serves until Ctrl-C (or until its input ends, with --until-eof), and keeps its data
-in a temporary folder. It is ArcadeDB, which speaks Bolt as Neo4j does; 71 MB to fetch, and Java comes along.
+It prints the variables to export, serves until Ctrl-C or SIGTERM (or until its input ends, with --until-eof), and keeps
+its data in a temporary folder. It is ArcadeDB, which speaks Bolt as Neo4j does; 71 MB to fetch, and Java comes along.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import tempfile
+from contextlib import suppress
 
 DATABASE = "mem"
 
@@ -35,8 +36,11 @@ def main() -> None:
         import arcadedb_embedded
     except ModuleNotFoundError:
         sys.exit("arcadedb-embedded is missing: pip install arcadedb-embedded")
+    # Left to Java, SIGTERM ends the process in the middle of Python's own work, and with a crash.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    os.environ["ARCADEDB_JVM_ARGS"] = f"{os.environ.get('ARCADEDB_JVM_ARGS', '')} -Xrs"
     port, password = asked.port or free_port(), os.environ.get("NEO4J_PASSWORD") or secrets.token_urlsafe(12)
-    with tempfile.TemporaryDirectory(prefix="recallbench-bolt-") as folder:
+    with suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="recallbench-bolt-") as folder:
         os.chdir(folder)  # its log goes where it is started
         server = arcadedb_embedded.create_server(
             root_path=folder,
@@ -48,19 +52,18 @@ def main() -> None:
                 "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
             },
         )
-        server.start()
-        server.create_database(DATABASE)
-        shown = "" if os.environ.get("NEO4J_PASSWORD") else f" NEO4J_PASSWORD={password}"
-        where = f"NEO4J_URI=bolt://127.0.0.1:{port} NEO4J_USER=root NEO4J_DATABASE={DATABASE}{shown}"
-        print(f"export {where}", flush=True)
         try:
+            server.start()
+            server.create_database(DATABASE)
+            shown = "" if os.environ.get("NEO4J_PASSWORD") else f" NEO4J_PASSWORD={password}"
+            where = f"NEO4J_URI=bolt://127.0.0.1:{port} NEO4J_USER=root NEO4J_DATABASE={DATABASE}{shown}"
+            print(f"export {where}", flush=True)
             if asked.until_eof:
                 sys.stdin.read()
             else:
                 signal.pause()
-        except KeyboardInterrupt:
-            pass
-        server.stop()
+        finally:
+            server.stop()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+"""The shipped Bolt server ends as politely as it was asked to."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bolt import PASSWORD, SERVER, free_ports
+
+
+@pytest.mark.skipif(importlib.util.find_spec("arcadedb_embedded") is None, reason="arcadedb-embedded is not installed")
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly_when_asked(tmp_path: Path, asked: signal.Signals) -> None:
+    (port,) = free_ports(1)
+    process = subprocess.Popen(
+        [sys.executable, SERVER, "--port", str(port)],
+        cwd=tmp_path,
+        env=os.environ | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        assert any("NEO4J_URI=" in line for line in process.stdout)
+        process.send_signal(asked)
+        told, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0
+    assert "ArcadeDB Server is down" in told
+    assert "fatal error" not in told
+    assert "Traceback" not in told
+    assert list(tmp_path.iterdir()) == []  # neither its data nor a crash report
