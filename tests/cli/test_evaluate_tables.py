@@ -9,6 +9,7 @@ import pytest
 
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, short
+from stages import sampled
 
 FICKLE = """
 def open_memory(items, vectors):
@@ -170,8 +171,8 @@ def test_a_result_is_no_labelled_set(place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value", "shown"),
-    [("K", "2", "4 cases, k = 2"), ("KS", "1,2", "has the highest f1@k"), ("BY", "tenant", "\nsouth "),
-     ("COMPARE", "before", "no case changed")],
+    sampled([("K", "2", "4 cases, k = 2"), ("KS", "1,2", "has the highest f1@k"), ("BY", "tenant", "\nsouth "),
+             ("COMPARE", "before", "no case changed")]),
 )  # fmt: skip
 def test_a_table_is_shown_whatever_asked_for_it(place: Path, variable: str, value: str, shown: str) -> None:
     if variable == "COMPARE":

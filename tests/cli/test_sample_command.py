@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from commandline import environment, recallbench
+from stages import sampled
 
 
 def log_of(recalls: int = 300) -> list[dict]:
@@ -193,7 +194,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("line", BAD)
+@pytest.mark.parametrize("line", sampled(BAD))
 def test_a_bad_line_is_named_by_its_number(tmp_path: Path, line: str) -> None:
     good = json.dumps({"query": "q", "ids": ["d1"]})
     (tmp_path / "log.jsonl").write_text(f"{good}\n{line}\n{good}\n")
@@ -232,7 +233,7 @@ LABELS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", LABELS)
+@pytest.mark.parametrize("text", sampled(LABELS))
 def test_labels_that_make_no_sense(tmp_path: Path, text: str) -> None:
     write(tmp_path / "log.jsonl", [{"query": "q", "ids": ["a"]}])
     (tmp_path / "gold.jsonl").write_text(text + "\n")
@@ -349,7 +350,7 @@ WORDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WORDED)
+@pytest.mark.parametrize("text", sampled(WORDED))
 def test_labels_that_make_no_sense_by_text(tmp_path: Path, text: str) -> None:
     write(tmp_path / "log.jsonl", [{"query": "q", "ids": ["a"], "texts": ["x"]}])
     (tmp_path / "gold.jsonl").write_text(text + "\n")
