@@ -411,7 +411,7 @@ def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name
 
 
 BROKEN_RUN = {
-    "jsonl": ('{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "q2", "ranked": [', ["left out: "]),
+    "jsonl": ('{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "q2", "ranked": [', ["left out: ", "failed, "]),
     "not text": (b'{"query_id": "q1", "ranked": ["a"]}\n{"query_id": "\xff"}\n', ["left out: "]),
     "trec cut": ("q1 Q0 a 1 2 t\nq2 Q0 b 1 2", ["failed, counted as the worst answer: "]),
     "trec not text": (b"q1 Q0 a 1 2 t\nq2 Q0 \xff 1 2 t\n", ["left out: "]),
@@ -442,6 +442,25 @@ def test_the_first_line_broken_is_named_too(tmp_path: Path, more: str) -> None:
     # One object may stand over several lines all the same.
     write(tmp_path, "gold.json", '{\n  "q1": ["a"],\n  "q2": ["b"]\n}\n')
     assert table(tmp_path, "--run", "run.json", "--gold", "gold.json")
+
+
+@pytest.mark.parametrize(
+    "line", ['{"query_id": "none", "ranked": [["x", NaN]]}', '{"query_id": "none", "ranked": [["x", 0.1]]']
+)
+def test_a_line_that_can_not_be_read_is_no_merit_of_a_query_that_finds_nothing(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "gold.jsonl", lines([
+        {"query_id": "q1", "relevant": ["a"]}, {"query_id": "none", "relevant": [], "kind": "abstention"}
+    ]))  # fmt: skip
+    write(tmp_path, "run.jsonl", '{"query_id": "q1", "ranked": [["a", 0.5]]}\n' + line + "\n")
+    words = ("--run", "run.jsonl", "--gold", "gold.jsonl", "--keep-going", "--format", "json")
+    done = recallbench("evaluate", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert (found["abstention"]["false_retrieval"], found["abstention"]["auroc"]) == (1.0, 0.0)
+    assert (
+        "not answered, where lines can't be read"
+        in next(row for row in found["rows"] if row["query_id"] == "none")["failure"]
+    )
 
 
 def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> None:

@@ -266,6 +266,9 @@ def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
         (folder / "qrels" / "zz.tsv").write_text("query-id\tcorpus-id\tscore\nq4\trome\t1\nq5\trome\t1\n")
     assert [unjudged for _, unjudged in names] == [1, 0]
     assert names[0] != names[1]
+    # Two more: then those of before are two of three, and one of three.
+    for name in ("aa", "bb"):
+        (folder / "qrels" / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\nq1\toslo\t1\n")
     for result in ("before", "after"):
         audited = recallbench("audit", result, "--corpus-file", "team", "--failures", cwd=tmp_path)
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

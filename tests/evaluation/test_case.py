@@ -33,6 +33,7 @@ def test_a_case_keeps_what_it_was_given() -> None:
         ({"relevant": {"a": float("nan")}}, "nan for 'a'"),
         ({"relevant": {"a": "2"}}, "'2' for 'a'"),
         ({"relevant": {"a": 0}}, "none of these"),
+        ({"relevant": [], "grades": {"a": 1}, "kind": "abstention"}, "a grade above 0"),
         ({"relevant": ["a"], "grades": {"b": 1}}, "a grade for 'a'"),
         ({"relevant": ["a", "b"], "grades": {"a": 1, "b": 0}}, "a grade above 0 for 'b'\n  found: 0"),
         ({"relevant": {"a": 1}, "grades": {"a": 1}}, "in both"),

@@ -295,6 +295,19 @@ def deaf_on_the_way(query: str, k: int) -> Iterator[str]:
     yield from deaf(query, k)
 
 
+class Lazy:
+    """Hits that are found only when they are walked."""
+
+    def __init__(self, query: str, k: int) -> None:
+        self.asked = query, k
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(deaf(*self.asked))
+
+    def __len__(self) -> int:
+        return 1
+
+
 async def holding(query: str, k: int) -> list[str]:
     await asyncio.sleep(0)
     if query == "allergy?":
@@ -311,6 +324,7 @@ def holding_outside(query: str, k: int) -> Any:
 LATE = {
     "in this thread": lambda **more: recallbench.evaluate(CASES, deaf, 3, **more),
     "from a generator": lambda **more: recallbench.evaluate(CASES, deaf_on_the_way, 3, **more),
+    "while it is walked": lambda **more: recallbench.evaluate(CASES, Lazy, 3, **more),
     "in a thread": lambda **more: recallbench.evaluate(CASES, deaf, 3, concurrency=2, **more),
     "async": lambda **more: recallbench.evaluate(CASES, holding, 3, **more),
     "in the running loop": lambda **more: _awaited(holding, **more),

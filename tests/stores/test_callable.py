@@ -200,6 +200,25 @@ def test_a_function_that_swallows_the_alarm_is_late_all_the_same(tmp_path: Path)
     assert patient.returncode == 0
 
 
+def test_an_answer_that_works_while_it_is_walked_does_so_within_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "lazy.py").write_text(
+        "import time\n\n"
+        "class Hits:\n"
+        "    def __len__(self):\n"
+        "        return 1\n"
+        "    def __iter__(self):\n"
+        "        time.sleep(30)\n"
+        "        return iter([])\n\n"
+        "def memory(items, vectors):\n"
+        "    return lambda query, k: Hits()\n\n"
+        "memory.needs_vectors = False\n"
+    )
+    words = ("run", "canary-locomo", "--store", "python:lazy:memory", "--limit", "1", "--folder", "r", "-q")
+    done = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_STORE_TIMEOUT": "0.3"})
+    assert done.returncode == 2
+    assert "did not come back while searching for" in done.stderr
+
+
 def test_a_late_call_is_told_in_other_threads_too() -> None:
     def call(seconds: float) -> bool:
         try:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines, objects, state
 
 DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
+MANY = 6
+"""Other splits of which every choice is tried, when the set of an earlier result is looked for."""
 EVERYWHERE = "all"
 """The scope of documents and queries that name none."""
 KIND, ABSTENTION = "query", "abstention"
@@ -124,10 +127,14 @@ def every_split(folder: Path, *, by_text: bool = False) -> list[Files]:
     found = [files_of(folder, split) for split in splits]
     whole = [files_of(folder, by_text=True), *found] if by_text else found or [files_of(folder)]
     fewer = [
-        replace(one, others=tuple(kept for kept in one.others if kept != new)) for one in found for new in one.others
+        replace(one, others=kept)
+        for one in found
+        for size in range(len(one.others))
+        # Of many splits not every choice is tried, only one left out and none there.
+        if len(one.others) <= MANY or size in (0, len(one.others) - 1)
+        for kept in combinations(one.others, size)
     ]
-    alone = [replace(one, others=()) for one in found if len(one.others) > 1]
-    return [*whole, *fewer, *alone]
+    return [*whole, *fewer]
 
 
 def passed_over(files: Files, corpus: str) -> frozenset[str]:

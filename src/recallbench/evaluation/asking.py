@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +85,7 @@ class Asking:
                     if type(given) is not list:
                         if inspect.isawaitable(given):
                             raise _started(given)
-                        if isinstance(given, Iterator):
-                            given = iter(first(given, k))  # a generator takes its time here, within the limit
+                        given = self._walked(given)  # what takes its time here does so within the limit
                     limit.started = None
                     if monotonic() - began > most:  # its own `except:` may have swallowed the alarm
                         raise Late
@@ -98,6 +97,11 @@ class Asking:
                     answer = self._refuse(case, error)
                 found.append(answer)
 
+    def _walked(self, given: Any) -> Any:
+        """The hits of an answer that may do its work only while it is walked; anything else as it is."""
+        lazy = isinstance(given, Iterable) and not isinstance(given, (list, tuple, str, bytes, Mapping, Set))
+        return iter(first(given, self.k)) if lazy else given
+
     def attempt(self, case: Case) -> Answer:
         """One case, in this thread; what takes too long is late once it comes back."""
         try:
@@ -105,8 +109,7 @@ class Asking:
             given = self.retrieve(case.query, self.k)
             if inspect.isawaitable(given):
                 raise _started(given)
-            if isinstance(given, Iterator):
-                given = iter(first(given, self.k))
+            given = self._walked(given)
             self._refuse_late(case, time.monotonic() - began)
             return checked(case, given, self.k, repeats=self.repeats)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
@@ -147,7 +150,9 @@ class Asking:
                 held += steps.seconds
             elif inspect.isawaitable(given):
                 given = await given
-            self._refuse_late(case, held)
+            walking = time.monotonic()
+            given = self._walked(given)
+            self._refuse_late(case, held + time.monotonic() - walking)
             return checked(case, given, self.k, repeats=self.repeats)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._refuse(case, error)

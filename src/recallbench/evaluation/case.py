@@ -71,8 +71,10 @@ class Case:
             raise self.wrong(
                 "nothing is relevant", f'relevant ids, an expected text, or kind="{ABSTENTION}"', "none of these"
             )
-        if self.kind == ABSTENTION and (self.relevant or self.expected is not None):
+        graded_some = any((self.grades or {}).values())
+        if self.kind == ABSTENTION and (self.relevant or graded_some or self.expected is not None):
             found = f"{len(self.relevant)} relevant" if self.relevant else "an expected text"
+            found = "a grade above 0" if graded_some and not self.relevant else found
             raise self.wrong(f'a case of kind "{ABSTENTION}" should find nothing', "nothing relevant", found)
 
     @property

@@ -80,11 +80,20 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
         )
     missing = [case.name for number, case in enumerate(cases) if number not in answers]
     notes = []
-    if missing:
+    if missing and lost:
+        # One of the lines that can't be read may have been its answer: not to know is no empty ranking.
+        answers |= {
+            number: Answer((), None, _lost(case, lost[0])) for number, case in enumerate(cases) if number not in answers
+        }
+    elif missing:
         notes.append(f"{path}: {_named(missing)} not answered, which counts as an empty ranking")
     if strange:
         notes.append(f"{path}: {_named(strange)} not in the gold, left out")
     return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost))
+
+
+def _lost(case: Case, reason: InputError) -> InputError:
+    return case.wrong("not answered, where lines can't be read", "a line for it", reason.brief, reason.remedy)
 
 
 def refuse_strange_ids(path: Path, run: Run, cases: Sequence[Case]) -> None:

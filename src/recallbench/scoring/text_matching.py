@@ -76,8 +76,9 @@ class Matching:
         if not short:
             return None
         return (
-            f"{short} of {len(longest)} expected texts are too short for chunks of {chunk} tokens: whatever is in one "
-            f"stays below token F1 {self.threshold:g}; --match-chunk {max(1, min(longest))} lets the shortest match"
+            f"{short} of {len(longest)} expected texts are too short for chunks of {chunk} tokens: whatever fills one "
+            f"stays below token F1 {self.threshold:g}, and only shorter texts can match; --match-chunk "
+            f"{max(1, min(longest))} lets the shortest match"
         )
 
 

@@ -18,7 +18,7 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -78,8 +78,9 @@ class CallableStore(Store):
         try:
             with limited(self._patience):
                 answer = searcher(query, k)
-                # One more than may come tells that there are too many, of an endless answer too.
-                if isinstance(answer, Iterable) and not isinstance(answer, Sized):
+                # An answer may do its work only while it is walked. One more than may come tells that there are too
+                # many, of an endless one too.
+                if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
                     answer = list(islice(answer, k + 1))
         except (Exception, SystemExit, Impatience) as error:
             raise self._failed(f"searching for {asked(query)}", error, f"; {GO_ON}") from error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from recallbench.errors import InputError
 from recallbench.results import latency
@@ -19,23 +21,24 @@ FEW = 20
 
 def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool) -> ThresholdPart:
     """The p95 of the folder's queries in that state, which may be `limit` at most."""
-    times, found = _p95(name, folder, state, "p95_ms")
-    bounds = quantile_interval(times, SHARE)
-    short, failed = found > limit, _failed(folder)
-    note = f"{_noisy(folder)}{f', of {len(times)} the slowest' if len(times) < FEW else ''}"
+    times = _times(name, folder, state, "p95_ms")
+    bounds = quantile_interval(times.least, SHARE)
+    short, open_ = times.p95 > limit, times.most > limit
+    outcome: Literal["holds", "falls short", "cannot tell"]
+    outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
+    few = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
     return ThresholdPart(
         result=name, part=OVERALL, what="p95_ms", measure=f"p95 {state}",
-        required=limit, observed=found, low=bounds.low, high=bounds.high, ceiling=None, n=len(times),
-        # Those that failed may have been the slowest: without them a p95 can be too long, and never short enough.
-        outcome="falls short" if short or (failed and strict) else "cannot tell" if failed else "holds",
-        by=found - limit if short else None, note=f"{note}{failed and f'; {failed}'}",
+        required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
+        n=len(times.least), outcome=outcome,
+        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.told}",
     )  # fmt: skip
 
 
 def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool) -> ThresholdPart:
     """The same against the baseline's, which it may be `limit` times at most; times of other hardware tell nothing."""
-    times, now = _p95(name, folder, state, "p95_ratio")
-    before_times, before = _p95(name, baseline, state, "p95_ratio")
+    after, past = _times(name, folder, state, "p95_ratio"), _times(name, baseline, state, "p95_ratio")
+    times, before_times, now, before = after.least, past.least, after.p95, past.p95
     # Both at once with 95%: each has the root of it.
     level = math.sqrt(LEVEL)
     new, old = quantile_interval(times, SHARE, level), quantile_interval(before_times, SHARE, level)
@@ -43,9 +46,10 @@ def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, 
     note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if few < FEW else ''}"
     short = observed is None or observed > limit
     outcome = "falls short" if short else "holds"
-    if failed := _failed(folder) or _failed(baseline):
-        outcome = "falls short" if short or strict else "cannot tell"
-        note = f"{note}; {failed}"
+    # The baseline's p95 may have been any longer, this one's too.
+    if past.failed or (not short and (_over(after.most, before) or math.inf) > limit):
+        outcome = "falls short" if strict else "cannot tell"
+    note = f"{note}{after.told}{past.told}"
     if other := latency.other_hardware(baseline, folder):
         outcome = "falls short" if strict else "cannot tell"
         note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
@@ -58,37 +62,56 @@ def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, 
             "required": limit,
             "observed": None if other else observed,
             "low": None if other else _over(new.low, old.high),
-            "high": None if other else _over(new.high, old.low),
+            "high": None if other or after.failed else _over(new.high, old.low),
             "ceiling": None,
             "n": len(times),
             "outcome": outcome,
-            "by": observed - limit if short and not other and observed is not None else None,
+            "by": observed - limit if outcome == "falls short" and short and not other and observed else None,
             "note": note,
         }
     )
 
 
-def _p95(name: str, folder: Path, state: str, key: str) -> tuple[list[float], float]:
-    times = latency.query_times(folder, state)
-    found = quantile(times, SHARE)
-    if found is None:
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Of queries timed one by one; those that failed took at least as long as it took them to fail."""
+
+    answered: tuple[float, ...]
+    failed: tuple[float, ...]
+    place: str
+
+    @property
+    def least(self) -> list[float]:
+        return [*self.answered, *self.failed]
+
+    @property
+    def p95(self) -> float:
+        """The least that it can be."""
+        return quantile(self.least, SHARE) or 0.0
+
+    @property
+    def most(self) -> float:
+        """With the failed as the slowest of all."""
+        return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE) or 0.0
+
+    @property
+    def told(self) -> str:
+        if not self.failed:
+            return ""
+        count = f"{len(self.failed)} timed {'query' if len(self.failed) == 1 else 'queries'}"
+        return f"; {count} of {self.place} failed, and took at least as long as that took"
+
+
+def _times(name: str, folder: Path, state: str, key: str) -> _Times:
+    answered, failed = (tuple(latency.query_times(folder, one)) for one in (state, "failed"))
+    if not answered and not failed:
         raise InputError(
             f"{name}: {folder} has no p95 of {state} queries",
             expected="queries that were timed one by one",
             found=latency.why_none(folder, state),
             remedy=f"take {key}.{state} out, or measure with a store that can tell {state} queries",
         )
-    return times, found
-
-
-def _failed(folder: Path) -> str:
-    """That queries failed which were to be timed; empty where none did."""
-    failed = len(latency.query_times(folder, "failed"))
-    return (
-        f"{failed} timed quer{'y' if failed == 1 else 'ies'} of {folder.name} failed, and are not among these"
-        if failed
-        else ""
-    )
+    return _Times(answered, failed, folder.name)
 
 
 def _over(one: float | None, other: float | None) -> float | None:
