@@ -16,6 +16,7 @@ from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import EncoderSpec, Weights
 from recallbench.embedding.forward import Batch, Forward, OpenvinoForward, TorchForward, pad
 from recallbench.embedding.module import load_module
+from recallbench.embedding.native import unbroken
 from recallbench.embedding.proof import Proof, compare
 from recallbench.progress import Advance
 
@@ -88,7 +89,8 @@ class Engine:
 
 def device_found(device: str) -> str:
     """The device if torch has it, else `cpu`."""
-    import torch
+    with unbroken():
+        import torch
 
     found = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}.get(device, lambda: False)
     return device if found() else "cpu"
