@@ -13,6 +13,8 @@ import pytest
 from commandline import recallbench
 from offline import offline
 
+pytestmark = pytest.mark.marked
+
 ROOT = Path(__file__).resolve().parents[2]
 STORES = {
     "chroma": ("chromadb", "python:examples.chroma_memory:open_memory"),

@@ -18,6 +18,8 @@ from recallbench.embedding.sample import Sample
 from recallbench.embedding.weights import Shelf
 from recallbench.errors import RecallBenchError
 
+pytestmark = pytest.mark.marked
+
 TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12, 200, 90, 7, 30, 600, 5, 17))]
 MANY = [sentence(4 + seed, seed) for seed in range(40)]
 
