@@ -154,4 +154,4 @@ def test_the_commands_give_the_figures(made: dict[str, dict[str, Any]]) -> None:
     name = made["bm25"]["corpus"]["name"]
     assert name in PAGE
     mrr = next(one for one in made["compared"]["measures"] if one["measure"] == "mrr@50")
-    assert f"{mrr['difference']:+.4f} (95% {mrr['low']:+.4f} to {mrr['high']:+.4f}, p {mrr['p_holm']:.2f}" in PAGE
+    assert f"{mrr['difference']:+.4f} (95% {mrr['low']:+.4f} to {mrr['high']:+.4f}, p {mrr['p_holm']:.4f}" in PAGE
