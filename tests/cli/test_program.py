@@ -9,8 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 from commandline import environment, recallbench
+from recallbench.cli.main import app
+from recallbench.errors import UsageError
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -20,6 +23,27 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert recallbench("--version", cwd=tmp_path).stdout.startswith("recallbench 0.")
     assert recallbench("run", "--nonsense", cwd=tmp_path).returncode == 2
     assert recallbench(cwd=tmp_path).returncode == 2
+
+
+def test_an_option_is_never_the_value_of_the_one_before_it(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--version", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--version has no value" in done.stderr
+    assert "found: --dry-run" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_option_that_takes_a_value_refuses_an_option() -> None:
+    looked_at = 0
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        for parameter in command.params:
+            if parameter.param_type_name != "option" or parameter.is_flag:
+                continue
+            for written in ([parameter.opts[0], "--quiet"], [f"{parameter.opts[0]}=--quiet"]):
+                with pytest.raises(UsageError, match="has no value"):
+                    app(args=[name, *written], standalone_mode=False)
+            looked_at += 1
+    assert looked_at > 150
 
 
 @pytest.mark.parametrize("listing", ["corpora", "stores", "embedders", "measures"])

@@ -38,6 +38,7 @@ from recallbench.cli import (
     sample,
     versions,
 )
+from recallbench.cli.parsing import Program
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
@@ -46,7 +47,7 @@ RETRY = 0.5
 """Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 INTERRUPTED = 130
 
-app = typer.Typer(
+app = Program(
     name="recallbench",
     help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.",
     epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing, "
