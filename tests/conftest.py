@@ -21,10 +21,10 @@ UNPACKED = CHECKOUT / ".data"
 def real_corpus(variable: str, name: str) -> Path:
     """A real corpus file: where `variable` says, else unpacked from beside the checkout, else the test is skipped."""
     if named := os.environ.get(variable):
-        path = Path(named) / name if Path(named).is_dir() else Path(named)
-        if path.is_file():
-            return path
-        pytest.fail(f"{variable} is set, but there is no {path}")
+        for path in (Path(named), Path(named) / name, Path(named) / "data" / name):
+            if path.is_file():
+                return path
+        pytest.fail(f"{variable} is {named}, where {name} is not")
     if not PACKED.is_dir():
         pytest.skip(f"the real file {name} is not here: name its folder in {variable}")
     UNPACKED.mkdir(exist_ok=True)

@@ -10,7 +10,8 @@ from recallbench.corpora.location import data_folder, locate
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol import load
 
-RULES = load().corpora["locomo"]
+CORPORA = load().corpora
+RULES = CORPORA["locomo"]
 
 
 def put(folder: Path) -> Path:
@@ -28,6 +29,19 @@ def test_option_then_variable_then_data_folder(tmp_path: Path) -> None:
     assert locate(RULES, None, environ) == variable
     assert locate(RULES, None, environ | {"LOCOMO_DATA_DIR": str(variable)}) == variable
     assert locate(RULES, None, {"RECALLBENCH_DATA_DIR": str(data.parent)}) == data
+
+
+@pytest.mark.parametrize("name", ["locomo", "longmemeval"])
+def test_a_clone_that_keeps_the_file_under_data_is_found(tmp_path: Path, name: str) -> None:
+    rules = CORPORA[name]
+    file = tmp_path / "clone" / "data" / rules.file
+    file.parent.mkdir(parents=True)
+    file.write_text("[]")
+    assert locate(rules, None, {rules.variable: str(tmp_path / "clone")}) == file
+    assert locate(rules, tmp_path / "clone", {}) == file
+    beside = tmp_path / "clone" / rules.file
+    beside.write_text("[]")
+    assert locate(rules, tmp_path / "clone", {}) == beside
 
 
 def test_data_folder_is_the_named_one_then_data_here_then_the_users(
@@ -52,8 +66,8 @@ def test_a_corpus_that_is_nowhere_names_the_command_that_fetches_it(tmp_path: Pa
 
 
 def test_a_named_place_without_the_file_is_not_passed_over(tmp_path: Path) -> None:
-    environ = {"RECALLBENCH_DATA_DIR": str(put(tmp_path / "data").parent)}
-    with pytest.raises(InputError, match=r"a folder without locomo10\.json"):
+    environ = {"RECALLBENCH_DATA_DIR": str(put(tmp_path / "fetched").parent)}
+    with pytest.raises(InputError, match=r"a folder without locomo10\.json or data/locomo10\.json"):
         locate(RULES, tmp_path, environ)
     with pytest.raises(InputError, match="no such file or folder"):
         locate(RULES, tmp_path / "none.json", environ)

@@ -1,8 +1,6 @@
 """What is known of published figures, and when a run may be held against them."""
 
 import json
-import lzma
-import os
 import re
 from pathlib import Path
 
@@ -90,17 +88,9 @@ def test_other_questions_and_data_may_not(published: Metrics) -> None:
 
 @pytest.mark.marked
 @pytest.mark.real_data
-def test_the_gold_that_is_listed_is_what_cutting_at_the_first_colon_gives() -> None:
-    folder = os.environ.get("LOCOMO_DATA_DIR", "")
-    here, shared = Path(folder) / "locomo10.json", ROOT.parent / "shared" / "data" / "locomo10.json.xz"
-    if folder and here.exists():
-        content = here.read_bytes()
-    elif shared.exists():
-        content = lzma.decompress(shared.read_bytes())
-    else:
-        pytest.skip("no locomo10.json: set LOCOMO_DATA_DIR to the folder that holds it")
+def test_the_gold_that_is_listed_is_what_cutting_at_the_first_colon_gives(locomo_file: Path) -> None:
     differing, asked = {}, 0
-    for conversation in json.loads(content):
+    for conversation in json.loads(locomo_file.read_bytes()):
         for index, question in enumerate(conversation["qa"]):
             cut = {reference.split(":")[0] for reference in question["evidence"]}
             whole = {f"D{int(n)}" for one in question["evidence"] for n in re.findall(r"D:?(\d+):\d+", one)}

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import lzma
-import os
 import re
 from collections import Counter
 from math import comb
@@ -17,17 +15,11 @@ from recallbench.protocol.frozen import load, read_data
 pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 RULES = load().corpora["locomo"]
 FACTS = {entry["number"]: entry["facts"] for entry in read_data().clarifications}
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "locomo10.json.xz"
 
 
 @pytest.fixture(scope="module")
-def content() -> bytes:
-    named = os.environ.get(RULES.variable)
-    if named and (Path(named) / RULES.file).exists():
-        return (Path(named) / RULES.file).read_bytes()
-    if SHARED.exists():
-        return lzma.decompress(SHARED.read_bytes())
-    pytest.skip(f"no {RULES.file}: set {RULES.variable} to the folder that holds it")
+def content(locomo_file: Path) -> bytes:
+    return locomo_file.read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,9 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 
 
 def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) -> Path:
-    """The corpus file: the option's, else the environment variable's (each a file or its folder), else the fetched one.
+    """The corpus file: the option's, else the environment variable's, else the fetched one.
+
+    Option and variable name the file, its folder, or a clone of its repository, which keeps it under `data`.
 
     A place that was named and does not hold the file is told, never passed over for the next one. Raises Blocked, with
     the command that fetches the corpus, where nothing was named and nothing was fetched.
@@ -60,11 +62,14 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
     return path
 
 
-def _inside(path: Path, rules: CorpusRules) -> Path:
-    return path / rules.file if path.is_dir() else path
+def _inside(named: Path, rules: CorpusRules) -> Path:
+    if not named.is_dir():
+        return named
+    within = (named / rules.file, named / "data" / rules.file)
+    return next((path for path in within if path.is_file()), within[0])
 
 
 def _what_is_at(named: Path, path: Path) -> str:
     if named.is_dir():
-        return f"a folder without {path.name}"
+        return f"a folder without {path.name} or data/{path.name}"
     return "something that is not a file" if path.exists() else "no such file or folder"
