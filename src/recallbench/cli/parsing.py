@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -32,7 +33,7 @@ class _Command(TyperCommand):
 
 def _refuse_options_as_values(arguments: Sequence[str], taking: set[str]) -> None:
     """Raise UsageError where an option that takes a value is followed by what begins as an option does."""
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, following in pairwise([*arguments, ""]):
         if argument == "--":
             return
         name, attached, value = argument.partition("=")
