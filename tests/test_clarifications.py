@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from commandline import recallbench
+from recallbench.corpora.miniature import write_locomo, write_longmemeval
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.encoders import ENCODERS
-from recallbench.experiment.miniature import write_locomo, write_longmemeval
 from recallbench.protocol.frozen import load
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.scoring.estimate import estimate

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commandline import recallbench
-from recallbench.experiment.miniature import write_locomo, write_longmemeval
+from recallbench.corpora.miniature import write_locomo, write_longmemeval
 from stages import sampled
 
 

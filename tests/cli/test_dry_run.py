@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from recallbench.experiment.miniature import write_locomo
+from recallbench.corpora.miniature import write_locomo
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +18,18 @@ def test_a_dry_run_needs_no_corpus_weights_or_server(tmp_path: Path, corpus: str
     assert "artefacts: environment.json" in done.stdout
     assert done.stdout.splitlines()[-1] in ("READY", "NOT READY")
     assert [path.name for path in tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("corpus", "questions"),
+    [("canary-locomo", 24), ("canary-longmemeval", 12), (f"labelled/mine@{'0' * 64}+tokens-0.3-60", 12)],
+)
+def test_a_corpus_outside_the_protocol_is_rehearsed_in_its_own_shape_and_name(
+    tmp_path: Path, corpus: str, questions: int
+) -> None:
+    done = recallbench("run", corpus, "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"dry run of {corpus}: {questions} questions on a miniature, ")
 
 
 def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def test_wrong_usage_is_told_and_exits_2(tmp_path: Path, arguments: list[str], t
 
 
 def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path: Path) -> None:
-    from recallbench.experiment.miniature import write_locomo
+    from recallbench.corpora.miniature import write_locomo
     from recallbench.results.manifest import file_sha256
 
     write_locomo(tmp_path / "mine.json")

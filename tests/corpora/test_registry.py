@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recallbench.corpora import stream
-from recallbench.corpora.registry import CORPORA, GROUPS, facts, names, open_corpus
+from recallbench.corpora.registry import CORPORA, GROUPS, facts, names, open_corpus, write_miniature
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.protocol import load
 
@@ -29,6 +29,15 @@ def test_a_bundled_corpus_needs_nothing(name: str) -> None:
     corpus = open_corpus(name, rules=RULES, environ={})
     assert corpus.name == name
     assert corpus.survey().registered
+
+
+@pytest.mark.parametrize("name", [*CORPORA, f"labelled/mine@{'0' * 64}"])
+def test_every_corpus_brings_a_miniature_that_its_own_reader_reads(tmp_path: Path, name: str) -> None:
+    write_miniature(name, tmp_path / "miniature")
+    corpus = open_corpus(name, rules=RULES, environ={}, file=tmp_path / "miniature", allow_dataset_deviation=True)
+    assert corpus.survey().with_evidence >= 12
+    if name in CORPORA:
+        assert corpus.clustered == CORPORA[name].clustered
 
 
 def test_a_corpus_that_is_missing_blocks(tmp_path: Path) -> None:

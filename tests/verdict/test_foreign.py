@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recallbench.corpora.registry import open_corpus
+from recallbench.corpora.registry import CORPORA, open_corpus
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
 from recallbench.verdict.foreign import CODES, audit_foreign
@@ -60,6 +61,16 @@ def checks(folder: Path, corpus_file: Path | None = None) -> dict[str, Check]:
 def claim(folder: Path, name: str) -> tuple[str, str]:
     found = checks(folder)[f"RB-F-CLAIM published {name}"]
     return found.status, found.observed
+
+
+@pytest.mark.parametrize(("clustered", "status"), [(True, "fail"), (False, "pass")])
+def test_a_corpus_says_itself_whether_independence_may_be_assumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clustered: bool, status: str
+) -> None:
+    """Three hits of four: .75 +- 1.96 x .5 / 2, cut at 1."""
+    monkeypatch.setitem(CORPORA, "locomo", replace(CORPORA["locomo"], clustered=clustered))  # type: ignore[arg-type]
+    folder = published(tmp_path, ROWS, overall={"recall@10": {"n": 4, "mean": 0.75, "ci_low": 0.26, "ci_high": 1.0}})
+    assert checks(folder)["RB-F-INTERVAL intervals"].status == status
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from recallbench.corpora.fetch import obtain
 from recallbench.corpora.hub_record import kept_folder
 from recallbench.corpora.locomo import Locomo
 from recallbench.corpora.longmemeval import LongMemEval
+from recallbench.corpora.miniature import write_labelled, write_locomo, write_longmemeval
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
@@ -19,10 +20,14 @@ from recallbench.protocol.rules import CorpusRules, Rules
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One corpus: where its registered facts stand, and its reader."""
+    """One corpus: where its registered facts stand, its reader, and what is known of it without its file."""
 
     facts: Callable[[Rules], CorpusRules]
     read: Callable[[Path, CorpusRules, Rules], Corpus]
+    miniature: Callable[[Path], None]
+    """Writes a corpus of a few lines in this one's shape, for a dry run."""
+    clustered: bool = False
+    """Whether questions of one scope depend on each other, as far as can be said without the file."""
     bundled: bool = False
     brought: bool = False
     """Its user brings it along: nothing says where it lies."""
@@ -37,10 +42,20 @@ def _longmemeval(path: Path, facts: CorpusRules, rules: Rules) -> LongMemEval:
 
 
 CORPORA: Mapping[str, Entry] = {
-    "longmemeval": Entry(lambda rules: rules.corpora["longmemeval"], _longmemeval),
-    "locomo": Entry(lambda rules: rules.corpora["locomo"], _locomo),
-    "canary-locomo": Entry(lambda rules: canary.facts()["canary-locomo"], _locomo, bundled=True),
-    "canary-longmemeval": Entry(lambda rules: canary.facts()["canary-longmemeval"], _longmemeval, bundled=True),
+    "longmemeval": Entry(
+        lambda rules: rules.corpora["longmemeval"], _longmemeval, write_longmemeval, LongMemEval.clustered
+    ),
+    "locomo": Entry(lambda rules: rules.corpora["locomo"], _locomo, write_locomo, Locomo.clustered),
+    "canary-locomo": Entry(
+        lambda rules: canary.facts()["canary-locomo"], _locomo, write_locomo, Locomo.clustered, bundled=True
+    ),
+    "canary-longmemeval": Entry(
+        lambda rules: canary.facts()["canary-longmemeval"],
+        _longmemeval,
+        write_longmemeval,
+        LongMemEval.clustered,
+        bundled=True,
+    ),
 }
 
 GROUPS: Mapping[str, tuple[str, ...]] = {"canary": ("canary-locomo", "canary-longmemeval")}
@@ -58,6 +73,11 @@ def names(name: str) -> tuple[str, ...]:
 def facts(name: str, rules: Rules) -> CorpusRules:
     """What is registered of the corpus."""
     return _entry(name).facts(rules)
+
+
+def write_miniature(name: str, path: Path) -> None:
+    """Write a corpus of a few lines in the shape of the named one: a file, or the folder of a labelled set."""
+    _entry(name).miniature(path)
 
 
 def open_corpus(
@@ -102,7 +122,10 @@ def _right_file(name: str, entry: Entry) -> str:
 def _entry(name: str) -> Entry:
     if name.startswith(labelled.PREFIX):
         return Entry(
-            lambda rules: labelled.facts(name), lambda path, facts, rules: labelled.Labelled(path, facts), brought=True
+            lambda rules: labelled.facts(name),
+            lambda path, facts, rules: labelled.Labelled(path, facts),
+            write_labelled,
+            brought=True,
         )
     if name not in CORPORA:
         raise UsageError(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from recallbench.experiment.miniature import write_locomo, write_longmemeval
+from recallbench.corpora.registry import write_miniature
 from recallbench.experiment.options import Options
 from recallbench.experiment.readiness import readiness
 from recallbench.experiment.run import run
@@ -21,15 +21,12 @@ def dry_run(options: Options) -> bool:
     """Rehearse on a miniature in a temporary folder, print the readiness table; True when everything is ready."""
     if options.reproduce is not None:
         find_reproduction(options.reproduce, options.corpus)
-    shape = "locomo" if options.corpus.endswith("locomo") else "longmemeval"
     with tempfile.TemporaryDirectory(prefix="recallbench-dry-") as scratch:
         place = Path(scratch)
-        miniature = place / f"{shape}.json"
-        {"locomo": write_locomo, "longmemeval": write_longmemeval}[shape](miniature)
+        write_miniature(options.corpus, place / "miniature")
         rehearsal = replace(
             options,
-            corpus=shape,
-            corpus_file=miniature,
+            corpus_file=place / "miniature",
             allow_deviations=frozenset({"dataset"}),
             store="exact",
             embedder="hash",

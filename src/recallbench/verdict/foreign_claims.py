@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from recallbench.corpora.registry import CORPORA
 from recallbench.results.layouts.layout import Claim
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.multiverse import (
@@ -141,9 +142,8 @@ def _intervals(
         mean, slack = float(values.mean()), 1.5 * 10.0 ** -min(digits, max(3, printed_decimals(claim.low)))
         if abs(max(0.0, mean - half) - claim.low) > slack or abs(min(1.0, mean + half) - claim.high) > slack:
             wrong.append(_interval(claim))
-    clustered = case.corpus is not None and case.corpus.name.endswith("locomo")
-    if clustered and tried > len(wrong):
-        told = f"{tried - len(wrong)} are {form}, which those of one conversation are not (clarification 10)"
+    if case.corpus is not None and CORPORA[case.corpus.name].clustered and tried > len(wrong):
+        told = f"{tried - len(wrong)} are {form}, which those of one haystack are not (clarification 10)"
         return check("RB-F-INTERVAL", "intervals", "fail", told)
     if wrong or bare:
         parts = [f"not {form}: {few(wrong)}"] if wrong else []

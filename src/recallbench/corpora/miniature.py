@@ -1,9 +1,11 @@
-"""A corpus of a few lines in the shape of a real one, for walking the whole path without data, weights or server."""
+"""Corpora of a few lines, each in the shape of a real one: a dry run walks the whole path with them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+
+from recallbench.corpora.labelled_files import DOCUMENTS, SHORT
 
 TOPICS = (
     "bread",
@@ -71,3 +73,16 @@ def write_longmemeval(path: Path) -> None:
             }
         )
     path.write_text(json.dumps(items), encoding="utf-8")
+
+
+def write_labelled(path: Path) -> None:
+    """A folder of documents and queries, each with the id and the text of its answer."""
+    path.mkdir()
+    told = {f"note-{number}": f"I spent all day on {topic}." for number, topic in enumerate(TOPICS)}
+    documents = [{"_id": id, "text": text} for id, text in told.items()]
+    queries = [
+        {"query_id": f"q{number}", "query": f"What did I say about {topic}?", "relevant": [id], "expected": told[id]}
+        for number, (id, topic) in enumerate(zip(told, TOPICS, strict=True))
+    ]
+    for name, rows in ((DOCUMENTS, documents), (SHORT, queries)):
+        (path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
