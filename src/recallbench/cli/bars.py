@@ -1,11 +1,15 @@
-"""Progress on a terminal: a bar with rate and time left for every stage that lasts."""
+"""Progress of long work: bars with rate and time left on a terminal, the same as lines elsewhere."""
 
 from __future__ import annotations
 
+import _thread
+import os
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recallbench.progress import Advance, Progress, Silent
@@ -15,10 +19,12 @@ if TYPE_CHECKING:
 
 PATIENCE = 2.0
 """Seconds a stage may take before it is worth a bar."""
+EVERY = 30.0
+"""Seconds after which a log without bars is told how far the work is."""
 
 
 class Notes(Silent):
-    """No bars, but notes on stderr: for logs and pipes."""
+    """Notes on stderr."""
 
     def note(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -51,6 +57,80 @@ class Bars(Notes):
                 bar.stop()
 
 
+@dataclass(slots=True)
+class _Stage:
+    name: str
+    total: int | None
+    unit: str
+    started: float = field(default_factory=time.monotonic)
+    done: int = 0
+
+    def __str__(self) -> str:
+        elapsed = time.monotonic() - self.started
+        share = f" {self.done / self.total:.0%}," if self.total else ""
+        counted = f"{self.done:,}" + (f" of {self.total:,}" if self.total else "")
+        return f"{self.name}:{share} {counted} {self.unit}, {pace(self.done, self.total, self.unit, elapsed)}"
+
+
+class Lines(Notes):
+    """Notes on stderr, and a line whenever nothing was said for a while: for logs and pipes.
+
+    A thread of its own looks at the clock, so that work which tells nothing of itself is seen to be alive too.
+    """
+
+    def __init__(self, every: float = EVERY) -> None:
+        self._every = every
+        self._said = time.monotonic()
+        self._stages: list[_Stage] = []
+        self._latest = "the start"
+        self._look = every / 30
+        _thread.start_new_thread(_watch, (weakref.ref(self), self._look))
+
+    def note(self, text: str) -> None:
+        self._said = time.monotonic()
+        self._latest = text.splitlines()[0] if text else self._latest
+        super().note(text)
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
+        stage = _Stage(name, total, unit)
+        self._stages.append(stage)
+
+        def advance(more: int) -> None:
+            stage.done += more
+
+        try:
+            yield advance
+        finally:
+            self._stages.remove(stage)
+            self._latest = name
+
+    def tell_when_due(self) -> None:
+        """Say how far the work is, where nothing was said for too long."""
+        now = time.monotonic()
+        if now + self._look - self._said < self._every:
+            return
+        # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
+        stage = next(reversed(self._stages), None)
+        line = f"still at work; last: {self._latest}" if stage is None else str(stage)
+        os.write(2, f"{line}\n".encode(errors="backslashreplace"))
+        self._said = now
+
+
+def _watch(progress: weakref.ref[Lines], seconds: float) -> None:
+    """Let the progress tell itself for as long as anybody has it."""
+    while True:
+        time.sleep(seconds)
+        lines = progress()
+        if lines is None:
+            return
+        try:
+            lines.tell_when_due()
+        except OSError:  # the reader of stderr went away
+            return
+        del lines
+
+
 def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
     """Rate so far, and the time left if it stays so."""
     rate = done / elapsed
@@ -75,7 +155,7 @@ def _bar() -> RichProgress:
 
 
 def listener(quiet: bool) -> Progress:
-    """What fits where stderr goes: nothing when quiet, bars on a terminal, notes elsewhere."""
+    """What fits where stderr goes: nothing when quiet, bars on a terminal, lines elsewhere."""
     if quiet:
         return Silent()
-    return Bars() if sys.stderr.isatty() else Notes()
+    return Bars() if sys.stderr.isatty() else Lines()
