@@ -621,3 +621,23 @@ def test_examples_keep_the_manners_of_the_house(extended: Path) -> None:
             [program, *tool[1:]], cwd=extended, env=environment(extended), capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_licences_and_papers_of_both_corpora_are_named(tmp_path: Path) -> None:
+    listed = recallbench("corpora", cwd=tmp_path).stdout.splitlines()
+    protocol = (ROOT / "PROTOCOL.md").read_text("utf-8")
+    citations = [(ROOT / f"CITATION.{kind}").read_text("utf-8") for kind in ("bib", "cff")]
+    for name, licence, people in (
+        ("longmemeval", "MIT", "Wu Wang Yu Zhang Chang Yu"),
+        ("locomo", "CC BY-NC 4.0", "Maharana Lee Tulyakov Bansal Barbieri Fang"),
+    ):
+        assert CORPORA[name].licence == licence
+        assert any(line.split()[0] == name and licence in line for line in listed if line)
+        source = next(line for line in protocol.splitlines() if f"`{facts(name, load()).source}`" in line)
+        # The version stands in the link, as remarks hold no figure.
+        assert all(word in source for word in licence.split())
+        assert licence in README
+        number = facts(name, load()).paper.removeprefix("arXiv:")
+        for text in citations:
+            assert number in text
+            assert re.search("[\\s\\S]*?".join(people.split()), text)

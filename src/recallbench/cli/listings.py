@@ -25,10 +25,11 @@ def corpora() -> None:
     from recallbench.corpora.registry import CORPORA, GROUPS, facts
     from recallbench.protocol.frozen import load
 
-    rows = [("corpus", "questions", "segments", "embedder", "sha256")]
-    for name in CORPORA:
+    rows = [("corpus", "questions", "segments", "embedder", "licence", "sha256")]
+    for name, entry in CORPORA.items():
         rules = facts(name, load())
-        rows.append((name, str(rules.questions), str(rules.segments), rules.embedder or "minilm", rules.sha256))
+        counts = (str(rules.questions), str(rules.segments))
+        rows.append((name, *counts, rules.embedder or "minilm", entry.licence or "not stated", rules.sha256))
     _print(rows)
     for group, names in GROUPS.items():
         print(f"{group} is {' and '.join(names)}")

@@ -9,6 +9,8 @@ from pathlib import Path
 from recallbench.protocol.rules import CorpusRules
 
 FOLDER = Path(__file__).parent / "canary"
+LICENCE = "Apache-2.0"
+"""The project's own."""
 
 
 @cache

@@ -28,6 +28,8 @@ class Entry:
     """Writes a corpus of a few lines in this one's shape, for a dry run."""
     clustered: bool = False
     """Whether questions of one scope depend on each other, as far as can be said without the file."""
+    licence: str = ""
+    """Of the corpus' texts, as their publisher states it."""
     bundled: bool = False
     brought: bool = False
     """Its user brings it along: nothing says where it lies."""
@@ -43,17 +45,29 @@ def _longmemeval(path: Path, facts: CorpusRules, rules: Rules) -> LongMemEval:
 
 CORPORA: Mapping[str, Entry] = {
     "longmemeval": Entry(
-        lambda rules: rules.corpora["longmemeval"], _longmemeval, write_longmemeval, LongMemEval.clustered
+        lambda rules: rules.corpora["longmemeval"],
+        _longmemeval,
+        write_longmemeval,
+        LongMemEval.clustered,
+        licence="MIT",
     ),
-    "locomo": Entry(lambda rules: rules.corpora["locomo"], _locomo, write_locomo, Locomo.clustered),
+    "locomo": Entry(
+        lambda rules: rules.corpora["locomo"], _locomo, write_locomo, Locomo.clustered, licence="CC BY-NC 4.0"
+    ),
     "canary-locomo": Entry(
-        lambda rules: canary.facts()["canary-locomo"], _locomo, write_locomo, Locomo.clustered, bundled=True
+        lambda rules: canary.facts()["canary-locomo"],
+        _locomo,
+        write_locomo,
+        Locomo.clustered,
+        licence=canary.LICENCE,
+        bundled=True,
     ),
     "canary-longmemeval": Entry(
         lambda rules: canary.facts()["canary-longmemeval"],
         _longmemeval,
         write_longmemeval,
         LongMemEval.clustered,
+        licence=canary.LICENCE,
         bundled=True,
     ),
 }
