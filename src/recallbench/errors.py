@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recallbench.escaping.terminal import visible, visible_lines
+
 
 class RecallBenchError(Exception):
     """A failure that is told to the user without a traceback."""
@@ -16,17 +18,18 @@ class RecallBenchError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        lines = [self.problem]
+        lines = [visible(self.problem)]
         for label, value in (("expected", self.expected), ("found", self.found), ("what to do", self.remedy)):
             if value:
-                lines.append(f"  {label}: {value}")
+                # What a server or a file says may have several lines: none of them passes for one of these.
+                lines.append(f"  {label}: {visible_lines(value)}".replace("\n", "\n    "))
         return "\n".join(lines)
 
     @property
     def brief(self) -> str:
         """The failure in one line, without what to do."""
         seen = [f"{label} {value}" for label, value in (("expected", self.expected), ("found", self.found)) if value]
-        return "; ".join([self.problem, *([", ".join(seen)] if seen else [])])
+        return visible("; ".join([self.problem, *([", ".join(seen)] if seen else [])]))
 
 
 class UsageError(RecallBenchError):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recallbench.cli import settings
-from recallbench.cli.screen import printable
 from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible, visible_lines
 
 if TYPE_CHECKING:
     from recallbench.verdict.audit import Audit
@@ -80,14 +80,14 @@ def audit(
                 found = found.also(attested(folder, require_attestation))
         except (RecallBenchError, OSError) as error:
             codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
-            told = "\n".join(printable(line) for line in str(error).split("\n"))
+            told = visible_lines(str(error))
             done.append({"folder": str(folder), "verdict": None, "error": told})
             print(f"recallbench: {told}", file=sys.stderr)
             continue
         codes.append(0 if found.verdict.label == "VERIFIED" else 1)
         done.append(_document(found, failures))
         if not as_json:
-            print("\n".join(printable(line) for line in _lines(found, failures)), flush=True)
+            print("\n".join(visible(line) for line in _lines(found, failures)), flush=True)
     if as_json:
         print(json.dumps({"audits": done}, indent=1))
     return max(codes)

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from recallbench.cli.screen import unguarded
+from recallbench.escaping.terminal import visible
 from recallbench.progress import Advance, Progress, Silent
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ class Notes(Silent):
     """Notes on stderr."""
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 class Bars(Notes):
@@ -46,7 +48,7 @@ class Bars(Notes):
             if bar is None:
                 bar = _bar()
                 bar.start()
-                task = bar.add_task(name, total=total, pace="")
+                task = bar.add_task(visible(name), total=total, pace="")
             if task is not None:
                 bar.update(task, completed=done, pace=pace(done, total, unit, elapsed))
 
@@ -146,11 +148,14 @@ def _bar() -> RichProgress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[pace]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[pace]}", markup=False),
+        console=Console(file=unguarded(sys.stderr)),
+        # Else what is printed meanwhile would be read for colours, past the screen.
+        redirect_stdout=False,
+        redirect_stderr=False,
     )
 
 

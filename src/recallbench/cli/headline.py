@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from recallbench.cli.columns import columns
-from recallbench.cli.screen import printable
+from recallbench.escaping.terminal import visible
 from recallbench.results.cells import figure, interval, saturation, system
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.reproduction import LABEL, PAGE_NAME, ReproductionRecord
@@ -46,14 +46,14 @@ def headline(metrics: Metrics, folder: Path) -> str:
         f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
     ]
     lines.append(f"report: {(folder / 'report.md').absolute()}")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def tell_failures(failures: Failures) -> bool:
     """Name on stderr each question that the store failed on, and why; whether there is none."""
     for told, found in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
         for question, error in found.items():
-            print(f"recallbench: question {question} {told}: {printable(error.brief)}", file=sys.stderr)
+            print(f"recallbench: question {visible(question)} {told}: {error.brief}", file=sys.stderr)
     return not failures.reasons and not failures.untimed
 
 
@@ -64,4 +64,4 @@ def reproduction(record: ReproductionRecord, folder: Path) -> str:
     lines = [f"{record.name}: {LABEL}", *columns(rows)]
     lines += [f"not comparable with the published figure: {one}" for one in record.obstacles]
     lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))

@@ -39,6 +39,7 @@ from recallbench.cli import (
     versions,
 )
 from recallbench.cli.parsing import Program
+from recallbench.cli.screen import guard
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load
 
@@ -110,6 +111,7 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             # A terminal that can't show a character is told of it by its number.
             stream.reconfigure(errors="backslashreplace")
+    guard()
     _end_on_signals()
     try:
         code = _run(arguments)

@@ -1,13 +1,38 @@
-"""Text of files that nobody vouches for, made safe to print: no line of it can pass for one of the program's own."""
+"""What this program prints, on its way to a terminal or a log: nothing hidden passes, should a place forget it."""
 
 from __future__ import annotations
 
+import sys
+from typing import TextIO
 
-def printable(text: str) -> str:
-    """The text in one line, every control character written out (`\\x1b`, `\\n`)."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )
+from recallbench.escaping.terminal import hidden, visible
+
+
+class Screen:
+    """A stream that writes out what can't be seen; line breaks and tabs stay, since they are the program's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        if hidden(text):
+            text = "".join(one if one in "\n\t" else visible(one) for one in text)
+        self.stream.write(text)
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.stream, name)
+
+
+def guard() -> None:
+    """Let everything printed from now on pass through a screen."""
+    sys.stdout, sys.stderr = (one if isinstance(one, Screen) else Screen(one) for one in (sys.stdout, sys.stderr))
+
+
+def unguarded(stream: TextIO) -> TextIO:
+    """The stream itself, for what draws with control characters of its own."""
+    return stream.stream if isinstance(stream, Screen) else stream

@@ -21,11 +21,6 @@ NOT_STATED = "not stated"
 """In place of a value that only the other one states."""
 
 
-def printable(text: str) -> str:
-    """A text from a file that nobody vouches for, as a terminal may show it: on one line, nothing hidden in it."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
-
-
 class DifferencePart(_Part):
     """One measure on the same questions twice, second minus first."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from recallbench.escaping.terminal import visible
 from recallbench.results.cells import figure, table
 from recallbench.results.comparison import (
     DIFFERENCE_HEADER,
@@ -16,7 +17,6 @@ from recallbench.results.comparison import (
     SidePart,
     UnlikePart,
     difference_cells,
-    printable,
     signed,
     signed_range,
 )
@@ -54,8 +54,8 @@ def verdict(found: Comparison) -> list[str]:
     told = []
     if found.identical:
         told.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
-    told += [f"warning: {printable(one)}" for one in found.warnings]
-    told += [f"note: {printable(one)}" for one in found.notes]
+    told += [f"warning: {visible(one)}" for one in found.warnings]
+    told += [f"note: {visible(one)}" for one in found.notes]
     told += [f"{one.outcome}: {one.condition}: {one.reason}" for one in found.conditions]
     told += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in found.regressions]
     return told
@@ -73,7 +73,7 @@ def kind_rows(found: Comparison) -> list[list[str]]:
     def told(kind: str, one: MeasuredPart) -> list[str]:
         values = (figure(one.first), figure(one.second), signed(one.difference))
         return [
-            printable(kind), str(one.n), one.measure, *values, signed_range(one.low, one.high),
+            visible(kind), str(one.n), one.measure, *values, signed_range(one.low, one.high),
             f"{one.wins}/{one.ties}/{one.losses}",
         ]  # fmt: skip
 
@@ -113,18 +113,18 @@ def changed_title(one: ChangedPart) -> str:
         f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in one.values.items()
         if before != after
     ]  # fmt: skip
-    return printable(f"{one.question_id}{f' ({one.kind})' if one.kind else ''}: {', '.join(moved)}")
+    return visible(f"{one.question_id}{f' ({one.kind})' if one.kind else ''}: {', '.join(moved)}")
 
 
 def texts(one: ChangedPart) -> Iterator[str]:
     """The question, its gold, and what each put first where that is none; nothing where no text is known."""
     if one.question:
-        yield f"question: {printable(' '.join(one.question.split()))}"
+        yield f"question: {visible(' '.join(one.question.split()))}"
     known = {hit.id: hit.text for hit in (*one.first, *one.second) if hit.text}
     best = [hits[0].id for hits in (one.first, one.second) if hits and not hits[0].gold]
     for id in dict.fromkeys([*one.gold, *best]):
         if text := " ".join(known.get(id, "").split()):
-            yield printable(f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
+            yield visible(f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
 
 
 def markdown(found: Comparison) -> str:
@@ -163,4 +163,4 @@ def _side(side: SidePart) -> str:
 
 
 def _hit(hit: HitPart | None) -> str:
-    return "–" if hit is None else printable(f"{hit.id}{' *' if hit.gold else ''}")
+    return "–" if hit is None else visible(f"{hit.id}{' *' if hit.gold else ''}")

@@ -23,7 +23,7 @@ class NotCitable(RecallBenchError):
 
     def __init__(self, folder: Path, reasons: Sequence[str], remedy: str) -> None:
         super().__init__(
-            f"{folder} can't be cited", expected="a result that may be", found="\n    ".join(reasons), remedy=remedy
+            f"{folder} can't be cited", expected="a result that may be", found="\n".join(reasons), remedy=remedy
         )
         self.reasons = tuple(reasons)
 

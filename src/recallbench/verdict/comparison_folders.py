@@ -8,11 +8,12 @@ from pathlib import Path
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
+from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load
 from recallbench.reading import lines, parsed, state
 from recallbench.results import manifest
 from recallbench.results.cells import system
-from recallbench.results.comparison import SidePart, printable
+from recallbench.results.comparison import SidePart
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rankings import read
@@ -48,10 +49,10 @@ def folder_side(folder: Path) -> tuple[Side, Metrics]:
         raise _moved(folder)
     part = SidePart(
         name=str(folder),
-        store=printable(system(metrics)),
-        version=printable(metrics.store.version),
-        embedder=printable(embedder_name(metrics)),
-        verdict=printable(metrics.verdict.text),
+        store=visible(system(metrics)),
+        version=visible(metrics.store.version),
+        embedder=visible(embedder_name(metrics)),
+        verdict=visible(metrics.verdict.text),
         canonical=metrics.verdict.canonical,
         content_sha256=manifest.content_sha256(_hashes(folder)),
     )

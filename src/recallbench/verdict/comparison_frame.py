@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from recallbench.errors import UsageError
-from recallbench.results.comparison import NOT_STATED, UnlikePart, printable
+from recallbench.escaping.terminal import visible
+from recallbench.results.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
 
 ALLOWABLE = ("embedder", "store")
@@ -82,7 +83,7 @@ def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
 
     for (kind, what, one), (_, _, other) in zip(told(first), told(second), strict=False):
         if one != other:
-            yield kind, UnlikePart(what=what, first=printable(one), second=printable(other))
+            yield kind, UnlikePart(what=what, first=visible(one), second=visible(other))
 
 
 def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
@@ -92,7 +93,7 @@ def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         for name in sorted({*one, *other}, key=list({**one, **other}).index):
             if one.get(name) != other.get(name):
                 here, there = (side.get(name, NOT_STATED) or "none" for side in (one, other))
-                yield kind, UnlikePart(what=printable(name), first=printable(here), second=printable(there))
+                yield kind, UnlikePart(what=visible(name), first=visible(here), second=visible(there))
 
     def embedder(metrics: Metrics) -> dict[str, str]:
         fields = metrics.embedder.fingerprint if metrics.embedder else {}

@@ -11,9 +11,10 @@ import numpy as np
 
 from recallbench import __version__
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.results import drift as parts
 from recallbench.results.cells import system
-from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields, printable
+from recallbench.results.comparison import LEVEL, MeasuredPart, difference_fields
 from recallbench.results.dated import in_order
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
@@ -72,8 +73,8 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
         schema_version="1",
         recallbench_version=__version__,
         measure=str(measure),
-        corpus=printable(kept[-1].metrics.corpus.name),
-        system=printable(f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}"),
+        corpus=visible(kept[-1].metrics.corpus.name),
+        system=visible(f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}"),
         nights=found,
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
         trend=moved,
@@ -139,7 +140,7 @@ def _reason(one: _Night, other: _Night) -> str:
     except UsageError as error:
         return f"{error.problem.rpartition(': ')[2]}: {error.found}"
     here, there = system(one.metrics), system(other.metrics)
-    return "" if here == there else printable(f"another system: {here} against {there}")
+    return "" if here == there else visible(f"another system: {here} against {there}")
 
 
 def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:

@@ -11,9 +11,10 @@ import numpy as np
 
 from recallbench import __version__
 from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.reading import lines
 from recallbench.results import manifest
-from recallbench.results.comparison import MeasuredPart, difference_fields, printable
+from recallbench.results.comparison import MeasuredPart, difference_fields
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rows import NAME as ROWS
@@ -58,7 +59,7 @@ class Sound:
                 # Of every kind those count that have something to find: abstention has nothing.
                 found = dict.fromkeys(one for one, gold in zip(values, self.side.gold, strict=True) if gold)
                 for one in found if name == EVERY else [name]:
-                    yield printable(f"{what} {one}"), there == one, demands
+                    yield visible(f"{what} {one}"), there == one, demands
 
 
 def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:

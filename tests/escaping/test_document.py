@@ -1,0 +1,22 @@
+"""JSON says the same, without a character that can't be seen."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallbench.escaping.document import json_text, plain
+from recallbench.escaping.terminal import hidden
+
+
+@given(st.dictionaries(st.text(), st.lists(st.text() | st.floats(allow_nan=False, allow_infinity=False))))
+def test_json_is_the_same_document_and_hides_nothing(document: object) -> None:
+    for indent in (None, 1):
+        told = json_text(document, indent)
+
+        assert json.loads(told) == document
+        assert not hidden(told.replace("\n", ""))
+
+
+def test_what_can_be_seen_is_left() -> None:
+    assert plain('{"é": "\x9b\u202e\U000e0041"}') == '{"é": "\\u009b\\u202e\\udb40\\udc41"}'

@@ -1,0 +1,40 @@
+"""Nothing hidden reaches a terminal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallbench.escaping.terminal import hidden, visible, visible_lines
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("plain, café, 日本語\u3000と\xa0x ✅ ⚠\ufe0f", "plain, café, 日本語\u3000と\xa0x ✅ ⚠\ufe0f"),
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("a\nverdict: VERIFIED\r\t", r"a\nverdict: VERIFIED\r\t"),
+        ("\x9b2J\x7f", r"\x9b2J\x7f"),
+        ("\u202egnp\u2066\u200b\ufeff", r"\u202egnp\u2066\u200b\ufeff"),
+        ("\u2028\u2029\x85", r"\u2028\u2029\x85"),
+        ("\u3164\u034f", r"\u3164\u034f"),
+        ("\U000e0041\ud800", r"\U000e0041\ud800"),
+        ("[red]bold[/red]", "[red]bold[/red]"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out_and_the_rest_left(text: str, told: str) -> None:
+    assert visible(text) == told
+    assert hidden(text) == (text != told)
+
+
+def test_lines_of_a_block_stay_lines() -> None:
+    assert visible_lines("a\x1b\n\tb") == "a\\x1b\n\\tb"
+
+
+@given(st.text(st.characters()))
+def test_nothing_hidden_is_left_and_nothing_seen_is_changed(text: str) -> None:
+    told = visible(text)
+
+    assert not hidden(told)
+    assert len(told.splitlines()) <= 1
+    assert told.encode() is not None
+    assert hidden(text) == (told != text)
