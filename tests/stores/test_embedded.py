@@ -17,11 +17,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from commandline import environment
+from commandline import environment, recallbench
 from recallbench.errors import Blocked
 from recallbench.stores.binaries import Install, find_install, readable_by
 from recallbench.stores.embedded import EmbeddedServer
-from recallbench.stores.folders import LONGEST_SOCKET, PREFIX, Folder, birth, end, open_to, places, sweep
+from recallbench.stores.folders import DATA, LONGEST_SOCKET, PREFIX, Folder, open_to, places, sweep
+from recallbench.stores.processes import birth, children, end
+from recallbench.stores.shared_memory import segments
 
 SERVE = """
 from recallbench.stores.embedded import EmbeddedServer
@@ -315,6 +317,77 @@ def test_after_a_kill_the_next_start_cleans_up(run_python) -> None:
         assert birth(int(other)) != ""
 
 
+def test_a_killed_tree_of_processes_leaves_nothing_behind_the_next_run(run_python, tmp_path: Path) -> None:
+    run = run_python(SERVE)
+    folder, server = run.stdout.readline().split()
+    family = [int(server), *children(int(server))]
+    assert len(family) > 3
+    key, memory = map(int, (Path(folder) / DATA / "postmaster.pid").read_text().splitlines()[6].split())
+    run.kill()
+    for pid in family:
+        os.kill(pid, signal.SIGKILL)
+    run.wait()
+    assert (key, memory) in {(one.key, one.id) for one in segments()}
+    # Any run will do, of a store that needs no server too.
+    recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "result", cwd=tmp_path)
+    assert not Path(folder).exists()
+    assert memory not in {one.id for one in segments()}
+
+
+REMOVAL = """
+import os, signal, sys
+from recallbench.stores.embedded import EmbeddedServer
+server = EmbeddedServer()
+server.dsn
+print(server.folder, flush=True)
+removed, real = 0, os.unlink
+def unlink(*given, **named):
+    global removed
+    removed += 1
+    if removed == 300:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(*given, **named)
+os.unlink = unlink
+server.stop()
+"""
+
+
+def test_killed_while_it_removes_its_folder(run_python) -> None:
+    run = run_python(REMOVAL)
+    folder = Path(run.stdout.readline().strip())
+    assert run.wait(60) == -signal.SIGKILL
+    assert sum(path.is_file() for path in folder.rglob("*")) > 300
+    assert sweep([folder.parent]) == [folder]
+
+
+@pytest.mark.parametrize("program", ["initdb", "postgres"])
+def test_killed_before_it_knew_its_server(run_python, program: str) -> None:
+    # The number of the process was not written down yet, and it goes on.
+    started = f"""
+import os, signal, subprocess
+from recallbench.stores.embedded import EmbeddedServer
+class Popen(subprocess.Popen):
+    def __init__(self, command, **named):
+        super().__init__(command, **named)
+        if command[0].endswith("/{program}"):
+            os.kill(os.getpid(), signal.SIGKILL)
+subprocess.Popen = Popen
+server = EmbeddedServer()
+server.begin()
+while not server.folder:
+    pass
+print(server.folder, flush=True)
+server.dsn
+"""
+    run = run_python(started)
+    folder = Path(run.stdout.readline().strip())
+    assert run.wait(60) == -signal.SIGKILL
+    assert sweep([folder.parent]) == [folder]
+    time.sleep(0.1)
+    assert not folder.exists()
+    assert [one for one in Path("/proc").glob("[0-9]*") if str(folder) in _command(one)] == []
+
+
 def test_only_a_dead_owners_folder_of_ours_is_swept(
     tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,18 +403,14 @@ def test_only_a_dead_owners_folder_of_ours_is_swept(
     (tmp_path / "other").mkdir()
     half = tmp_path / f"{PREFIX}half"
     half.mkdir()
-    old = tmp_path / f"{PREFIX}old"
-    old.mkdir()
-    os.utime(old, (time.time() - 7200, time.time() - 7200))
     try:
-        assert sweep([tmp_path, living.path.parent]) == [old]
+        assert sweep([tmp_path, living.path.parent]) == [half]
         assert living.path.exists()
         assert {path.name for path in tmp_path.iterdir()} == {
             lookalike.name,
             unreadable.name,
             f"{PREFIX}link",
             "other",
-            half.name,
         }
     finally:
         living.remove()

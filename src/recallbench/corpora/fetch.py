@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from recallbench.corpora.location import DATA_DIR, data_folder, locate
 from recallbench.corpora.sources import SOURCES
@@ -13,6 +12,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import CorpusRules
+from recallbench.scratch import scratch
 
 
 def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
@@ -34,8 +34,8 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Beside its place, so that the last step is a rename within one file system.
-        with TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
-            body = SOURCES[rules.name](rules, Path(scratch), environ, progress)
+        with scratch(target.parent) as room:
+            body = SOURCES[rules.name](rules, room, environ, progress)
             if (found := sha256_of(body)) != rules.sha256:
                 again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
                 raise _wrong(rules, f"the downloaded {rules.file}", found, again)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from recallbench.corpora.location import data_folder
 from recallbench.corpora.records import Published
 from recallbench.errors import InputError
 from recallbench.reading import document
+from recallbench.scratch import replacing
 
 NAME = "hub.json"
 _FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)")
@@ -66,9 +66,8 @@ def keep(folder: Path, record: Published) -> None:
         },
         indent=1,
     )
-    scratch = folder / f".{NAME}"
-    scratch.write_text(f"{text}\n", encoding="utf-8")
-    os.replace(scratch, folder / NAME)
+    with replacing(folder / NAME) as made:
+        made.write_text(f"{text}\n", encoding="utf-8")
 
 
 def held(record: Published | None, folder: Path, name: str, sha256: str) -> str:

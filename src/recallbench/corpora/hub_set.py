@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from recallbench import hub
 from recallbench.corpora.hub_record import keep, published, sets_folder
@@ -21,6 +20,7 @@ from recallbench.corpora.records import Published
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
+from recallbench.scratch import scratch
 
 PREFIX = "hub:"
 DEFAULT_SPLIT = "test"
@@ -121,15 +121,15 @@ def obtain_set(
     record = known
     try:
         sets_folder(environ).mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".fetch-", dir=sets_folder(environ)) as scratch:
+        with scratch(sets_folder(environ)) as room:
             for name in needed:
                 if name not in record.files or not (folder / name).is_file():
-                    record = _fetched(wanted, name, Path(scratch), record, pinned, environ, progress)
+                    record = _fetched(wanted, name, room, record, pinned, environ, progress)
             _hold(record, pinned)
             record = replace(record, pinned=record.pinned.union(pinned))
             (folder / JUDGEMENTS).mkdir(parents=True, exist_ok=True)
             for name in needed:
-                if (body := Path(scratch) / name).is_file():
+                if (body := room / name).is_file():
                     os.replace(body, folder / name)
             if record != known:
                 keep(folder, record)
@@ -146,19 +146,19 @@ def obtain_set(
 def _fetched(
     wanted: HubSet,
     name: str,
-    scratch: Path,
+    room: Path,
     record: Published,
     pinned: Mapping[str, str],
     environ: Mapping[str, str],
     progress: Progress,
 ) -> Published:
-    """The file in the scratch folder under its own name, and the record with it."""
+    """The file in the folder for unfinished work under its own name, and the record with it."""
     cached, remote = _downloaded(wanted, name, environ, progress)
     found = {remote: sha256_of(cached)}
     # The hub names the large ones by their sha256.
     own = cached.resolve().name
     promised = {**({remote: own} if _SHA256.fullmatch(own) else {}), **record.files, **pinned}
-    target = scratch / name
+    target = room / name
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with (gzip.open if remote.endswith(".gz") else open)(cached, "rb") as body, target.open("wb") as plain:

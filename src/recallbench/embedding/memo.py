@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from recallbench.errors import RecallBenchError
+from recallbench.scratch import replacing
 
 
 class Memo:
@@ -22,7 +22,7 @@ class Memo:
         """The fact kept for exactly this key; an unreadable one counts as none."""
         try:
             kept = json.loads(self._path(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         fact = kept.get("fact") if isinstance(kept, dict) and kept.get("key") == dict(key) else None
         return fact if isinstance(fact, dict) else None
@@ -30,11 +30,10 @@ class Memo:
     def keep(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
         """Keep the fact; a later one replaces it."""
         path = self._path(key)
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
-            draft.replace(path)
+            with replacing(path) as made:
+                made.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise RecallBenchError(
                 f"can't write {path}",

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +43,7 @@ from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.paired import holm, paired_columns
+from recallbench.scratch import replacing
 from recallbench.verdict.comparison_rule import Condition, decide, exit_code
 
 if TYPE_CHECKING:
@@ -116,9 +116,8 @@ def write(baseline: Baseline, path: Path) -> bool:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
-    made.write_text(text, encoding="utf-8", newline="\n")
-    made.replace(path)
+    with replacing(path) as made:
+        made.write_text(text, encoding="utf-8", newline="\n")
     return True
 
 

@@ -15,14 +15,14 @@ from recallbench.progress import Silent
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
+from recallbench.scratch import scratch
 
 
 def dry_run(options: Options) -> bool:
     """Rehearse on a miniature in a temporary folder, print the readiness table; True when everything is ready."""
     if options.reproduce is not None:
         find_reproduction(options.reproduce, options.corpus)
-    with tempfile.TemporaryDirectory(prefix="recallbench-dry-") as scratch:
-        place = Path(scratch)
+    with scratch(Path(tempfile.gettempdir())) as place:
         write_miniature(options.corpus, place / "miniature")
         rehearsal = replace(
             options,

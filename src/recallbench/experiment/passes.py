@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from recallbench.results.rows import NAME as RETRIEVALS
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scratch import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,9 @@ def cold(outcome: Outcome, measures: Sequence[Measure]) -> Pass:
 
 def put(path: Path, text: str) -> None:
     """Write a file that is whole or absent."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        partial.replace(path)
+        with replacing(path) as made:
+            made.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(
             f"{path} can't be written",
@@ -63,5 +62,3 @@ def put(path: Path, text: str) -> None:
             found=error.strerror or str(error),
             remedy="free some room; the runs that were made are whole",
         ) from None
-    finally:
-        partial.unlink(missing_ok=True)

@@ -30,6 +30,7 @@ from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
+from recallbench.stores import folders
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import judged
@@ -69,6 +70,8 @@ def _run(
     options: Options, rules: Rules, registered: CorpusRules, choice: Choice, today: date, progress: Progress
 ) -> Outcome:
     started = datetime.now(UTC)
+    # Whatever this run needs: a server that outlived its run would go on for ever.
+    folders.sweep()
     folder = result_folder(options, choice.store, today)
     corpus = corpus_of(options, rules, progress)
     ready, detail, remedy = store_status(choice.address, dsn_of(options), options.environ)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
+from recallbench.scratch import scratch
 
 BLOCKED = "BLOCKED.md"
 
@@ -52,13 +50,14 @@ def explicit_folder(folder: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse early what could not be written in the end."""
+    """Refuse early what could not be written in the end; what runs that were killed left there is removed."""
     parent = folder.parent
     while not parent.exists():
         parent = parent.parent
     try:
         # Trying is the only sure way: permission bits say nothing of read-only file systems, nor to root.
-        Path(tempfile.mkdtemp(prefix=".recallbench-", dir=parent)).rmdir()
+        with scratch(parent):
+            pass
     except OSError as error:
         raise _unwritable(folder, f"{parent}: {error.strerror}") from error
 
@@ -77,29 +76,25 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
 
     Should another run have taken the name meanwhile, an explicit one is refused, and a default one gets a number.
     """
-    staging = Staging(folder.parent / f".{folder.name}.partial-{os.getpid()}", folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        staging.place.mkdir()
+        with scratch(folder.parent) as room:
+            staging = Staging(room / "result", folder)
+            staging.place.mkdir()
+            yield staging
+            while True:
+                if staging.folder.exists():
+                    if explicit:
+                        raise _taken(folder)
+                    staging.folder = free_folder(folder.parent, folder.name)
+                try:
+                    staging.place.rename(staging.folder)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                        raise
     except OSError as error:
         raise _unwritable(folder, str(error)) from error
-    try:
-        yield staging
-        while True:
-            if staging.folder.exists():
-                if explicit:
-                    raise _taken(folder)
-                staging.folder = free_folder(folder.parent, folder.name)
-            try:
-                staging.place.rename(staging.folder)
-                break
-            except OSError as error:
-                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                    raise
-    except OSError as error:
-        raise _unwritable(folder, str(error)) from error
-    finally:
-        shutil.rmtree(staging.place, ignore_errors=True)
 
 
 def _taken(folder: Path) -> UsageError:

@@ -15,7 +15,8 @@ from typing import Any
 
 from recallbench.errors import Blocked
 from recallbench.stores.binaries import REMEDY, Install, find_install, readable_by
-from recallbench.stores.folders import Folder, birth, end, sweep
+from recallbench.stores.folders import DATA, Folder, sweep
+from recallbench.stores.processes import birth, end
 
 USER = "recallbench"
 SERVICE_USER = "nobody"
@@ -127,11 +128,11 @@ class EmbeddedServer:
         folder = self._parts["folder"] = Folder(uid, gid)
         if uid != os.geteuid() and not all(readable_by(path, uid, gid) for path in install.needed):
             install = install.copied_to(folder.path / "install")
-        _initialise(install, folder.run, uid, gid, self._password)
+        _initialise(install, folder, uid, gid, self._password)
         port = _free_port() if self._password else 5432
         options = dict(SETTINGS, listen_addresses="127.0.0.1" if self._password else "", port=str(port))
         options["unix_socket_directories"] = str(folder.run)
-        command = [str(install.bin / "postgres"), "-D", str(folder.run / "data")]
+        command = [str(install.bin / "postgres"), "-D", str(folder.path / DATA)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
         with (folder.run / "log").open("wb") as log:
@@ -163,10 +164,10 @@ def _as_user(uid: int, gid: int, folder: Path) -> dict[str, Any]:
     return common if uid == os.geteuid() else common | {"user": uid, "group": gid, "extra_groups": []}
 
 
-def _initialise(install: Install, folder: Path, uid: int, gid: int, password: str | None) -> None:
-    command = [str(install.bin / "initdb"), "-D", str(folder / "data"), "-U", USER, "-E", "UTF8", "--no-sync"]
+def _initialise(install: Install, folder: Folder, uid: int, gid: int, password: str | None) -> None:
+    command = [str(install.bin / "initdb"), "-D", str(folder.path / DATA), "-U", USER, "-E", "UTF8", "--no-sync"]
     command += ["--no-instructions", "--wal-segsize=1", "-L", str(install.share)]
-    secret = folder / "password"
+    secret = folder.run / "password"
     if password:
         with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(password + "\n")
@@ -177,12 +178,18 @@ def _initialise(install: Install, folder: Path, uid: int, gid: int, password: st
     told = ""
     # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
     for locale in (["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]):
-        done = subprocess.run(command + locale, capture_output=True, check=False, **_as_user(uid, gid, folder))
-        if done.returncode == 0:
+        process = subprocess.Popen(
+            command + locale, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **_as_user(uid, gid, folder.run)
+        )
+        folder.record(process.pid)
+        _, errors = process.communicate()
+        if process.returncode == 0:
             secret.unlink(missing_ok=True)
             return
-        told = told or done.stderr.decode(errors="replace").strip()[-600:]
-    raise Blocked("the embedded Postgres could not make its database folder", found=told, remedy=_remedy(told, folder))
+        told = told or errors.decode(errors="replace").strip()[-600:]
+    raise Blocked(
+        "the embedded Postgres could not make its database folder", found=told, remedy=_remedy(told, folder.run)
+    )
 
 
 def _remedy(told: str, folder: Path) -> str:

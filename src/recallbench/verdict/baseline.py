@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -21,6 +20,8 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
             found="one folder named as both",
             remedy="name another baseline",
         )
+    aside = place.with_name(f".{place.name}.before")
+    _restore(place, aside)
     if not place.exists():
         _copy(result, place)
         return "stored"
@@ -34,22 +35,30 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
             found=f"content {before[:12]}",
             remedy="look at `recallbench compare` of both, then `recallbench gate --update --replace`",
         )
-    # The old one is put aside, not deleted, until the new one stands.
-    aside = place.with_name(f".{place.name}.before-{os.getpid()}")
-    place.rename(aside)
     try:
-        _copy(result, place)
-    except BaseException:
-        aside.rename(place)
-        raise
-    shutil.rmtree(aside)
+        _copy(result, place, aside)
+    finally:
+        _restore(place, aside)
     return "replaced"
 
 
-def _copy(result: Path, place: Path) -> None:
+def _copy(result: Path, place: Path, aside: Path | None = None) -> None:
+    """Put a copy of the result into its place; what is there goes aside in the moment in which the copy is whole."""
     with staged(place) as made:
         for path in sorted(result.iterdir()):
             shutil.copyfile(path, made.place / path.name)
+        if aside is not None:
+            place.rename(aside)
+
+
+def _restore(place: Path, aside: Path) -> None:
+    """Put a baseline that is aside, perhaps by a run that was killed, back where none stands; else remove it."""
+    if not (aside / manifest.NAME).is_file():
+        return
+    if place.exists():
+        shutil.rmtree(aside)
+    else:
+        aside.rename(place)
 
 
 def _same_place(one: Path, other: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -14,6 +13,7 @@ from recallbench.protocol.history import Entry, Record, appended
 from recallbench.results.cells import figure, table
 from recallbench.results.manifest import differences
 from recallbench.results.stated import Stated, stated
+from recallbench.scratch import replacing
 from recallbench.verdict.movement import Movement, movements
 from recallbench.verdict.publication import read
 
@@ -76,27 +76,21 @@ def add(file: Path, new: Entry) -> None:
     before = read(real) if real.exists() else ""
     made = appended(before, new)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
+        with replacing(real) as draft:
+            with draft.open("w", encoding="utf-8", newline="\n") as written:
+                written.write(made)
+                written.flush()
+                os.fsync(written.fileno())
+            if real.exists():
+                draft.chmod(real.stat().st_mode & 0o777)
+                if read(real) != before:
+                    raise InputError(
+                        f"{file} changed meanwhile", expected="a file that nobody else writes", remedy="run it again"
+                    )
+            else:
+                draft.chmod(0o644)
     except OSError as error:
         raise _unwritable(file, error) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as written:
-            written.write(made)
-            written.flush()
-            os.fsync(written.fileno())
-        if real.exists():
-            os.chmod(name, real.stat().st_mode & 0o777)
-            if read(real) != before:
-                raise InputError(
-                    f"{file} changed meanwhile", expected="a file that nobody else writes", remedy="run it again"
-                )
-        else:
-            os.chmod(name, 0o644)
-        os.replace(name, real)
-    except OSError as error:
-        raise _unwritable(file, error) from None
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _sound(folder: Path) -> Stated:

@@ -1,0 +1,109 @@
+"""Processes that this program started, told from later ones that got their number."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+PATIENCE = 3.0
+"""Seconds that a server has to end in good order, and as many again to end at once, before it is killed."""
+
+PROGRAMS = frozenset({"postgres", "initdb"})
+
+
+def birth(pid: int) -> str:
+    """When a process began, in whatever words this system has; empty when there is no such process."""
+    if Path("/proc/self/stat").exists():
+        fields = _fields(pid)
+        return fields[19] if fields else ""
+    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return told.stdout.strip()
+
+
+def end(pid: int, born: str, patience: float = PATIENCE) -> None:
+    """Stop the server that began as `born` and whatever it started; another process with that number is left alone.
+
+    A server that was stopped by a signal goes on to hear of it, and is killed where that does not help.
+    """
+    if not born or birth(pid) != born:
+        return
+    family = {pid: born, **children(pid)}
+    for order in (signal.SIGINT, signal.SIGQUIT):
+        _send(order, {pid: born})
+        _send(signal.SIGCONT, family)
+        if _ended(family, patience):
+            return
+    kill({**family, **children(pid)})
+
+
+def kill(family: Mapping[int, str]) -> None:
+    """End these processes, each by its number and birth, without a word, and wait until they are gone."""
+    _send(signal.SIGKILL, family)
+    _ended(family, PATIENCE)
+
+
+def children(pid: int) -> dict[int, str]:
+    """The births of the processes that this one started and that still run."""
+    return {one: birth(one) for one, parent in _parents() if parent == pid}
+
+
+def servers_in(folder: Path) -> dict[int, str]:
+    """The births of the Postgres processes at work in this folder, as far as the system and our rights show them."""
+    found = {}
+    for one, _ in _parents():
+        try:
+            place, program = (os.readlink(f"/proc/{one}/{what}") for what in ("cwd", "exe"))
+        except OSError:
+            continue
+        # By the program too: whoever looks around in there with a shell is no server.
+        if Path(place).is_relative_to(folder) and Path(program.removesuffix(" (deleted)")).name in PROGRAMS:
+            found[one] = birth(one)
+    return found
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    if Path("/proc/self/stat").exists():
+        for name in os.listdir("/proc"):
+            if name.isdigit() and (fields := _fields(int(name))):
+                yield int(name), int(fields[1])
+        return
+    told = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False)
+    for line in told.stdout.splitlines():
+        one, parent = line.split()
+        yield int(one), int(parent)
+
+
+def _send(order: signal.Signals, family: Mapping[int, str]) -> None:
+    for pid, born in family.items():
+        if born and birth(pid) == born:
+            # Gone meanwhile, or of another user who got the number.
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, order)
+
+
+def _ended(family: Mapping[int, str], patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while any(born and birth(pid) == born and not _is_zombie(pid) for pid, born in family.items()):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _is_zombie(pid: int) -> bool:
+    fields = _fields(pid)
+    return bool(fields) and fields[0] in "ZX"
+
+
+def _fields(pid: int) -> list[str]:
+    """What Linux tells of a process, from its state on; nothing where there is none."""
+    try:
+        # The command's name before it stands in brackets and may hold anything.
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []

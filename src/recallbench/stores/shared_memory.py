@@ -1,0 +1,63 @@
+"""The piece of System V memory by which a Postgres guards its folder: it outlives one that is killed."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE = Path("/proc/sysvipc/shm")
+"""Where Linux lists them; on a system without it nothing is removed."""
+_REMOVE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of memory, as the system lists it."""
+
+    key: int
+    id: int
+    creator: int
+    """The process that made it."""
+    attached: int
+    """How many processes have it."""
+    user: int
+
+
+def segments() -> list[Segment]:
+    """All that there are on this machine."""
+    try:
+        rows = [line.split() for line in TABLE.read_text().splitlines()[1:]]
+    except OSError:
+        return []
+    return [Segment(int(row[0]), int(row[1]), int(row[4]), int(row[6]), int(row[7])) for row in rows]
+
+
+def left_by_server(data: Path, pid: int) -> list[Segment]:
+    """What the server of this data folder left, none of whose processes lives; `pid` was its number, 0 if unknown."""
+    try:
+        state = data.stat()
+    except OSError:
+        return []
+    try:
+        # The seventh line of the file that a server keeps of itself: key and id.
+        noted = tuple(map(int, (data / "postmaster.pid").read_text(errors="replace").splitlines()[6].split()))
+    except (OSError, IndexError, ValueError):
+        noted = ()
+    return [
+        one
+        for one in segments()
+        if one.user == state.st_uid
+        and not one.attached
+        # Postgres takes the folder's number for the key; killed before it noted it, the creator tells whose it is.
+        and ((one.key, one.id) == noted or (one.creator == pid and one.key & 0xFFFFFFFF == state.st_ino & 0xFFFFFFFF))
+    ]
+
+
+def free_left_by_server(data: Path, pid: int) -> None:
+    """Give the memory of a dead server back to the system."""
+    found = left_by_server(data, pid)
+    if found:
+        library = ctypes.CDLL(None, use_errno=True)
+        for one in found:
+            library.shmctl(one.id, _REMOVE, None)

@@ -1,0 +1,138 @@
+"""Unfinished work: a process killed at any step leaves nothing that the next one does not sweep."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recallbench.results.folder import staged
+from recallbench.scratch import MARKER, OWNER, PREFIX, Scratch, replacing, scratch, sweep
+
+STEPS = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir", "os.listdir", "fcntl.flock")
+
+
+def killed_at(step: int, work: Callable[[], None]) -> bool:
+    """Whether a process of its own, doing this, was killed right before that step on disk; else it came to its end."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def count(event: str, _: tuple[object, ...]) -> None:
+            nonlocal left
+            if event in STEPS:
+                left -= 1
+                if left < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        try:
+            work()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def write_result(place: Path) -> None:
+    with staged(place / "result") as made:
+        for name in ("metrics.json", "report.md"):
+            (made.place / name).write_text(name)
+
+
+def write_file(place: Path) -> None:
+    with replacing(place / "baseline.json") as made:
+        made.write_text("new")
+
+
+@pytest.mark.parametrize(
+    ("work", "whole"),
+    [(write_result, [["result"], []]), (write_file, [["baseline.json"]])],
+)
+def test_whenever_it_is_killed_the_next_one_sweeps(
+    tmp_path: Path, work: Callable[[Path], None], whole: list[list[str]]
+) -> None:
+    steps = 0
+    while True:
+        place = tmp_path / str(steps)
+        place.mkdir()
+        if work is write_file:
+            (place / "baseline.json").write_text("old")
+        killed = killed_at(steps, lambda place=place: work(place))
+        with scratch(place):
+            pass
+        assert sorted(os.listdir(place)) in whole
+        for path in place.glob("result"):
+            assert sorted(os.listdir(path)) == ["metrics.json", "report.md"]
+        for path in place.glob("*.json"):
+            assert path.read_text() in ("old", "new")
+        if not killed:
+            break
+        steps += 1
+    assert steps > 8
+
+
+def test_a_living_owners_folder_stays(tmp_path: Path) -> None:
+    with scratch(tmp_path) as living:
+        (living / "work").write_text("half")
+        assert sweep(tmp_path) == []
+        with scratch(tmp_path) as other:
+            assert {path.name for path in tmp_path.iterdir()} == {living.name, other.name}
+        assert (living / "work").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_ours_stays(tmp_path: Path) -> None:
+    strange = tmp_path / f"{PREFIX}strange"
+    strange.mkdir()
+    (strange / "thesis.txt").write_text("mine")
+    claimed = tmp_path / f"{PREFIX}claimed"
+    claimed.mkdir()
+    (claimed / OWNER).write_text('{"marker": "another program"}\n')
+    deep = tmp_path / f"{PREFIX}deep"
+    deep.mkdir()
+    (deep / OWNER).write_text("[" * 100_000)
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / OWNER).write_text(f'{{"marker": "{MARKER}"}}\n')
+    (tmp_path / f"{PREFIX}link").symlink_to(target)
+    (tmp_path / f"{PREFIX}file").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    assert sweep(tmp_path) == []
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_link_within_is_removed_and_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "thesis.txt").write_text("mine")
+    dead = tmp_path / "place" / f"{PREFIX}dead"
+    dead.mkdir(parents=True)
+    (dead / OWNER).write_text(f'{{"marker": "{MARKER}"}}\n')
+    (dead / "link").symlink_to(kept)
+    assert sweep(tmp_path / "place") == [dead]
+    assert (kept / "thesis.txt").read_text() == "mine"
+
+
+def test_a_folder_taken_away_in_the_making_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, times = fcntl.flock, []
+
+    def meanwhile(file: int, how: int) -> None:
+        if not times:
+            times.append(1)
+            # Another run finds the folder between its coming into being and its lock, and takes it for a dead one's.
+            assert len(sweep(tmp_path)) == 1
+        real(file, how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", meanwhile)
+        room = Scratch(tmp_path)
+    assert room.path.is_dir()
+    assert [path.name for path in room.path.iterdir()] == [OWNER]
+    room.remove()
+    assert list(tmp_path.iterdir()) == []
