@@ -349,7 +349,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--k", "0"), "expected: a whole number, 1 or more"),
+        (("--k", "0"), "expected: a whole number from 1 to 10,000"),
         (("--k", "three"), "--k"),
         (("--ks", "1,0"), "--ks are depths"),
         (("--ks", "1;2"), "--ks are depths"),

@@ -1,27 +1,37 @@
+import math
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from recallbench.errors import InputError, UsageError
-from recallbench.scoring.judgement import judge
+from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_any import RecallAny
+from recallbench.scoring.measures.registry import parse
+
+
+def places(judged: Judged, what: str) -> list[tuple[int, int, float]]:
+    """Question, place and grade of each, in order."""
+    kept = getattr(judged, what)
+    return list(zip(kept.question.tolist(), kept.place.tolist(), kept.grade.tolist(), strict=True))
 
 
 def test_rankings_become_places() -> None:
     judged = judge([[4, 2], [], [0, 1, 2, 3]], [{2}, {0, 1}, {3, 9}], [5, 6, 10], depth=3)
-    assert judged.relevant.tolist() == [[False, True, False], [False, False, False], [False, False, False]]
-    assert judged.grades.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert places(judged, "relevant") == places(judged, "graded") == [(0, 1, 1)]
+    assert judged.first.tolist() == [2, 0, 0]
     assert judged.returned.tolist() == [2, 0, 3]
     assert judged.gold.tolist() == [1, 2, 2]
     assert judged.candidates.tolist() == [5, 6, 10]
-    assert judged.ideal.tolist() == [[1, 0], [1, 1], [1, 1]]
+    assert places(judged, "ideal") == [(0, 0, 1), (1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 1)]
     assert judged.total_grade.tolist() == [1, 2, 2]
     assert len(judged) == 3
 
 
 def test_clarification_6_a_repeated_segment_counts_once_and_moves_the_rest_up() -> None:
     judged = judge([[7, 7, 3, 7, 5]], [{3, 5, 7}], [20], depth=3)
-    assert judged.relevant.tolist() == [[True, True, True]]
+    assert places(judged, "relevant") == [(0, 0, 1), (0, 1, 1), (0, 2, 1)]
     assert judged.returned.tolist() == [3]
     assert judged.found(3).tolist() == [3]
     gold_twice = judge([[3, 3, 3]], [{3, 4}], [20], depth=3)
@@ -37,8 +47,10 @@ def test_gold_named_twice_is_one_segment() -> None:
 def test_a_cut_off_judgement_is_the_judgement_of_the_cut_off_ranking() -> None:
     rankings, gold = [[4, 2, 2, 0, 1], [3], []], [{0, 1}, {3}, {2}]
     cut, direct = judge(rankings, gold, [5, 5, 5], depth=5).at(3), judge(rankings, gold, [5, 5, 5], depth=3)
-    for field in ("depth", "relevant", "grades", "returned", "gold", "candidates", "ideal", "total_grade"):
+    for field in ("depth", "returned", "gold", "candidates", "total_grade", "first"):
         assert np.array_equal(getattr(cut, field), getattr(direct, field)), field
+    for field in ("relevant", "graded", "ideal"):
+        assert places(cut, field) == places(direct, field), field
 
 
 def test_a_mask_selects_questions() -> None:
@@ -52,17 +64,16 @@ def test_a_mask_selects_questions() -> None:
 
 def test_gold_does_not_follow_from_grades() -> None:
     judged = judge([[5, 6, 7]], [{7}], [9], depth=3, grades=[{5: 3.0, 7: 1.0, 8: 2.0}])
-    assert judged.relevant.tolist() == [[False, False, True]]
-    assert judged.grades.tolist() == [[3.0, 0.0, 1.0]]
+    assert places(judged, "relevant") == [(0, 2, 1)]
+    assert places(judged, "graded") == [(0, 0, 3.0), (0, 2, 1.0)]
     assert judged.gold.tolist() == [1]
-    assert judged.ideal.tolist() == [[3.0, 2.0, 1.0]]
+    assert places(judged, "ideal") == [(0, 0, 3.0), (0, 1, 2.0), (0, 2, 1.0)]
     assert judged.total_grade.tolist() == [6.0]
 
 
 def test_a_question_without_grades_among_graded_ones_counts_1_per_gold_segment() -> None:
     judged = judge([[1, 0], [1, 0]], [{0}, {0, 1, 3}], [4, 4], depth=2, grades=[{1: 0.5}, {}])
-    assert judged.grades.tolist() == [[0.5, 0.0], [1.0, 1.0]]
-    assert judged.ideal.tolist() == [[0.5, 0.0], [1.0, 1.0]]
+    assert places(judged, "graded") == places(judged, "ideal") == [(0, 0, 0.5), (1, 0, 1.0), (1, 1, 1.0)]
     assert judged.total_grade.tolist() == [0.5, 3.0]
 
 
@@ -71,12 +82,34 @@ def test_grades_as_gold_are_refused() -> None:
         judge([[0]], [{0: 1.0}], [2], depth=1)
 
 
-def test_many_judged_segments_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rankings, gold = [[3, 1, 2], [0, 2, 4]], [{1, 2, 4}, {0, 1, 4}]
-    whole = judge(rankings, gold, [5, 5], depth=3)
-    monkeypatch.setattr("recallbench.scoring.judgement._CHUNK", 2)
-    parts = judge(rankings, gold, [5, 5], depth=3)
-    assert parts.relevant.tolist() == whole.relevant.tolist() == [[False, True, True], [True, False, True]]
+def test_however_few_places_are_looked_at_together_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings, gold = [[3, 1, 2], [], [0, 2, 0, 4], [1]], [{1, 2, 4}, {0}, {0, 1, 4}, {1}]
+    expected = [(0, 1, 1), (0, 2, 1), (2, 0, 1), (2, 2, 1), (3, 0, 1)]
+    for cells in (1, 2, 4, 8, 1 << 22):
+        monkeypatch.setattr("recallbench.scoring.judgement._CELLS", cells)
+        judged = judge(rankings, gold, [5, 5, 5, 5], depth=4)
+        assert places(judged, "relevant") == expected
+        assert judged.returned.tolist() == [3, 0, 3, 1]
+
+
+def test_a_stray_position_is_told_by_its_question_wherever_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recallbench.scoring.judgement._CELLS", 1)
+    with pytest.raises(InputError, match="index 2 names a segment outside"):
+        judge([[0], [1], [5]], [{0}, {0}, {0}], [3, 3, 3], depth=1)
+
+
+def test_memory_goes_by_what_came_back_and_not_by_the_depth() -> None:
+    """2,000 rankings 10 deep and one of 10,000: dense arrays to depth 10,000 took 260 MB for these alone."""
+    questions, longest = 2000, list(range(10_000))
+    rankings = [longest, *(longest[:10] for _ in range(questions))]
+    gold, sizes = [frozenset({9}) for _ in rankings], [10_000 for _ in rankings]
+    tracemalloc.start()
+    judged = judge(rankings, gold, sizes, depth=10_000)
+    values = [parse(f"{name}@10000").values(judged) for name in ("recall_frac", "precision", "f1", "ndcg", "mrr")]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 80e6
+    assert [one[-1] for one in values] == pytest.approx([1, 1e-4, 2 / 10_001, 1 / math.log2(11), 0.1])
 
 
 @pytest.mark.parametrize(

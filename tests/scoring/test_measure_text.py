@@ -77,3 +77,11 @@ def test_every_measure_documents_itself() -> None:
     docs = [kind.__doc__ or "" for kind in MEASURES.values()]
     assert all(len(doc.splitlines()[0]) > 20 for doc in docs)
     assert len(set(docs)) == len(docs)
+
+
+@pytest.mark.parametrize("text", ["recall_any@10001", "mrr@1000000000", f"precision@{'9' * 5000}(retrieved)"])
+def test_no_measure_is_deeper_than_anyone_reads(text: str) -> None:
+    assert parse("recall_any@10000").k == 10_000
+    with pytest.raises(UsageError, match="needs a depth") as caught:
+        parse(text)
+    assert caught.value.expected == "a whole number from 1 to 10,000"

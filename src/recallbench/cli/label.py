@@ -13,6 +13,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def label(
     scope: Annotated[
         str | None, option("scope", "The scope (or tenant) of queries that name none, where documents have scopes.")
     ] = None,
-    k: Annotated[int, option("k", "How many results are proposed for each query.", min=1)] = 10,
+    k: Annotated[int, option("k", "How many results are proposed for each query.", min=1, max=DEEPEST)] = 10,
     store: Annotated[str, option("store", "The memory that proposes.")] = "bm25",
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,

@@ -10,6 +10,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.corpora.recall_log import RecallLog
@@ -38,7 +39,7 @@ def sample(
     labels: Annotated[
         Path | None, option("labels", "The labelled sample: score the log by it, and draw nothing.")
     ] = None,
-    k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1)] = 10,
+    k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1, max=DEEPEST)] = 10,
     match: settings.Match = "id",
     match_threshold: settings.MatchThreshold = 0.3,
     match_chunk: settings.MatchChunk = None,

@@ -34,7 +34,7 @@ class Wanted:
         cls, k: int, by: str | None, format: Format, ks: str | None, plot: Path | None, *, comparing: bool
     ) -> Wanted:
         """As given on a command line; raises UsageError, saying what would work."""
-        from recallbench.evaluation.judging import depth_of
+        from recallbench.scoring.depth import depth_of
 
         depths = _depths(ks)
         if plot is not None and not depths:
@@ -114,9 +114,11 @@ def _draw(tradeoff: Tradeoff, plot: Path) -> None:
 
 
 def _depths(text: str | None) -> tuple[int, ...]:
+    from recallbench.scoring.depth import depth_in
+
     if text is None:
         return ()
     words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
+    if not all(word.isascii() and word.isdigit() for word in words):
         raise UsageError("--ks are depths", expected="whole numbers with commas, as 1,3,5,10,20", found=text)
-    return tuple(int(word) for word in words)
+    return tuple(depth_in(word, "--ks are depths") for word in words)

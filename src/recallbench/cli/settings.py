@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from recallbench.errors import InputError
+from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.scoring.text_matching import Matching
@@ -107,7 +108,7 @@ GraphRanker = Annotated[
     Literal["neighbours", "importance"] | None,
     option("graph-ranker", "What the store graph ranks by [default: neighbours]; importance alone is labelled."),
 ]
-Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10, max=10_000)]
+Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10, max=DEEPEST)]
 Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
 AllowDeviation = Annotated[
     list[str] | None, option("allow-deviation", "Run although `dataset` is not the registered one; labelled.")

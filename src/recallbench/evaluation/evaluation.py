@@ -13,7 +13,6 @@ from recallbench.evaluation.asking import Asking
 from recallbench.evaluation.case import SHOWN, Case
 from recallbench.evaluation.judging import (
     Texts,
-    depth_of,
     judged_by_id,
     judged_by_text,
     likenesses,
@@ -21,12 +20,15 @@ from recallbench.evaluation.judging import (
 )
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
+from recallbench.scoring.depth import depth_of
 from recallbench.scoring.text_matching import DEFAULT, Matching, Method
 
 Hits = Iterable[Any]
 """Ids, or (id, score) pairs, best first."""
 Retriever = Callable[[str, int], Hits | Awaitable[Hits]]
 TIMEOUT = 60.0
+MOST = 10**12
+"""Items that could come back; so many are exact in every sum."""
 
 
 def evaluate(
@@ -106,8 +108,15 @@ def scored(
     """The report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
     depth = max(k, depth or 0)
-    if candidates is not None and (isinstance(candidates, bool) or candidates < 1):
-        raise UsageError("candidates are how many items could come back", expected="1 or more", found=str(candidates))
+    if candidates is not None and (
+        isinstance(candidates, bool) or not isinstance(candidates, int) or not 1 <= candidates <= MOST
+    ):
+        more = isinstance(candidates, int) and candidates > MOST
+        raise UsageError(
+            "candidates are how many items could come back",
+            expected=f"1 to {MOST:,}",
+            found="a larger number" if more else repr(candidates),
+        )
     if not matching.by_text:
         for case in cases:
             if case.expected is not None and not case.relevant:

@@ -12,9 +12,11 @@ from typing import Any
 from recallbench.errors import UsageError
 from recallbench.evaluation.answer import checked
 from recallbench.evaluation.case import Case
-from recallbench.evaluation.judging import depth_of, judged_by_id
+from recallbench.evaluation.judging import judged_by_id
+from recallbench.scoring.depth import depth_of
+from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.mrr import Mrr, reciprocal_rank
 from recallbench.scoring.measures.ndcg import Ndcg
 from recallbench.scoring.measures.precision import Precision
 from recallbench.scoring.measures.recall_frac import RecallFrac
@@ -52,8 +54,7 @@ def mrr(ranked: Ranked, relevant: Relevant, k: int | None = None) -> float:
         return _value(Mrr(depth_of(k)), ranked, relevant)
     case = Case("this ranking", relevant)
     hits = list(_until_relevant(case, ranked)) if _may_not_end(ranked) else ranked
-    depth = max(1, len(hits)) if isinstance(hits, (list, tuple)) else 1
-    return _value(Mrr(depth), hits, relevant)
+    return float(reciprocal_rank(_judged(case, hits, 1))[0])
 
 
 def _until_relevant(case: Case, ranked: Ranked) -> Iterator[Any]:
@@ -86,5 +87,11 @@ def _value(measure: Measure, ranked: Any, relevant: Relevant, grades: Mapping[An
     case = Case("this ranking", relevant, grades)
     if not case.relevant:
         raise UsageError(f"{measure} needs something to find", expected="a relevant id or more", found="none")
-    answer = checked(case, list(islice(ranked, measure.k)) if _may_not_end(ranked) else ranked)
-    return float(measure.values(judged_by_id([case], [answer], max(measure.k, len(answer.ids)), None))[0])
+    hits = list(islice(ranked, measure.k)) if _may_not_end(ranked) else ranked
+    return float(measure.values(_judged(case, hits, measure.k))[0])
+
+
+def _judged(case: Case, ranked: Any, k: int) -> Judged:
+    """The whole ranking, to depth k at least."""
+    answer = checked(case, ranked)
+    return judged_by_id([case], [answer], max(k, len(answer.ids)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import InputError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import SHOWN, Case
 from recallbench.scoring.judgement import Judged, judge
@@ -38,7 +38,7 @@ def judged_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, c
         if len(number) > candidates:
             raise case.wrong("more items than there are candidates", f"at most {candidates}", f"{len(number)}")
     found = judge(rankings, gold, sizes, depth, grades if graded else None)
-    if not found.relevant.any():
+    if not found.first.any():
         _refuse_unlike_ids(cases, answers)
     return found
 
@@ -161,10 +161,3 @@ def judged_by_text(
         rankings.append([0 if place == first else place + 1 for place in range(len(likes))])
     gold = [frozenset(() if case.expected is None else (0,)) for case in cases]
     return judge(rankings, gold, [len(likes) + 1 for likes in found], depth)
-
-
-def depth_of(k: object) -> int:
-    """The k, if it is one; raises UsageError for what is none."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UsageError("k is how many hits are asked for", expected="a whole number, 1 or more", found=repr(k))
-    return k

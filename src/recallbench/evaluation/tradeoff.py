@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import UsageError
 from recallbench.evaluation.case import count
+from recallbench.scoring.depth import depth_of
 from recallbench.scoring.measures.f1 import F1
 from recallbench.scoring.measures.f1_of_means import F1OfMeans
 from recallbench.scoring.measures.precision import Precision
@@ -80,8 +81,10 @@ class Tradeoff:
 
 def tradeoff(report: Report, ks: Sequence[int]) -> Tradeoff:
     """The report's rankings at each k; raises UsageError for none, for no depth, and for one beyond the rankings."""
-    if not ks or any(isinstance(k, bool) or not isinstance(k, int) or k < 1 for k in ks):
-        raise UsageError("no depths to look at", expected="whole numbers, 1 or more, as 1,3,5,10,20", found=repr(ks))
+    if not ks:
+        raise UsageError("no depths to look at", expected="whole numbers, as 1,3,5,10,20", found=repr(ks))
+    for k in ks:
+        depth_of(k, "no depth to look at")
     if report.n == 0:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
     return Tradeoff(

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recallbench.scoring.depth import DEEPEST
+
 SCHEMA_VERSION = "1"
-DEEPEST = 10_000
-"""Rankings may be this deep: every measure holds depth x questions in memory."""
 OVERALL = "overall"
 """The slice of all questions; the other slices are kinds."""
 COMPARED = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,27 +19,63 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _Positions = npt.NDArray[np.int32]
 
-_CHUNK = 1 << 16
-"""Judged segments compared at a time: bounds the memory, 13 MB at depth 50."""
+_CELLS = 1 << 22
+"""Places of rankings looked at together: bounds the memory, 17 MB, however deep the longest ranking is."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Places:
+    """Graded places of Q rankings, those alone, by question and place."""
+
+    question: Ints
+    place: Ints
+    """From 0."""
+    grade: Floats
+
+    def sum(self, weights: Floats, questions: int) -> Floats:
+        """(Q,): the grades at the first places, as many as there are weights, each times its own."""
+        near = self.place < len(weights)
+        # One after the other, in order: a matrix product has other last digits on other processors.
+        weighed = self.grade[near] * weights[self.place[near]]
+        return np.bincount(self.question[near], weighed, questions).astype(np.float64)
+
+    def count(self, k: int, questions: int) -> Ints:
+        """(Q,): how many there are among the first k."""
+        return np.bincount(self.question[self.place < k], minlength=questions)
+
+    def until(self, depth: int) -> Places:
+        """Those at the first places."""
+        return self._where(self.place < depth)
+
+    def select(self, keep: Bools) -> Places:
+        """Those of the questions in the mask, which are numbered anew."""
+        chosen = self._where(keep[self.question])
+        return Places((np.cumsum(keep) - 1)[chosen.question], chosen.place, chosen.grade)
+
+    def _where(self, mask: Bools) -> Places:
+        return Places(self.question[mask], self.place[mask], self.grade[mask])
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Q rankings of at most `depth` places each; row i of every array is question i."""
+    """Q rankings, of which the first `depth` places are looked at; (Q,) has an entry for each question.
+
+    What is kept grows with the gold that came back, and neither with the depth nor with the longest ranking.
+    """
 
     depth: int
-    relevant: Bools
-    """(Q, depth): the segment at this place is gold."""
-    grades: Floats
-    """(Q, depth): its grade, 0 where it has none. Grades feed nDCG only: what is gold never follows from them."""
+    relevant: Places
+    """Where gold segments stand, each with grade 1."""
+    graded: Places
+    """Where segments with a grade stand. Grades feed nDCG only: what is gold never follows from them."""
     returned: Ints
     """(Q,): distinct segments that came back, `depth` at most."""
     gold: Ints
     """(Q,): gold segments; 0 means the question is left out of every mean."""
     candidates: Ints
     """(Q,): segments of the haystack."""
-    ideal: Floats
-    """(Q, at most depth): the best grades there are, descending."""
+    ideal: Places
+    """The best grades there are, descending."""
     total_grade: Floats
     """(Q,): the sum of all grades of the haystack."""
 
@@ -47,25 +83,29 @@ class Judged:
         return len(self.gold)
 
     @cached_property
-    def _hits(self) -> npt.NDArray[np.int32]:
-        return self.relevant.cumsum(axis=1, dtype=np.int32)
+    def first(self) -> Ints:
+        """(Q,): the rank of the first gold segment, 0 where none came back."""
+        ranks = np.zeros(len(self), dtype=np.int64)
+        # Backwards: of several assignments to one question the last stays.
+        ranks[self.relevant.question[::-1]] = self.relevant.place[::-1] + 1
+        return ranks
 
     def found(self, k: int) -> Ints:
-        """Gold segments among the first k of each ranking."""
+        """(Q,): gold segments among the first k of each ranking."""
         self._reach(k)
-        return self._hits[:, k - 1].astype(np.int64)
+        return self.relevant.count(k, len(self))
 
     def at(self, depth: int) -> Judged:
         """The same rankings, cut off at a smaller depth."""
         self._reach(depth)
         return Judged(
             depth,
-            self.relevant[:, :depth],
-            self.grades[:, :depth],
+            self.relevant.until(depth),
+            self.graded.until(depth),
             np.minimum(self.returned, depth),
             self.gold,
             self.candidates,
-            self.ideal[:, :depth],
+            self.ideal.until(depth),
             self.total_grade,
         )
 
@@ -74,14 +114,15 @@ class Judged:
         keep: Bools = np.asarray(mask, dtype=np.bool_)
         if keep.shape != (len(self),):
             raise ValueError(f"a mask of shape {keep.shape} for {len(self)} questions")
+        relevant = self.relevant.select(keep)
         return Judged(
             self.depth,
-            self.relevant[keep],
-            self.grades[keep],
+            relevant,
+            relevant if self.graded is self.relevant else self.graded.select(keep),
             self.returned[keep],
             self.gold[keep],
             self.candidates[keep],
-            self.ideal[keep],
+            self.ideal.select(keep),
             self.total_grade[keep],
         )
 
@@ -116,20 +157,14 @@ def judge(
         raise UsageError("rankings are judged to a depth", expected="1 or more", found=str(depth))
     gold_sets = [one if isinstance(one, (set, frozenset)) else _as_set(one) for one in gold]
     sizes = np.asarray(candidates, dtype=np.int64)
-    places, returned = _places(rankings, sizes, depth)
     counts = _lengths(gold_sets)
-    rows = np.repeat(np.arange(questions), counts)
-    relevant = np.zeros((questions, depth), dtype=np.bool_)
-    where = _locate(places, rows, _flat(gold_sets, counts, sizes, "gold"))
-    relevant[where.row, where.place] = True
-    cap = min(depth, int(counts.max(initial=0)))
-    if grades is None or not any(grades):
-        ideal = (np.arange(cap) < counts[:, None]).astype(np.float64)
-        return Judged(
-            depth, relevant, relevant.astype(np.float64), returned, counts, sizes, ideal, counts.astype(float)
-        )
-    table, ideal, total = _graded(places, gold_sets, grades, sizes, depth)
-    return Judged(depth, relevant, table, returned, counts, sizes, ideal, total)
+    golden = _Listed(counts, _flat(gold_sets, counts, sizes, "gold"), np.ones(int(counts.sum())))
+    graded = golden
+    if grades is not None and any(grades):
+        graded = _graded(gold_sets, grades, sizes)
+    listed = (golden,) if graded is golden else (golden, graded)
+    returned, places = _located(rankings, sizes, depth, listed)
+    return Judged(depth, places[0], places[-1], returned, counts, sizes, graded.best(depth), graded.total())
 
 
 def _as_set(gold: Collection[int]) -> frozenset[int]:
@@ -142,15 +177,18 @@ def _lengths(rows: Iterable[Collection[int]]) -> Ints:
     return np.fromiter(map(len, rows), dtype=np.int64)
 
 
-def _flat(rows: Iterable[Iterable[int]], lengths: Ints, sizes: Ints, what: str) -> _Positions:
-    """All positions in one array; each must lie in its haystack, lest it match gold of another (clarification 2)."""
+def _flat(rows: Iterable[Iterable[int]], lengths: Ints, sizes: Ints, what: str, first: int = 0) -> _Positions:
+    """All positions in one array; each must lie in its haystack, lest it match gold of another (clarification 2).
+
+    `first` is the index of the first of these questions among all.
+    """
     positions = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(lengths.sum()))
     wrong = (positions < 0) | (positions >= np.repeat(sizes, lengths))
     if wrong.any():
         index = int(np.flatnonzero(wrong)[0])
         question = int(np.repeat(np.arange(len(lengths)), lengths)[index])
         raise InputError(
-            f"the {what} of the question at index {question} names a segment outside its haystack",
+            f"the {what} of the question at index {first + question} names a segment outside its haystack",
             expected=f"positions 0 to {sizes[question] - 1}",
             found=str(positions[index]),
             remedy="check that gold, ranking and haystack belong to the same question",
@@ -158,13 +196,68 @@ def _flat(rows: Iterable[Iterable[int]], lengths: Ints, sizes: Ints, what: str) 
     return positions.astype(np.int32)
 
 
-def _places(rankings: Sequence[Sequence[int]], sizes: Ints, depth: int) -> tuple[_Positions, Ints]:
-    """Positions by question and place, -1 where nothing came back, and how many came back."""
+class _Listed(NamedTuple):
+    """Judged segments of all questions in one list, question by question."""
+
+    lengths: Ints
+    """(Q,): how many are of each."""
+    positions: _Positions
+    grade: Floats
+
+    @property
+    def question(self) -> Ints:
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def best(self, depth: int) -> Places:
+        """The grades of each question, descending, as the ranking would have them that nothing betters."""
+        question = self.question
+        descending = np.lexsort((-self.grade, question))
+        place = np.arange(len(question)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+        return Places(question, place, self.grade[descending]).until(depth)
+
+    def total(self) -> Floats:
+        """(Q,): the sum of each question's grades."""
+        return np.bincount(self.question, self.grade, len(self.lengths)).astype(np.float64)
+
+
+def _located(
+    rankings: Sequence[Sequence[int]], sizes: Ints, depth: int, listed: Sequence[_Listed]
+) -> tuple[Ints, list[Places]]:
+    """How many distinct segments came back by question, `depth` at most, and where those listed stand among them."""
     lengths = _lengths(rankings)
-    width = int(lengths.max(initial=0))
-    flat = _flat(rankings, lengths, sizes, "ranking")
-    filled = np.arange(width) < lengths[:, None]
-    table: _Positions = np.full((len(rankings), width), -1, dtype=np.int32)
+    found: list[list[Places]] = [[] for _ in listed]
+    starts = [np.concatenate(([0], np.cumsum(one.lengths))) for one in listed]
+    for first, last in _blocks(lengths):
+        block = slice(first, last)
+        flat = _flat(rankings[block], lengths[block], sizes[block], "ranking", first)
+        table = _table(rankings[block], flat, lengths[block])[:, :depth]
+        for one, start, parts in zip(listed, starts, found, strict=True):
+            rows = np.repeat(np.arange(last - first), one.lengths[block])
+            part = slice(int(start[first]), int(start[last]))
+            which, place = _locate(table, rows, one.positions[part])
+            parts.append(Places(rows[which] + first, place, one.grade[part][which]))
+    return np.minimum(lengths, depth), [_joined(parts) for parts in found]
+
+
+def _blocks(lengths: Ints) -> Iterator[tuple[int, int]]:
+    """Runs of questions whose rankings, as a table, have `_CELLS` cells or fewer; one ranking at least."""
+    first, width = 0, 0
+    if len(lengths) * int(lengths.max(initial=0)) <= _CELLS:
+        yield 0, len(lengths)
+        return
+    for number, length in enumerate(lengths.tolist()):
+        wider = max(width, length)
+        if number > first and (number + 1 - first) * wider > _CELLS:
+            yield first, number
+            first, wider = number, length
+        width = wider
+    yield first, len(lengths)
+
+
+def _table(rankings: Sequence[Sequence[int]], flat: _Positions, lengths: Ints) -> _Positions:
+    """Positions by question and place, -1 where nothing came back; `lengths` then count distinct ones."""
+    filled = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
+    table: _Positions = np.full(filled.shape, -1, dtype=np.int32)
     table[filled] = flat
     # Sorting whole rows finds the rare repetition faster than any bookkeeping; only rows that have one pay for it.
     ascending = np.sort(table, axis=1)
@@ -174,51 +267,43 @@ def _places(rankings: Sequence[Sequence[int]], sizes: Ints, depth: int) -> tuple
         lengths[row] = len(once)
         table[row] = -1
         table[row, : len(once)] = once
-    return table[:, :depth], np.minimum(lengths, depth)
+    return table
 
 
-class _Where(NamedTuple):
-    which: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
-
-
-def _locate(places: _Positions, rows: Ints, positions: _Positions) -> _Where:
-    """For each judged segment that was returned: its index in `positions`, its question and its place."""
-    found = []
-    for start in range(0, len(rows), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        which, place = np.nonzero(places[rows[part]] == positions[part, None])
-        found.append((which + start, rows[part][which], place))
+def _locate(table: _Positions, rows: Ints, positions: _Positions) -> tuple[Ints, Ints]:
+    """For each position that its row of the table holds: its index, and its place there."""
+    step = max(1, _CELLS // max(1, table.shape[1]))
+    found = [
+        np.nonzero(table[rows[start : start + step]] == positions[start : start + step, None])
+        for start in range(0, len(rows), step)
+    ]
     if not found:
-        none = np.empty(0, dtype=np.int64)
-        return _Where(none, none, none)
-    return _Where(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return (
+        np.concatenate([which + number * step for number, (which, _) in enumerate(found)]),
+        np.concatenate([place for _, place in found]),
+    )
 
 
-def _graded(
-    places: _Positions, gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float]], sizes: Ints, depth: int
-) -> tuple[Floats, Floats, Floats]:
-    """The grade at each place, the best grades there are, and the sum of all, by question."""
+def _joined(parts: Sequence[Places]) -> Places:
+    columns = zip(*((one.question, one.place, one.grade) for one in parts), strict=True)
+    question, place, grade = (np.concatenate(column) for column in columns)
+    order = np.lexsort((place, question))
+    return Places(question[order], place[order], grade[order])
+
+
+def _graded(gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float]], sizes: Ints) -> _Listed:
+    """Every segment that has a grade; of a question without any its gold, each with 1."""
     given = [graded or dict.fromkeys(golden, 1.0) for graded, golden in zip(grades, gold, strict=True)]
     lengths = _lengths(given)
-    rows = np.repeat(np.arange(len(given)), lengths)
     values = np.fromiter(chain.from_iterable(one.values() for one in given), dtype=np.float64)
     wrong = ~(values >= 0) | np.isinf(values)
     if wrong.any():
-        row = int(rows[wrong][0])
+        row = int(np.repeat(np.arange(len(given)), lengths)[wrong][0])
         raise InputError(
             f"the question at index {row} has a grade that is none",
             expected="finite, 0 or more",
             found=str(values[wrong][0]),
             remedy="correct the grades of this question",
         )
-    where = _locate(places, rows, _flat(given, lengths, sizes, "grades"))
-    table = np.zeros((len(given), depth))
-    table[where.row, where.place] = values[where.which]
-    descending = np.lexsort((-values, rows))
-    rank = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    kept = rank < depth
-    ideal = np.zeros((len(given), min(depth, int(lengths.max(initial=0)))))
-    ideal[rows[kept], rank[kept]] = values[descending][kept]
-    return table, ideal, np.bincount(rows, weights=values, minlength=len(given)).astype(np.float64)
+    return _Listed(lengths, _flat(given, lengths, sizes, "grades"), values)

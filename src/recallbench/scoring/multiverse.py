@@ -10,10 +10,12 @@ import numpy as np
 from recallbench.scoring.bare_sessions import judge_by_session
 from recallbench.scoring.judgement import Bools, Floats, Ints, Judged
 from recallbench.scoring.measures.measure import share
+from recallbench.scoring.measures.mrr import reciprocal_rank
 
 RECALLS = ("recall_any", "recall_frac", "recall_all")
 DEPTHS = (1, 3, 5, 10, 20, 25, 30, 50)
-DEEPEST = 100
+PUBLISHED = 100
+"""No published figure is of a larger depth."""
 LONGMEMEVAL = "longmemeval"
 """nDCG as LongMemEval's own program takes it: the second place counts as much as the first."""
 
@@ -120,7 +122,7 @@ def view(
     A ranking of `kept` places was cut off, a shorter one ended by itself, unless `cut` says which were.
     """
     lengths = np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked))
-    depth = max(DEEPEST, int(lengths.max(initial=0)))
+    depth = max(PUBLISHED, int(lengths.max(initial=0)))
     ranks = None
     if first is not None and any(rank is not None for rank in first):
         ranks = np.array([-1 if rank is None else rank for rank in first], dtype=np.int64)
@@ -172,7 +174,7 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     if definition.kind == "precision":
         return low / k, high / k
     if definition.kind == "mrr":
-        listed = np.where(found > 0, 1.0 / (judged.relevant.argmax(axis=1) + 1.0), 0.0)
+        listed = np.where(found > 0, reciprocal_rank(judged), 0.0)
         best = np.where((found == 0) & (more > 0), 1.0 / (start + 1.0), 0.0)
         return listed + best * (sure > 0), listed + best
     return _ndcg(definition, judged, start, sure, more)
@@ -184,7 +186,7 @@ def _ndcg(definition: Definition, judged: Judged, start: Ints, sure: Ints, more:
     if definition.variant == LONGMEMEVAL:
         discounts = np.concatenate(([1.0], 1.0 / np.log2(np.arange(2.0, k + 1.0))))
     reached = np.concatenate(([0.0], np.cumsum(discounts)))
-    gain = judged.relevant[:, :k] @ discounts
+    gain = judged.relevant.sum(discounts, len(judged))
     ideal = reached[np.minimum(judged.gold, k)]
 
     def behind(count: Ints) -> Floats:

@@ -26,7 +26,6 @@ from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.comparison_frame import embedder_name
 from recallbench.verdict.comparison_side import Side, Words
 
-DEEPEST = 10_000
 """No ranking is deeper: to judge to a depth that a file only claims would take all memory."""
 
 
@@ -137,7 +136,7 @@ def _stated_measures(folder: Path, metrics: Metrics) -> list[Measure]:
     """All that the rankings must give again; raises InputError where too little is stated to hold them to."""
     found = [parse(one.measure) for one in metrics.estimates.get(OVERALL, [])]
     calls, depth = metrics.retrieval.calls, metrics.retrieval.depth
-    if calls and (calls != sorted(calls) or calls[0] < 1 or calls[-1] != depth or depth > DEEPEST):
+    if calls and (calls != sorted(calls) or calls[0] < 1 or calls[-1] != depth):
         raise _no_result(folder, f"calls of {', '.join(map(str, calls))} hits for rankings {depth} deep")
     missing = [one for one in PRIMARY if one.k <= metrics.retrieval.depth and one not in found]
     if missing or not calls:

@@ -19,7 +19,7 @@ from recallbench.scoring.multiverse import (
 
 Family = Literal["recall", "mrr", "ndcg", "precision", ""]
 MRR_DEPTH = 50
-_NAME = re.compile(r"(?P<word>[a-z]+(?:_(?:any|all|frac|cut|rank|rate))?)(?:[@_]?(?P<k>[0-9]+))?", re.IGNORECASE)
+_NAME = re.compile(r"(?P<word>[a-z]+(?:_(?:any|all|frac|cut|rank|rate))?)(?:[@_]?(?P<k>[0-9]{1,9}))?", re.IGNORECASE)
 _WORDS: dict[str, tuple[Family, str]] = {
     "recall": ("recall", "recall_any"),
     "recall_any": ("recall", "recall_any"),

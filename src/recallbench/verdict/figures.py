@@ -108,7 +108,7 @@ def figures(answers: Answers) -> Figures:
 
 def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
     """Those whose first gold segment comes latest, then those with the least of it among the first ten."""
-    first = np.where(judged.relevant.any(axis=1), judged.relevant.argmax(axis=1) + 1, judged.depth + 1)
+    first = np.where(judged.first > 0, judged.first, judged.depth + 1)
     found = judged.found(min(answers.k, judged.depth))
     wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, answers.k))))
     order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.gold[i], i))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallbench.errors import UsageError
+from recallbench.scoring.depth import depth_of
 from recallbench.scoring.judgement import Bools, Floats, Judged
 
 
@@ -33,8 +34,7 @@ class Measure(ABC):
     """A question's value does not depend on which other questions are counted."""
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UsageError(f"{self.name} needs a depth", expected="1 or more", found=str(self.k))
+        depth_of(self.k, f"{self.name} needs a depth")
         if self.option and self.option not in self.options:
             allowed = (f"{self.name}@{self.k}", *(f"{self.name}@{self.k}({option})" for option in self.options))
             raise UsageError(

@@ -20,8 +20,7 @@ class Mrr(Measure):
     ordered = True
 
     def values(self, judged: Judged) -> Floats:
-        found = judged.found(self.k) > 0
-        return np.where(found, 1.0 / (judged.relevant.argmax(axis=1) + 1.0), 0.0)
+        return np.where(judged.found(self.k) > 0, reciprocal_rank(judged), 0.0)
 
     def chance(self, judged: Judged) -> Floats:
         # The first gold is at rank r with C(N-r, G-1) / C(N, G); each rank follows from the one before.
@@ -35,3 +34,8 @@ class Mrr(Measure):
 
     def ceiling(self, judged: Judged) -> Floats:
         return (judged.gold > 0).astype(np.float64)
+
+
+def reciprocal_rank(judged: Judged) -> Floats:
+    """(Q,): 1 / rank of the first gold segment, wherever it stands; 0 where none came back."""
+    return share(np.ones(len(judged)), judged.first)

@@ -21,7 +21,7 @@ class Ndcg(Measure):
 
     def values(self, judged: Judged) -> Floats:
         judged.found(self.k)
-        return self._over_ideal(judged, judged.grades[:, : self.k] @ _discounts(self.k))
+        return self._over_ideal(judged, judged.graded.sum(_discounts(self.k), len(judged)))
 
     def chance(self, judged: Judged) -> Floats:
         reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))
@@ -32,8 +32,7 @@ class Ndcg(Measure):
         return ((judged.gold > 0) & (judged.total_grade > 0)).astype(np.float64)
 
     def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
-        best = judged.ideal[:, : self.k]
-        of_ideal: Floats = share(gain, best @ _discounts(best.shape[1]))
+        of_ideal: Floats = share(gain, judged.ideal.sum(_discounts(self.k), len(judged)))
         of_ideal[judged.gold == 0] = 0.0
         # A perfect ranking sums in another order than its ideal, and may end a rounding above 1.
         return np.minimum(of_ideal, 1.0)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from recallbench.errors import UsageError
+from recallbench.scoring.depth import depth_in
 from recallbench.scoring.measures.f1 import F1
 from recallbench.scoring.measures.f1_of_means import F1OfMeans
 from recallbench.scoring.measures.measure import Measure
@@ -45,7 +46,8 @@ def parse(text: str) -> Measure:
             found=text,
             remedy=_suggestion(match) or "name a measure and its depth, as in recall_any@10",
         )
-    return MEASURES[match["name"]](int(match["k"]), match["option"] or "")
+    k = depth_in(match["k"], f"{match['name']} needs a depth")
+    return MEASURES[match["name"]](k, match["option"] or "")
 
 
 def known() -> list[str]:
