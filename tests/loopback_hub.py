@@ -72,9 +72,8 @@ class LoopbackHub:
                     headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
                     status, body = 206, body[start:]
                 self.send_response(status)
-                for name, value in headers.items():
+                for name, value in {"Content-Length": str(len(body)), **headers}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 if body_too:
                     self.wfile.write(body)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
+from recallbench.errors import InputError, UsageError
 from recallbench.progress import Advance, Progress
+from recallbench.waiting import TooSlow, download_pace, held_to, watched
+
+if TYPE_CHECKING:
+    import httpx2
 
 RepoType = Literal["model", "dataset"]
+LARGEST = 32 << 30
+"""Bytes of a file whose size is not told beforehand: no weights and no corpus that are used here come near."""
 _TIMEOUT = 30.0
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_TAG = re.compile(r'(?:W/)?"?[A-Za-z0-9][A-Za-z0-9._:+=-]{0,127}"?')
+"""An ETag that can be a file's name: the hub's own are hashes."""
+
+_asked: ContextVar[str] = ContextVar("revision that is asked for", default="")
 
 
 class Unreachable(Exception):
@@ -27,11 +43,14 @@ class Missing(Unreachable):
 def cached_file(
     repo: str, file: str, revision: str, environ: Mapping[str, str], *, repo_type: RepoType = "model"
 ) -> Path | None:
-    """The file in the hub's local cache, if it is there."""
+    """The file in the hub's local cache, if it is there. Raises InputError where its name leads out of the cache."""
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(repo, file, cache_dir=cache_folder(environ), revision=revision, repo_type=repo_type)
-    return Path(found) if isinstance(found, str) else None
+    if not isinstance(found, str):
+        return None
+    _held_inside(Path(found), environ)
+    return Path(found)
 
 
 def download(
@@ -44,7 +63,10 @@ def download(
     repo_type: RepoType = "model",
     again: bool = False,
 ) -> Path:
-    """The file through the hub's cache (`again`: past it). Raises Unreachable or Missing; checks no hash."""
+    """The file through the hub's cache (`again`: past it). Checks no hash.
+
+    Raises Unreachable or Missing, and InputError for an answer or a cache that would make files outside of the cache.
+    """
     if not again and (cached := cached_file(repo, file, revision, environ, repo_type=repo_type)):
         return cached
     if is_offline(environ):
@@ -54,28 +76,40 @@ def download(
     from huggingface_hub.errors import EntryNotFoundError
 
     # The library reads its environment once, when imported; what was given here is passed on instead.
-    endpoint, token = environ.get("HF_ENDPOINT") or None, environ.get("HF_TOKEN") or False
+    endpoint, token = _endpoint(environ), environ.get("HF_TOKEN") or False
+    _refuse_links(repo, repo_type, environ)
     try:
-        # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
-        url = hf_hub_url(repo, file, repo_type=repo_type, revision=revision, endpoint=endpoint)
-        size = get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint, token=token).size
-        with progress.stage(f"fetching {file}", size, "B") as advance:
-            path = hf_hub_download(
-                repo,
-                file,
-                repo_type=repo_type,
-                revision=revision,
-                cache_dir=cache_folder(environ),
-                endpoint=endpoint,
-                token=token,
-                force_download=again,
-                tqdm_class=_bar(advance),
-            )
+        with _guarded(revision):
+            # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
+            url = hf_hub_url(repo, file, repo_type=repo_type, revision=revision, endpoint=endpoint)
+            size = get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint, token=token).size
+            with progress.stage(f"fetching {file}", size, "B") as advance:
+                path = hf_hub_download(
+                    repo,
+                    file,
+                    repo_type=repo_type,
+                    revision=revision,
+                    cache_dir=cache_folder(environ),
+                    endpoint=endpoint,
+                    token=token,
+                    force_download=again,
+                    tqdm_class=_bar(advance, file, LARGEST if size is None else size),
+                )
     except EntryNotFoundError as error:
         raise Missing(str(error)) from error
-    except (httpx2.HTTPError, OSError) as error:
+    except TooSlow as error:
+        raise Unreachable(f"the download is too slow: {error}") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
+    _held_inside(Path(path), environ)
     return Path(path)
+
+
+def forget(cached: Path, environ: Mapping[str, str]) -> None:
+    """Remove a file from the cache: left there, a wrong body would be handed out for ever."""
+    blob = _held_inside(cached, environ)
+    cached.unlink(missing_ok=True)
+    blob.unlink(missing_ok=True)
 
 
 def is_offline(environ: Mapping[str, str]) -> bool:
@@ -91,15 +125,121 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return (Path(environ.get("HF_HOME") or shared) / "hub").expanduser()
 
 
-def _bar(advance: Advance) -> Any:
-    """The hub's progress bar, drawing nothing and telling ours."""
+def _held_inside(path: Path, environ: Mapping[str, str]) -> Path:
+    """The file itself, behind all links; raises InputError where it does not lie in the cache."""
+    folder, found = cache_folder(environ).resolve(), path
+    try:
+        found = path.resolve()
+        if found.is_relative_to(folder):
+            return found
+    except (OSError, RuntimeError):  # links that go round in a circle
+        pass
+    raise InputError(
+        f"{path} leads out of the hub's cache, so it is not used",
+        expected=f"a file below {folder}",
+        found=f"a link to {found}",
+        remedy="remove that link, then run again: the file is fetched anew",
+    )
+
+
+def _refuse_links(repo: str, repo_type: RepoType, environ: Mapping[str, str]) -> None:
+    """Raise InputError where a link in the repository's part of the cache would have a download write elsewhere."""
+    folder, name = cache_folder(environ), f"{repo_type}s--{repo.replace('/', '--')}"
+    for top in (folder / name, folder / ".locks", folder / ".locks" / name):
+        if top.is_symlink():
+            _held_inside(top, environ)
+        for path in () if top.name == ".locks" or not top.is_dir() else top.rglob("*"):
+            if path.is_symlink():
+                _held_inside(path, environ)
+
+
+def _endpoint(environ: Mapping[str, str]) -> str | None:
+    given = environ.get("HF_ENDPOINT")
+    if not given:
+        return None
+    try:
+        parts = urlsplit(given)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or not given.isprintable() or " " in given:
+        raise UsageError(
+            "HF_ENDPOINT is no address of a hub",
+            expected="such as https://huggingface.co",
+            found="something else",
+            remedy="name scheme, host and port as there, or unset HF_ENDPOINT",
+        )
+    return given
+
+
+@contextmanager
+def _guarded(revision: str) -> Iterator[None]:
+    """All that the hub's library does in this block keeps to the pace of downloads and meets no hostile header."""
+    from huggingface_hub import constants, get_session, set_client_factory
+
+    if _refuse_hostile not in get_session().event_hooks["response"]:
+        set_client_factory(_client)
+    # The hub's other protocol opens connections of its own, which nothing here could watch.
+    before, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True
+    asked = _asked.set(revision)
+    try:
+        with held_to(download_pace()):
+            yield
+    finally:
+        _asked.reset(asked)
+        constants.HF_HUB_DISABLE_XET = before
+
+
+def _client() -> httpx2.Client:
+    from huggingface_hub.utils._http import default_client_factory
+
+    client = default_client_factory()
+    client.event_hooks["response"].append(_refuse_hostile)
+    return watched(client)
+
+
+def _refuse_hostile(response: httpx2.Response) -> None:
+    """Raise InputError for a header that the hub's library would make a path of, and that is none."""
+    commit, asked = response.headers.get("x-repo-commit"), _asked.get()
+    # Where the revision itself is not there, the answer may name another; nothing is kept under it.
+    held = _COMMIT.fullmatch(asked) and response.headers.get("x-error-code", "EntryNotFound") == "EntryNotFound"
+    if commit is not None and (not _COMMIT.fullmatch(commit) or (held and commit != asked)):
+        expected = f"X-Repo-Commit {asked if held else 'of 40 hexadecimal digits'}"
+        raise _hostile(response, "X-Repo-Commit", commit, expected)
+    for name in ("X-Linked-Etag", "ETag") if response.request.method == "HEAD" else ():
+        if (tag := response.headers.get(name)) is not None and not _TAG.fullmatch(tag):
+            raise _hostile(response, name, tag, f"{name} of letters and digits, at most 128")
+
+
+def _hostile(response: httpx2.Response, name: str, value: str, expected: str) -> InputError:
+    shown = value if len(value) <= 80 else value[:80] + "…"
+    response.close()
+    return InputError(
+        f"the hub at {response.request.url.host} answers with what can't be a file of its cache",
+        expected=expected,
+        found=f"{name} {shown!r}",
+        remedy="nothing was written; check HF_ENDPOINT and what stands between this machine and the hub",
+    )
+
+
+def _bar(advance: Advance, file: str, largest: int) -> Any:
+    """The hub's progress bar, drawing nothing and telling ours; raises InputError when more comes than was told."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[misc,unused-ignore]
         def __init__(self, *args: Any, **options: Any) -> None:
+            self.received = 0
             super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
 
         def update(self, n: float | None = 1) -> bool | None:
+            self.received += int(n or 0)
+            if self.received > largest:
+                raise InputError(
+                    f"{file} does not end where it should",
+                    expected=f"at most {largest} bytes",
+                    found="more than that",
+                    remedy="check HF_ENDPOINT and what stands between this machine and the hub",
+                )
             advance(int(n or 0))
             return None
 

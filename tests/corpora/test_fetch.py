@@ -124,8 +124,8 @@ def test_a_revision_or_file_that_the_source_does_not_have_blocks(tmp_path: Path)
 
 def test_a_connection_that_ends_early_leaves_nothing(tmp_path: Path) -> None:
     with hub_with(tmp_path, BODY) as (hub, environ, data):
-        whole = hub.answer
-        hub.answer = lambda path: (200, {"Content-Length": str(len(BODY))}, BODY[:1000])  # type: ignore[method-assign]
+        whole, cut = hub.answer, {"Content-Length": str(len(BODY)), "Connection": "close"}
+        hub.answer = lambda path: (200, cut, BODY[:1000])  # type: ignore[method-assign]
         with pytest.raises(Blocked, match=f"after 1000 of {len(BODY)} bytes"):
             fetch(LOCOMO, environ)
         assert left_in(data) == []

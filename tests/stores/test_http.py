@@ -224,14 +224,26 @@ def test_a_server_that_hangs_is_told_with_its_question(script: Scripted) -> None
     assert len(script.asked("/search")) == 2
 
 
-def test_a_slow_drip_ends_too(script: Scripted) -> None:
+@pytest.mark.parametrize(
+    ("at_once", "drips"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\nX-Long: ", b"a"),
+        (b"HTTP/1.1 200 OK\r\n", b"X-More: a\r\n"),
+        (b"", b"H"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    ],
+    ids=["the body", "a header", "many headers", "the status", "answers before the answer", "chunks"],
+)
+def test_a_slow_drip_ends_too(script: Scripted, at_once: bytes, drips: bytes) -> None:
+    """The time is that of the whole answer: with each byte a new one would begin, and it would never end."""
+
     def drip(handler: Any) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000")
-        handler.end_headers()
         with contextlib.suppress(OSError):  # the client has left
+            handler.wfile.write(at_once)
             for _ in range(100):
-                handler.wfile.write(b" ")
+                handler.wfile.write(drips)
                 time.sleep(0.05)
 
     script.answer = lambda path, body: drip if path == "/search" else {}

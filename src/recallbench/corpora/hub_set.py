@@ -28,6 +28,12 @@ _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _REVISION = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
+UNPACKED_RATIO = 100
+"""How many times its packed size a file may have: text packs to a third or a tenth, a bomb to a thousandth."""
+UNPACKED_ALWAYS = 64 << 20
+"""Bytes that are unpacked whatever the ratio: small files may repeat themselves."""
+UNPACKED_LARGEST = 32 << 30
+"""Bytes beyond which nothing is unpacked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +168,27 @@ def _fetched(
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with (gzip.open if remote.endswith(".gz") else open)(cached, "rb") as body, target.open("wb") as plain:
+            largest = min(UNPACKED_LARGEST, max(UNPACKED_ALWAYS, UNPACKED_RATIO * cached.stat().st_size))
+            written = 0
             while chunk := body.read(_CHUNK):
+                written += len(chunk)
+                if remote.endswith(".gz") and written > largest:
+                    raise InputError(
+                        f"{remote} of {wanted.repo} is too large when unpacked",
+                        expected=f"at most {largest >> 20} MiB of text in {cached.stat().st_size} packed bytes",
+                        found="more than that",
+                        remedy="name another dataset; or unpack it yourself, and evaluate the folder",
+                    )
                 plain.write(chunk)
         found[name] = sha256_of(target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        _forget(cached)
+        hub.forget(cached, environ)
         raise InputError(
             f"{remote} of {wanted.repo} can't be unpacked", expected="gzip", found=str(error), remedy="run it again"
         ) from None
     for each, sha256 in found.items():
         if promised.get(each, sha256) != sha256:
-            # Left there, the hub's cache would hand out the same wrong body for ever.
-            _forget(cached)
+            hub.forget(cached, environ)
             raise _wrong(record, each, promised[each], sha256)
     return replace(record, files={**record.files, **found})
 
@@ -237,12 +252,6 @@ def _wrong(record: Published, name: str, expected: str, found: str) -> InputErro
         found=f"sha256 {found}",
         remedy="run it again, the file is fetched anew; if it stays so, hash and revision don't belong together",
     )
-
-
-def _forget(cached: Path) -> None:
-    blob = cached.resolve()
-    cached.unlink(missing_ok=True)
-    blob.unlink(missing_ok=True)
 
 
 def _word(split: str) -> str:

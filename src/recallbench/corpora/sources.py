@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import errno
-import http.client
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recallbench import hub
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules
-
-if TYPE_CHECKING:
-    from urllib.response import addinfourl
+from recallbench.waiting import TooSlow, download_pace, held_to, watched
 
 LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 """The environment variable that names another address of LoCoMo's file, such as a mirror."""
@@ -28,7 +24,8 @@ LOCAL_FAULTS = frozenset(
 """What an OSError says when this machine, not the source, is at fault."""
 
 _TIMEOUT = 30.0
-_CHUNK = 1 << 18
+LARGEST = 1 << 30
+"""Bytes of LoCoMo's file, which has three millions."""
 
 Download = Callable[[CorpusRules, Path, Mapping[str, str], Progress], Path]
 """Gets the body of a corpus file into a scratch folder, unchecked; raises Blocked where the source can't be reached."""
@@ -53,26 +50,36 @@ def from_hub(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], prog
 
 def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
     """The raw file of a GitHub repository. No revision is known for LoCoMo's: its sha256 alone pins it."""
-    import urllib.request
+    import httpx2
 
     default = f"https://raw.githubusercontent.com/{rules.source}/{rules.revision or 'main'}/data/{rules.file}"
     url = environ.get(LOCOMO_URL) or default
     if hub.is_offline(environ):
         raise _unreachable(rules, url, environ, "HF_HUB_OFFLINE is set")
+    done, promised = 0, 0
     try:
-        reply = urllib.request.urlopen(url, timeout=_TIMEOUT)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise _unreachable(rules, url, environ, str(error)) from None
-    promised = int(reply.headers["Content-Length"] or 0)
-    done = 0
-    stage = progress.stage(f"fetching {rules.file}", promised or None, "B")
-    with reply, stage as advance, (scratch / "body").open("wb") as body:
-        for chunk in _chunks(reply, rules, url, environ):
-            body.write(chunk)
-            done += len(chunk)
-            advance(len(chunk))
-    if promised and done != promised:
-        raise _unreachable(rules, url, environ, f"the connection ended after {done} of {promised} bytes")
+        with (
+            held_to(download_pace()),
+            watched(httpx2.Client(follow_redirects=True, timeout=_TIMEOUT)) as client,
+            client.stream("GET", url, headers={"accept-encoding": "identity"}) as reply,
+        ):
+            if reply.status_code != 200:
+                raise _unreachable(rules, url, environ, f"HTTP status {reply.status_code} {reply.reason_phrase}")
+            promised = _length(reply.headers.get("content-length"))
+            stage = progress.stage(f"fetching {rules.file}", promised or None, "B")
+            with stage as advance, (scratch / "body").open("wb") as body:
+                # As it comes: what packs itself would be unpacked without end.
+                for chunk in reply.iter_raw():
+                    done += len(chunk)
+                    if done > LARGEST:
+                        raise _unreachable(rules, url, environ, f"more than {LARGEST} bytes")
+                    body.write(chunk)
+                    advance(len(chunk))
+    except TooSlow as error:
+        raise _unreachable(rules, url, environ, f"the download is too slow: {error}") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        cut = f"the connection ended after {done} of {promised} bytes" if done else str(error)
+        raise _unreachable(rules, url, environ, cut) from None
     return scratch / "body"
 
 
@@ -80,20 +87,12 @@ SOURCES: Mapping[str, Download] = {"longmemeval": from_hub, "locomo": from_githu
 """The source of each corpus that is downloaded."""
 
 
-def _chunks(reply: addinfourl, rules: CorpusRules, url: str, environ: Mapping[str, str]) -> Iterator[bytes]:
-    while True:
-        try:
-            chunk = reply.read(_CHUNK)
-        except (OSError, http.client.HTTPException) as error:
-            raise _unreachable(rules, url, environ, str(error)) from None
-        if not chunk:
-            return
-        yield chunk
+def _length(stated: str | None) -> int:
+    return int(stated) if stated and stated.isdecimal() else 0
 
 
 def _leave_cache(cached: Path, body: Path, rules: CorpusRules) -> Path:
     """The cached blob under another name, at no cost in space where the file system allows it."""
-
     blob = cached.resolve()
     if sha256_of(blob) != rules.sha256:
         # Left where it is, the hub's cache would hand out the same wrong body for ever.

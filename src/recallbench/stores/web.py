@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.address import recorded_name, web_address
 from recallbench.stores.patience import VARIABLE, patience_of
+from recallbench.waiting import Deadline, TooSlow, held_to, watched
 
 if TYPE_CHECKING:
     import httpx2
@@ -88,9 +89,12 @@ class Web:
     def _send(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes, str | None]:
         import httpx2
 
-        deadline = time.monotonic() + self._patience
         try:
-            with self._client.stream(method, path.lstrip("/"), content=content) as answer:
+            # The client's own limit counts anew with every byte: a slow drip would never end.
+            with (
+                held_to(Deadline(self._patience)),
+                self._client.stream(method, path.lstrip("/"), content=content) as answer,
+            ):
                 coding = answer.headers.get("content-encoding", "identity")
                 if coding != "identity":
                     raise _Unanswered("strange", f"content-encoding {coding[:40]}")
@@ -99,12 +103,11 @@ class Web:
                     text += piece
                     if len(text) > LARGEST:
                         raise _Unanswered("huge", f"more than {LARGEST >> 20} MiB")
-                    # The client's own limit counts anew with every piece: a slow drip would never end.
-                    if time.monotonic() > deadline:
-                        raise _Unanswered("slow", f"{len(text)} bytes of it")
                 return answer.status_code, bytes(text), answer.headers.get("retry-after")
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _Unanswered("absent", str(error) or type(error).__name__) from error
+        except TooSlow as error:
+            raise _Unanswered("slow", str(error)) from error
         except httpx2.TimeoutException as error:
             raise _Unanswered("slow", "none") from error
         except httpx2.TransportError as error:
@@ -182,14 +185,16 @@ def _client(address: str, environ: Mapping[str, str], patience: float, base: str
             )
         headers["authorization"] = f"Bearer {token}"
     host, _, _ = web_address(address)
-    return httpx2.Client(
-        base_url=base + "/",
-        auth=login,
-        headers=headers,
-        timeout=patience,
-        # A proxy that the environment names is for the world outside.
-        trust_env=not _loopback(host),
-        follow_redirects=False,
+    return watched(
+        httpx2.Client(
+            base_url=base + "/",
+            auth=login,
+            headers=headers,
+            timeout=patience,
+            # A proxy that the environment names is for the world outside.
+            trust_env=not _loopback(host),
+            follow_redirects=False,
+        )
     )
 
 

@@ -1,0 +1,252 @@
+"""A hub that means harm, and a cache that leads elsewhere: nothing outside of the cache is made, moved or removed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopback_hub import LoopbackHub
+from recallbench import hub
+from recallbench.corpora import hub_set
+from recallbench.corpora.fetch import fetch
+from recallbench.corpora.hub_set import HubSet, obtain_set
+from recallbench.errors import InputError, UsageError
+from recallbench.progress import Silent
+from recallbench.protocol import load
+
+BODY = b'{"_id": "a", "text": "b"}\n' * 9
+REVISION = "a" * 40
+CORPUS = replace(load().corpora["longmemeval"], sha256="0" * 64, revision=REVISION)
+FILES = {
+    f"datasets/{CORPUS.source}/{CORPUS.file}": BODY,
+    "datasets/team/set/corpus.jsonl.gz": b"no gzip: what can't be unpacked is removed from the cache",
+    "team/model/config.json": BODY,
+}
+Way = Callable[[Mapping[str, str]], object]
+WAYS: Mapping[str, Way] = {
+    "a corpus": lambda environ: fetch(CORPUS, environ),
+    "a set": lambda environ: obtain_set(HubSet("team/set", REVISION), "test", {}, environ, Silent()),
+    "weights": lambda environ: hub.download("team/model", "config.json", REVISION, environ, Silent()),
+    "weights again": lambda environ: hub.download("team/model", "config.json", REVISION, environ, Silent(), again=True),
+}
+ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+class Home:
+    """What a user has beside the hub's cache: files in the folders that `../` leads to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cache = path / "hf" / "hub"
+        for folder in (path, path / "hf"):
+            folder.mkdir(exist_ok=True)
+            (folder / "mine").write_text("the user's own")
+
+    def outside(self) -> dict[str, str]:
+        """The path and content of everything that is not in the cache; a lock or a draft would show as well."""
+        return {
+            str(path): path.read_text() if path.is_file() else "a folder"
+            for path in sorted(self.path.rglob("*"))
+            if not path.is_relative_to(self.cache) and not path.is_relative_to(self.path / "data")
+        }
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def served() -> Iterator[LoopbackHub]:
+    with LoopbackHub(FILES) as server:
+        yield server
+
+
+@pytest.fixture
+def environ(home: Home, served: LoopbackHub) -> dict[str, str]:
+    return {
+        "HF_ENDPOINT": served.url,
+        "HF_HOME": str(home.path / "hf"),
+        "RECALLBENCH_DATA_DIR": str(home.path / "data"),
+    }
+
+
+def hostile(served: LoopbackHub, **headers: str) -> None:
+    honest = served.answer
+
+    def answer(path: str) -> tuple[int, dict[str, str], bytes]:
+        status, told, body = honest(path)
+        return status, {**told, **{name.replace("_", "-"): value for name, value in headers.items()}}, body
+
+    served.answer = answer  # type: ignore[method-assign]
+
+
+@ways
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"ETag": '"../../../mine"'},
+        {"ETag": '"../../../../mine"'},
+        {"ETag": "W/../../../../new"},
+        {"ETag": '"{home}/mine"'},
+        {"X_Linked_Etag": '"../../../../mine"'},
+        {"X_Linked_Etag": '".."'},
+        {"ETag": '"' + "a" * 4000 + '"'},
+        {"X_Repo_Commit": "../../../../new"},
+        {"X_Repo_Commit": "{home}/new"},
+        {"X_Repo_Commit": "b" * 40},
+        {"X_Repo_Commit": ""},
+    ],
+    ids=lambda headers: "".join(f"{name} {value[:30]}" for name, value in headers.items()),
+)
+def test_a_hostile_header_is_refused_before_anything_is_written(
+    home: Home, served: LoopbackHub, environ: dict[str, str], way: Way, headers: dict[str, str]
+) -> None:
+    hostile(served, **{name: value.replace("{home}", str(home.path)) for name, value in headers.items()})
+    before = home.outside()
+    with pytest.raises(InputError, match="can't be a file of its cache") as refused:
+        way(environ)
+    assert home.outside() == before
+    name = next(iter(headers)).replace("_", "-")
+    assert refused.value.found.startswith(name)
+    assert refused.value.expected.startswith(name)
+    assert len(refused.value.found) < 120
+
+
+def test_a_hostile_header_of_a_file_that_is_not_there_is_refused_too(
+    home: Home, served: LoopbackHub, environ: dict[str, str]
+) -> None:
+    """The hub's library notes absent files in a folder named by the commit."""
+    hostile(served, X_Repo_Commit=str(home.path / "new"))
+    before = home.outside()
+    with pytest.raises(InputError, match="can't be a file of its cache"):
+        hub.download("team/model", "absent.json", REVISION, environ, Silent())
+    assert home.outside() == before
+
+
+def test_an_etag_with_a_nul_is_no_answer(home: Home, served: LoopbackHub, environ: dict[str, str]) -> None:
+    hostile(served, ETag='"a\0b"')
+    before = home.outside()
+    with pytest.raises(hub.Unreachable):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert home.outside() == before
+
+
+def test_only_the_first_answer_being_honest_does_not_help(
+    home: Home, served: LoopbackHub, environ: dict[str, str]
+) -> None:
+    honest, asked = served.answer, iter(range(9))
+
+    def answer(path: str) -> tuple[int, dict[str, str], bytes]:
+        status, told, body = honest(path)
+        return status, told if next(asked) == 0 else {**told, "ETag": '"../../../../new"'}, body
+
+    served.answer = answer  # type: ignore[method-assign]
+    before = home.outside()
+    with pytest.raises(InputError, match="can't be a file of its cache"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert home.outside() == before
+
+
+def test_the_quotes_and_forms_of_etag_that_hubs_send_are_taken(served: LoopbackHub, environ: dict[str, str]) -> None:
+    for number, tag in enumerate(('"abc-12"', 'W/"' + "f" * 64 + '"', "d41d8cd98f00b204e9800998ecf8427e")):
+        hostile(served, ETag=tag)
+        own = {**environ, "HF_HOME": f"{environ['HF_HOME']}{number}"}
+        assert hub.download("team/model", "config.json", REVISION, own, Silent()).read_bytes() == BODY
+
+
+@ways
+@pytest.mark.parametrize("place", ["blobs", "snapshots", f"snapshots/{REVISION}", ".no_exist", "refs", ".locks"])
+def test_a_folder_of_the_cache_that_leads_elsewhere_is_refused(
+    home: Home, environ: dict[str, str], way: Way, place: str
+) -> None:
+    elsewhere = home.path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("models--team--model", "datasets--team--set", f"datasets--{CORPUS.source.replace('/', '--')}"):
+        link = home.cache / (f".locks/{name}" if place == ".locks" else f"{name}/{place}")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(elsewhere)
+    before = home.outside()
+    with pytest.raises(InputError, match=r"(?s)leads out of the hub's cache.*remove that link"):
+        way(environ)
+    assert home.outside() == before
+
+
+@ways
+def test_a_cached_file_that_leads_elsewhere_is_neither_read_nor_removed(
+    home: Home, environ: dict[str, str], way: Way
+) -> None:
+    for name, file in (
+        ("models--team--model", "config.json"),
+        ("datasets--team--set", "corpus.jsonl.gz"),
+        (f"datasets--{CORPUS.source.replace('/', '--')}", CORPUS.file),
+    ):
+        link = home.cache / name / "snapshots" / REVISION / file
+        link.parent.mkdir(parents=True)
+        link.symlink_to(home.path / "mine")
+    before = home.outside()
+    with pytest.raises(InputError, match="leads out of the hub's cache"):
+        way(environ)
+    assert home.outside() == before
+
+
+def test_links_that_go_in_circles_are_told(home: Home, environ: dict[str, str]) -> None:
+    link = home.cache / "models--team--model" / "blobs" / "round"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("round")
+    with pytest.raises(InputError, match="leads out of the hub's cache"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+
+
+def test_a_cache_that_is_itself_a_link_is_used(home: Home, environ: dict[str, str]) -> None:
+    (home.path / "big-disk").mkdir()
+    home.cache.symlink_to(home.path / "big-disk")
+    path = hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert path.read_bytes() == BODY
+    assert hub.cached_file("team/model", "config.json", REVISION, environ) == home.cache / path.relative_to(
+        home.path / "big-disk"
+    )
+    hub.forget(path, environ)
+    assert hub.cached_file("team/model", "config.json", REVISION, environ) is None
+
+
+@pytest.mark.parametrize("endpoint", ["nowhere", "ftp://a.b", "http://", "http://h:99999", "http://[::1", "http://a b"])
+def test_an_endpoint_that_is_no_address_is_wrong_usage(environ: dict[str, str], endpoint: str) -> None:
+    with pytest.raises(UsageError, match=r"(?s)HF_ENDPOINT is no address.*https://huggingface.co"):
+        hub.download("team/model", "config.json", REVISION, {**environ, "HF_ENDPOINT": endpoint}, Silent())
+
+
+def test_more_than_was_told_is_not_taken(
+    served: LoopbackHub, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What unpacks itself on the way: four kilobytes that say so are a megabyte."""
+    packed = gzip.compress(b"a" * (1 << 20))
+    hostile(served, Content_Encoding="gzip", X_Linked_Size="5000", X_Linked_Etag='"b"')
+    served.repos["team/model"]["config.json"] = packed
+    with pytest.raises(InputError, match=r"(?s)config.json does not end where it should.*at most 5000 bytes"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+
+
+def test_a_set_that_unpacks_to_far_more_than_text_does_is_refused(
+    served: LoopbackHub, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, home: Home
+) -> None:
+    monkeypatch.setattr(hub_set, "UNPACKED_ALWAYS", 1 << 20)
+    line = b'{"_id": "a", "text": "b"}\n'
+    queries = b'{"_id": "q", "text": "b"}\n'
+    for size, fits in ((1 << 15, True), (1 << 22, False)):
+        body = gzip.compress(line * (size // len(line)))
+        served.repos["datasets/team/set"] = {"corpus.jsonl.gz": body, "queries.jsonl": queries}
+        revision = hashlib.sha1(body).hexdigest()
+        if fits:
+            obtain_set(HubSet("team/set", revision), None, {}, environ, Silent())
+            continue
+        with pytest.raises(InputError) as refused:
+            obtain_set(HubSet("team/set", revision), None, {}, environ, Silent())
+        assert refused.value.problem == "corpus.jsonl.gz of team/set is too large when unpacked"
+        assert refused.value.expected == f"at most 1 MiB of text in {len(body)} packed bytes"
+        assert "unpack it yourself" in refused.value.remedy
