@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from labelled_sets import EXPECTING, SAYING, beir, short
+from labelled_sets import EXPECTING, SAYING, beir, jsonl, short
 from stages import sampled
 
 FICKLE = """
@@ -124,6 +124,34 @@ def test_a_table_by_text_and_one_by_id_are_no_match(tmp_path: Path) -> None:
     refused = recallbench(*words, "--match-threshold", "0.5", "--compare", "tokens", cwd=tmp_path)
     assert refused.returncode == 2
     assert "is a result of something else" in refused.stderr
+
+
+def test_a_set_and_the_rankings_that_it_gave_are_matched_by_one_rule(tmp_path: Path) -> None:
+    times = [{"_id": f"t{n}", "text": f"The ferry leaves at {n}."} for n in ("nine", "ten", "noon", "six")]
+    rain = [{"_id": f"r{n}", "text": f"It rains in {n}."} for n in ("Bergen", "Oslo")]
+    documents = [rain[0], *times, rain[1], {"_id": "no", "text": "When to leave, and leave whom?"}]
+    labels = [
+        {"query_id": "ferry", "query": "When does the ferry leave, at ten?", "expected": "the ferry leaves at nine"},
+        {"query_id": "rain", "query": "Where at does it rain?", "expected": "it rains in Bergen", "kind": "weather"},
+        {"query_id": "none", "query": "Who sells cars?", "kind": "abstention"},
+    ]
+    short(tmp_path / "team", labels, documents)
+    table = ("--match", "tokens", "--match-threshold", "0.7", "--format", "json", "--k", "2", "-q")
+    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "made", *table, cwd=tmp_path)
+    by_set = json.loads(done.stdout)
+    jsonl(tmp_path / "texts.jsonl", [
+        {"_id": f"all/{n}", "text": one["text"]} for n, one in enumerate(documents)
+    ])  # fmt: skip
+    files = ("--run", "made/run.trec", "--gold", "team/gold.jsonl", "--texts", "texts.jsonl")
+    by_run = json.loads(recallbench("evaluate", *files, *table[:-1], cwd=tmp_path).stdout)
+    assert by_set["mean"] == by_run["mean"]
+    # Four say when a ferry leaves, but what comes first says nothing; both that say where it rains are on top.
+    assert by_run["mean"]["precision@2"] == 0.75
+    assert by_run["mean"]["mrr@2"] == 0.75
+    assert by_run["mean"]["recall_frac@2"] == 1.0
+    names = ("precision@2", "recall_frac@2", "ndcg@2", "mrr@2", "f1@2")
+    rows = [{row["query_id"]: [row.get(name) for name in names] for row in one["rows"]} for one in (by_set, by_run)]
+    assert rows[0] == rows[1]
 
 
 def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place: Path) -> None:

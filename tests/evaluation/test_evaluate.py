@@ -531,11 +531,20 @@ def test_texts_by_id() -> None:
     assert len(report.failures) == 1
 
 
-def test_a_second_text_that_matches_is_no_further_find() -> None:
-    report = recallbench.evaluate(
-        [Case("s", expected="blue")], lambda q, k: ["blue", "Blue", "blue"], 3, match="tokens"
-    )
-    assert (report.recall, report.precision, report.ndcg) == (1.0, pytest.approx(1 / 3), 1.0)
+def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() -> None:
+    said = {"s": ["blue", "Blue", "blue"], "late": ["tea", "blue", "blue"], "apart": ["blue", "tea", "blue"], "no": []}
+    cases = [Case(q, expected="blue") for q in said]
+    report = recallbench.evaluate(cases, lambda q, k: said[q], 3, match="tokens")
+    ideal = 1 + 1 / np.log2(3)
+    names = ("recall_frac@3", "precision@3", "mrr@3", "ndcg@3", "f1@3")
+    assert [[row.values[name] for name in names] for row in report.rows] == [
+        [1, 1, 1, pytest.approx(1), pytest.approx(1)],
+        [1, pytest.approx(2 / 3), 0.5, pytest.approx((1 / np.log2(3) + 0.5) / ideal), pytest.approx(2 * 2 / 5)],
+        [1, pytest.approx(2 / 3), 1, pytest.approx(1.5 / ideal), pytest.approx(2 * 2 / 5)],
+        [0, 0, 0, 0, 0],
+    ]
+    # Nobody knows how many other texts would match.
+    assert [report.ceiling(one) for one in report.measures] == [1] * 6
 
 
 def test_what_is_missing_for_a_way_of_matching() -> None:

@@ -82,6 +82,36 @@ def test_random_orders_average_to_chance(n: int, g: int, k: int) -> None:
         assert error < 0.01
 
 
+def test_where_one_of_several_is_enough_by_hand() -> None:
+    # Two of three segments say it; two places: both of them in 1 of 3 orders, one in 2 of 3.
+    judged = judge([[]], [{0, 1}], [3], 2, one_find=[True])
+    discounts = 1 + 1 / log2(3)
+    chance = {
+        "recall_any@1": 2 / 3,
+        "recall_frac@1": 2 / 3,
+        "recall_all@2": 1.0,
+        "precision@2": 2 / 3,
+        "mrr@2": 2 / 3 + 1 / 6,
+        "f1@2": (2 * 2 / 4 + 2 * 2 * 1 / 3) / 3,
+        "ndcg@2": (1 + 2 * discounts / 2) / 3,
+    }
+    assert {name: parse(name).chance(judged)[0] for name in chance} == pytest.approx(chance)
+    assert parse("precision@2").ceiling(judged)[0] == 1.0
+
+
+@pytest.mark.parametrize(("n", "g", "k"), [(10, 4, 3), (6, 2, 10), (40, 12, 10), (7, 3, 7)])
+def test_random_orders_average_to_chance_where_one_is_enough(n: int, g: int, k: int) -> None:
+    draws = 4000
+    rng = np.random.default_rng(n * 10_000 + g * 100 + k)
+    orders = rng.permuted(np.tile(np.arange(n), (draws, 1)), axis=1)
+    judged = judge(orders.tolist(), [frozenset(range(g))] * draws, [n] * draws, k + 2, one_find=[True] * draws)
+    for form in known():
+        measure = parse(form.replace("@k", f"@{k}"))
+        values, chance = measure.values(judged), measure.chance(judged)
+        error = values.std(ddof=1) / np.sqrt(draws)
+        assert abs(values.mean() - chance.mean()) <= 4 * error + 1e-9, measure
+
+
 @pytest.mark.marked
 @pytest.mark.real_data
 def test_clarification_8_chance_on_the_real_locomo(locomo_file: Path) -> None:

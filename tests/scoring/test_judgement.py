@@ -47,10 +47,25 @@ def test_gold_named_twice_is_one_segment() -> None:
 def test_a_cut_off_judgement_is_the_judgement_of_the_cut_off_ranking() -> None:
     rankings, gold = [[4, 2, 2, 0, 1], [3], []], [{0, 1}, {3}, {2}]
     cut, direct = judge(rankings, gold, [5, 5, 5], depth=5).at(3), judge(rankings, gold, [5, 5, 5], depth=3)
-    for field in ("depth", "returned", "gold", "candidates", "total_grade", "first"):
+    for field in ("depth", "returned", "gold", "answering", "candidates", "total_grade", "first"):
         assert np.array_equal(getattr(cut, field), getattr(direct, field)), field
     for field in ("relevant", "graded", "ideal"):
         assert places(cut, field) == places(direct, field), field
+
+
+def test_of_gold_that_says_one_thing_the_first_is_found_and_the_ideal_is_what_came_back() -> None:
+    rankings, gold = [[0, 4, 1], [4, 0, 3], [4, 3, 2]], [{0, 1, 2}, {0, 1}, {0}]
+    judged = judge(rankings, gold, [5, 5, 5], 3, one_find=[True, True, True])
+    assert (judged.gold.tolist(), judged.answering.tolist()) == ([1, 1, 1], [3, 2, 1])
+    assert places(judged, "ideal") == [(0, 0, 1), (0, 1, 1), (1, 0, 1), (2, 0, 1)]
+    assert places(judged.at(1), "ideal") == [(0, 0, 1), (1, 0, 1), (2, 0, 1)]
+    assert places(judged.select([False, True, True]), "ideal") == [(0, 0, 1), (1, 0, 1)]
+    mixed = judge(rankings, gold, [5, 5, 5], 3, [{0: 2.0, 1: 1.0, 2: 1.0}, {}, {}], [False, True, False])
+    assert (mixed.gold.tolist(), mixed.answering.tolist()) == ([3, 1, 1], [3, 2, 1])
+    assert places(mixed, "ideal") == [(0, 0, 2), (0, 1, 1), (0, 2, 1), (1, 0, 1), (2, 0, 1)]
+    others = judge(rankings, [{0}, set(), set()], [9, 9, 9], 3, one_find=[True] * 3, unseen=[3, 3, 0])
+    assert (others.gold.tolist(), others.answering.tolist()) == ([1, 1, 0], [4, 3, 0])
+    assert places(others, "ideal") == [(0, 0, 1), (1, 0, 1)]
 
 
 def test_a_mask_selects_questions() -> None:

@@ -28,6 +28,25 @@ def judged_of(case: tuple[Sequence[Sequence[int]], Sequence[set[int]], Sequence[
     return judge(*case, depth=DEPTH)
 
 
+@given(cases(), st.integers(1, DEPTH), st.data())
+def test_no_measure_is_above_1_where_one_of_several_is_enough(case, k, data) -> None:  # type: ignore[no-untyped-def]
+    one_find = data.draw(st.lists(st.booleans(), min_size=len(case[0]), max_size=len(case[0])))
+    judged = judge(*case, depth=DEPTH, one_find=one_find)
+    for form in SEPARABLE:
+        measure = parse(form.replace("@k", f"@{k}"))
+        values, ceiling = measure.values(judged), measure.ceiling(judged)
+        assert ((values >= 0) & (values <= ceiling + 1e-12) & (ceiling <= 1)).all(), form
+        assert (measure.chance(judged) <= ceiling + 1e-12).all(), form
+    plain = judge(*case, depth=DEPTH)
+    for form in ("precision@k", "mrr@k", "recall_any@k"):
+        same = parse(form.replace("@k", f"@{k}"))
+        assert same.values(judged).tolist() == same.values(plain).tolist()
+    # A question of one thing has found it with the first: recall is 0 or 1, whatever it is called.
+    for name in ("recall_frac", "recall_all"):
+        found = parse(f"{name}@{k}").values(judged)[one_find]
+        assert found.tolist() == parse(f"recall_any@{k}").values(judged)[one_find].tolist()
+
+
 @given(cases(), st.integers(1, DEPTH))
 def test_any_is_at_least_frac_is_at_least_all(case, k) -> None:  # type: ignore[no-untyped-def]
     judged = judged_of(case)

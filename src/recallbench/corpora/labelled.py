@@ -231,6 +231,7 @@ def _question(
         tenant=label.tenant,
         labelled_at=label.labelled_at,
         expected=label.expected if by_text else "",
+        one_find=by_text and not abstention,
     )
 
 

@@ -82,6 +82,8 @@ class Question:
     """What an answer says, where the gold follows from that and not from ids."""
     exact: frozenset[int] = frozenset()
     """Segments that say exactly that."""
+    one_find: bool = False
+    """Its gold segments say one thing: the first that comes back has found it."""
     likeness: Likeness = field(default_factory=Likeness)
     """Token F1 between it and the segments that come near, by position."""
 

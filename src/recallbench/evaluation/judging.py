@@ -9,7 +9,7 @@ from recallbench.errors import InputError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import SHOWN, Case
 from recallbench.scoring.judgement import Judged, judge
-from recallbench.scoring.text_matching import Likeness, Matching, Read, first_match, likeness, overlap, words
+from recallbench.scoring.text_matching import Likeness, Matching, Read, likeness, overlap, words
 
 Texts = Mapping[Any, str] | Callable[[Any], str]
 
@@ -150,14 +150,15 @@ def text_of(case: Case, id: Any, texts: Texts | None) -> str:
 def judged_by_text(
     cases: Sequence[Case], found: Sequence[Sequence[Likeness]], matching: Matching, depth: int, at: float | None = None
 ) -> Judged:
-    """One thing is to be found for each case, and it is found at the first text that matches.
+    """One thing is to be found for each case, and the first text that matches has found it.
 
-    A second text that matches says the same again: it is no further find. So recall is 1 or 0 for a case, and
-    precision@k at most 1/k.
+    Every text that matches counts for precision and nDCG. Nobody knows how many others there are, so what did not come
+    back is taken to match as well: a case has something to find, and the most that a ranking can get is 1.
     """
-    rankings = []
-    for likes in found:
-        first = first_match(likes, matching, at)
-        rankings.append([0 if place == first else place + 1 for place in range(len(likes))])
-    gold = [frozenset(() if case.expected is None else (0,)) for case in cases]
-    return judge(rankings, gold, [len(likes) + 1 for likes in found], depth)
+    gold, unseen = [], []
+    for case, likes in zip(cases, found, strict=True):
+        gold.append(frozenset(place for place, one in enumerate(likes) if one.matches(matching, at)))
+        unseen.append(0 if case.expected is None else depth)
+    sizes = [len(likes) + depth for likes in found]
+    every = [True] * len(cases)
+    return judge([range(len(likes)) for likes in found], gold, sizes, depth, one_find=every, unseen=unseen)

@@ -52,6 +52,7 @@ class StoreRun:
                 self._retrieval.candidates,
                 depth,
                 grades if any(grades) else None,
+                [one.one_find for one in questions],
             ),
             k,
             self._matching,

@@ -22,10 +22,11 @@ from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.growth import Growth, Size
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.estimate import estimates
-from recallbench.scoring.judgement import judge
+from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.text_gold import answering, matching_of
 from recallbench.scoring.text_matching import Matching
@@ -139,11 +140,15 @@ def _asked(
 
 def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, clustered: bool, depth: int) -> Size:
     gold, grades = [q.gold for q in found.questions], [q.grades for q in found.questions]
+    one_find = [q.one_find for q in found.questions]
 
-    deep = judge([r.positions for r in found.rankings], gold, found.candidates, depth, grades if any(grades) else None)
-    calls = [deep]
+    def judged(rankings: Sequence[Ranking], reach: int) -> Judged:
+        ranked = [one.positions for one in rankings]
+        return judge(ranked, gold, found.candidates, reach, grades if any(grades) else None, one_find)
+
+    calls = [judged(found.rankings, depth)]
     if found.short is not None:
-        calls.insert(0, judge([r.positions for r in found.short], gold, found.candidates, min(10, depth)))
+        calls.insert(0, judged(found.short, min(10, depth)))
     measures = [measure for measure in map(parse, MEASURES) if measure.k <= depth]
     clusters = [question.cluster for question in found.questions] if clustered else None
     row = estimates(measures, calls, clusters, {"all": np.ones(len(gold), dtype=bool)})["all"]

@@ -101,6 +101,7 @@ def _asked_again(
             found.candidates,
             depth,
             grades if any(grades) else None,
+            [question.one_find for question in found.questions],
         )
 
     deep = judged(options.depth, short=False)

@@ -38,11 +38,12 @@ def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings
     depth, k = metrics.retrieval.depth, metrics.retrieval.calls[0]
     gold = [frozenset(_position(row, id) for id in row.gold) for row in rows]
     candidates = [row.candidates for row in rows]
+    one_find = [row.one_find for row in rows]
     grades = [{_position(row, id): grade for id, grade in row.grades.items()} for row in rows]
 
     def judged(hits: Sequence[Sequence[HitRow]], reach: int) -> Judged:
         ranked = [[_position(row, hit.id) for hit in found] for row, found in zip(rows, hits, strict=True)]
-        return judge(ranked, gold, candidates, reach, grades if any(grades) else None)
+        return judge(ranked, gold, candidates, reach, grades if any(grades) else None, one_find)
 
     calls = [judged([row.hits for row in rows], depth)]
     if len(metrics.retrieval.calls) > 1:

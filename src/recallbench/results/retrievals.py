@@ -45,6 +45,8 @@ def rows(
             f'"candidates": {candidates[i]}',
             f'"gold": [{gold}]',
         ]
+        if question.one_find:
+            parts.append('"one_find": true')
         if question.tenant:
             parts.append(f'"tenant": {quote(question.tenant)}')
         if question.grades:

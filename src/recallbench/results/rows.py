@@ -38,6 +38,7 @@ class Row(_Part):
     tenant: str = ""
     candidates: int
     gold: list[str]
+    one_find: bool = False
     grades: Mapping[str, float] = {}
     question: str | None = None
     hits: list[HitRow]

@@ -45,14 +45,15 @@ class Places:
 
     def until(self, depth: int) -> Places:
         """Those at the first places."""
-        return self._where(self.place < depth)
+        return self.where(self.place < depth)
 
     def select(self, keep: Bools) -> Places:
         """Those of the questions in the mask, which are numbered anew."""
-        chosen = self._where(keep[self.question])
+        chosen = self.where(keep[self.question])
         return Places((np.cumsum(keep) - 1)[chosen.question], chosen.place, chosen.grade)
 
-    def _where(self, mask: Bools) -> Places:
+    def where(self, mask: Bools) -> Places:
+        """Those that the mask holds for."""
         return Places(self.question[mask], self.place[mask], self.grade[mask])
 
 
@@ -71,7 +72,10 @@ class Judged:
     returned: Ints
     """(Q,): distinct segments that came back, `depth` at most."""
     gold: Ints
-    """(Q,): gold segments; 0 means the question is left out of every mean."""
+    """(Q,): what is to be found, each gold segment or one thing that several say; 0 leaves the question out of every
+    mean."""
+    answering: Ints
+    """(Q,): gold segments; more than `gold` where one of them is enough."""
     candidates: Ints
     """(Q,): segments of the haystack."""
     ideal: Places
@@ -81,6 +85,12 @@ class Judged:
 
     def __len__(self) -> int:
         return len(self.gold)
+
+    @property
+    def one_enough(self) -> Bools:
+        """(Q,): several segments say what is to be found, and the first of them has found it."""
+        enough: Bools = self.answering > self.gold
+        return enough
 
     @cached_property
     def first(self) -> Ints:
@@ -104,8 +114,9 @@ class Judged:
             self.graded.until(depth),
             np.minimum(self.returned, depth),
             self.gold,
+            self.answering,
             self.candidates,
-            self.ideal.until(depth),
+            _ideal(self.ideal.until(depth), self.relevant.until(depth), self.one_enough),
             self.total_grade,
         )
 
@@ -121,6 +132,7 @@ class Judged:
             relevant if self.graded is self.relevant else self.graded.select(keep),
             self.returned[keep],
             self.gold[keep],
+            self.answering[keep],
             self.candidates[keep],
             self.ideal.select(keep),
             self.total_grade[keep],
@@ -142,15 +154,25 @@ def judge(
     candidates: Sequence[int],
     depth: int,
     grades: Sequence[Mapping[int, float]] | None = None,
+    one_find: Sequence[bool] | None = None,
+    unseen: Sequence[int] | None = None,
 ) -> Judged:
     """Hold each ranking (haystack positions, best first) against the gold positions of its question.
 
     A repeated position counts once, at its first place; a ranking may be short or empty. A question without `grades`
-    has grade 1 on each gold segment. Raises InputError, naming the question by its index, for a position outside its
-    haystack and for a grade that is no number.
+    has grade 1 on each gold segment. Where `one_find` holds, all gold segments say the same thing: the first that comes
+    back has found it, each counts for precision and nDCG, whose ideal is all that came back on top. `unseen` counts
+    the gold segments that are in no ranking and have no position. Raises InputError, naming the question by its index,
+    for a position outside its haystack and for a grade that is no number.
     """
     questions = len(rankings)
-    for name, given in (("gold", gold), ("candidates", candidates), ("grades", grades)):
+    for name, given in (
+        ("gold", gold),
+        ("candidates", candidates),
+        ("grades", grades),
+        ("one_find", one_find),
+        ("unseen", unseen),
+    ):
         if given is not None and len(given) != questions:
             raise ValueError(f"{questions} rankings but {len(given)} entries of {name}")
     if depth < 1:
@@ -164,7 +186,24 @@ def judge(
         graded = _graded(gold_sets, grades, sizes)
     listed = (golden,) if graded is golden else (golden, graded)
     returned, places = _located(rankings, sizes, depth, listed)
-    return Judged(depth, places[0], places[-1], returned, counts, sizes, graded.best(depth), graded.total())
+    others = np.zeros(questions, dtype=np.int64) if unseen is None else np.asarray(unseen, dtype=np.int64)
+    answering = counts + others
+    finds = answering if one_find is None else np.where(one_find, np.minimum(answering, 1), answering)
+    ideal = _ideal(graded.best(depth), places[0], answering > finds)
+    return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, graded.total() + others)
+
+
+def _ideal(best: Places, relevant: Places, enough: Bools) -> Places:
+    """The best grades there are; where one of several segments is enough, as many as came back, at least one."""
+    if not enough.any():
+        return best
+    counts = np.where(enough, np.maximum(np.bincount(relevant.question, minlength=len(enough)), 1), 0)
+    kept = best.where(~enough[best.question])
+    question = np.concatenate([kept.question, np.repeat(np.arange(len(counts)), counts)])
+    place = np.concatenate([kept.place, np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)])
+    grade = np.concatenate([kept.grade, np.ones(int(counts.sum()))])
+    order = np.lexsort((place, question))
+    return Places(question[order], place[order], grade[order])
 
 
 def _as_set(gold: Collection[int]) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
@@ -119,7 +120,9 @@ class Case:
     def questions(self) -> tuple[Question, ...]:
         """What was to be asked."""
         if self.has_dataset:
-            return self.dataset.questions
+            # Rows of before say of no question that one of its gold segments is enough: each was to be found there.
+            apart = not any(row.one_find for row in self.readable_rows)
+            return tuple(replace(one, one_find=False) if apart else one for one in self.dataset.questions)
         return tuple(_stated_question(row) for row in _first(self.readable_rows).values())
 
     @_Kept
@@ -261,6 +264,7 @@ def _stated_question(row: Row) -> Question:
         cluster=row.cluster,
         abstention=row.abstention,
         denominators=frozenset(row.denominators),
+        one_find=row.one_find,
         tenant=row.tenant,
     )
 

@@ -111,14 +111,14 @@ def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
     first = np.where(judged.first > 0, judged.first, judged.depth + 1)
     found = judged.found(min(answers.k, judged.depth))
     wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, answers.k))))
-    order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.gold[i], i))
+    order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.answering[i], i))
     return [
         parts.WorstPart(
             question_id=answers.questions[i].id,
             kind=answers.questions[i].kind,
             tenant=answers.questions[i].tenant,
             first_rank=int(first[i]) if first[i] <= judged.depth else None,
-            gold=int(judged.gold[i]),
+            gold=int(judged.answering[i]),
             found=int(found[i]),
         )
         for i in order[:WORST]
@@ -187,7 +187,11 @@ def _at_threshold(answers: Answers, threshold: float | None) -> parts.ThresholdP
         else:
             gold.append(int((np.frombuffer(near.f1) >= threshold).sum()))
             found.append(sum(near.get(one, 0.0) >= threshold for one in first))
-    shares = [part / whole for part, whole in zip(found, gold, strict=True) if whole]
+    shares = [
+        min(part, 1) if question.one_find else part / whole
+        for question, part, whole in zip(answers.questions, found, gold, strict=True)
+        if whole
+    ]
     asked = sum(bool(question.expected) for question in answers.questions)
     random = answers.survey.random_matches
     rate = None if random is None else random.exact if threshold is None else random.rates.get(threshold)
@@ -218,6 +222,7 @@ def _judged(answers: Answers, rankings: Sequence[Ranking], depth: int) -> Judged
         answers.candidates,
         depth,
         grades if any(grades) else None,
+        [question.one_find for question in answers.questions],
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.judgement import Floats, Ints, Judged
+from recallbench.scoring.measures.draws import expected
 from recallbench.scoring.measures.measure import Measure, share
 
 
@@ -19,11 +20,19 @@ class F1(Measure):
     elsewhere = ("f", "set_f")
 
     def values(self, judged: Judged) -> Floats:
-        return 2.0 * judged.found(self.k) / (judged.gold + self.k)
+        return self._of(judged, judged.found(self.k))
 
     def chance(self, judged: Judged) -> Floats:
         found = np.minimum(judged.candidates, self.k) * share(judged.gold, judged.candidates)
-        return 2.0 * found / (judged.gold + self.k)
+        each = 2.0 * found / (judged.gold + self.k)
+        if not (enough := judged.one_enough).any():
+            return each
+        return np.where(enough, expected(judged, self.k, lambda hits: 2.0 * hits / (hits + self.k)), each)
 
     def ceiling(self, judged: Judged) -> Floats:
-        return 2.0 * np.minimum(judged.gold, self.k) / (judged.gold + self.k)
+        return self._of(judged, np.minimum(judged.answering, self.k))
+
+    def _of(self, judged: Judged, found: Ints) -> Floats:
+        # Of several that say one thing more than that one may be found: precision counts them, recall stays 1.
+        f1: Floats = 2.0 * found / (np.maximum(judged.gold, found) + self.k)
+        return f1

@@ -24,12 +24,12 @@ class Mrr(Measure):
 
     def chance(self, judged: Judged) -> Floats:
         # The first gold is at rank r with C(N-r, G-1) / C(N, G); each rank follows from the one before.
-        first = share(judged.gold, judged.candidates)
+        first = share(judged.answering, judged.candidates)
         total = np.zeros(len(judged))
         for rank in range(1, min(self.k, int(judged.candidates.max(initial=0))) + 1):
             total += first / rank
             left = judged.candidates - rank
-            first = first * np.maximum(left - judged.gold + 1, 0) / np.maximum(left, 1)
+            first = first * np.maximum(left - judged.answering + 1, 0) / np.maximum(left, 1)
         return total
 
     def ceiling(self, judged: Judged) -> Floats:

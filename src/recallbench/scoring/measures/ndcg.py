@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.measures.draws import expected
 from recallbench.scoring.measures.measure import Measure, share
 
 
@@ -26,10 +27,24 @@ class Ndcg(Measure):
     def chance(self, judged: Judged) -> Floats:
         reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))
         each = share(judged.total_grade, judged.candidates)
-        return self._over_ideal(judged, each * reached[np.minimum(judged.candidates, self.k)])
+        chance = self._over_ideal(judged, each * reached[np.minimum(judged.candidates, self.k)])
+        if not (enough := judged.one_enough).any():
+            return chance
+        return np.where(enough, self._chance_of_one(judged, reached), chance)
 
     def ceiling(self, judged: Judged) -> Floats:
         return ((judged.gold > 0) & (judged.total_grade > 0)).astype(np.float64)
+
+    def _chance_of_one(self, judged: Judged, reached: Floats) -> Floats:
+        """Where the ideal is of what came back: of so many within the depth each place holds one as often."""
+        within = np.minimum(judged.candidates, judged.depth)
+        top = reached[np.minimum(within, self.k)]
+
+        def gain(hits: int) -> Floats:
+            ideal: float = reached[min(max(hits, 1), self.k)]
+            return hits * share(top, within) / ideal
+
+        return expected(judged, judged.depth, gain)
 
     def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
         of_ideal: Floats = share(gain, judged.ideal.sum(_discounts(self.k), len(judged)))

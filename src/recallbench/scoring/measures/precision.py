@@ -25,11 +25,11 @@ class Precision(Measure):
         return judged.found(self.k) / self.k
 
     def chance(self, judged: Judged) -> Floats:
-        each = share(judged.gold, judged.candidates)
+        each = share(judged.answering, judged.candidates)
         # A haystack smaller than k cannot fill the top k, which dividing by k does not forgive.
         return each if self.option == "retrieved" else each * np.minimum(judged.candidates, self.k) / self.k
 
     def ceiling(self, judged: Judged) -> Floats:
         if self.option == "retrieved":
             return (judged.gold > 0).astype(np.float64)
-        return np.minimum(judged.gold, self.k) / self.k
+        return np.minimum(judged.answering, self.k) / self.k

@@ -6,6 +6,7 @@ import numpy as np
 
 from recallbench.scoring.judgement import Bools, Floats, Judged
 from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallAll(Measure):
@@ -20,7 +21,7 @@ class RecallAll(Measure):
     binary = True
 
     def values(self, judged: Judged) -> Floats:
-        whole: Bools = judged.found(self.k) == judged.gold
+        whole: Bools = judged.found(self.k) >= judged.gold
         return (whole & (judged.gold > 0)).astype(np.float64)
 
     def chance(self, judged: Judged) -> Floats:
@@ -31,7 +32,10 @@ class RecallAll(Measure):
             waiting = judged.gold > drawn
             step = np.maximum(places - drawn, 0) / np.maximum(judged.candidates - drawn, 1)
             held = np.where(waiting, held * step, held)
-        return np.where((judged.gold > 0) & (judged.gold <= self.k), held, 0.0)
+        whole = np.where((judged.gold > 0) & (judged.gold <= self.k), held, 0.0)
+        if not (enough := judged.one_enough).any():
+            return whole
+        return np.where(enough, RecallAny(self.k).chance(judged), whole)
 
     def ceiling(self, judged: Judged) -> Floats:
         return ((judged.gold > 0) & (judged.gold <= self.k)).astype(np.float64)

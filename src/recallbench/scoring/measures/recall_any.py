@@ -27,7 +27,7 @@ class RecallAny(Measure):
         missed = np.ones(len(judged))
         for drawn in range(min(self.k, int(judged.candidates.max(initial=0)))):
             left = judged.candidates - drawn
-            missed *= np.maximum(left - judged.gold, 0) / np.maximum(left, 1)
+            missed *= np.maximum(left - judged.answering, 0) / np.maximum(left, 1)
         return np.where(judged.gold > 0, 1.0 - missed, 0.0)
 
     def ceiling(self, judged: Judged) -> Floats:

@@ -6,10 +6,11 @@ import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
 from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallFrac(Measure):
-    """The share of a question's gold segments that is in the top k.
+    """The share of a question's gold segments that is in the top k; 1 with the first of those that say the same.
 
     What the published v0.2.1 baselines counted (clarification 1). Elsewhere: TREC's recall@k, LoCoMo's recall.
     """
@@ -19,10 +20,13 @@ class RecallFrac(Measure):
     elsewhere = ("recall",)
 
     def values(self, judged: Judged) -> Floats:
-        return share(judged.found(self.k), judged.gold)
+        return share(np.minimum(judged.found(self.k), judged.gold), judged.gold)
 
     def chance(self, judged: Judged) -> Floats:
-        return share(np.minimum(judged.candidates, self.k), judged.candidates) * (judged.gold > 0)
+        each = share(np.minimum(judged.candidates, self.k), judged.candidates) * (judged.gold > 0)
+        if not (enough := judged.one_enough).any():
+            return each
+        return np.where(enough, RecallAny(self.k).chance(judged), each)
 
     def ceiling(self, judged: Judged) -> Floats:
         return share(np.minimum(judged.gold, self.k), judged.gold)

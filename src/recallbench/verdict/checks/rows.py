@@ -52,6 +52,7 @@ def labels(case: Case) -> Finding:
             ("cluster", row.cluster, question.cluster),
             ("tenant", row.tenant, question.tenant),
             ("abstention", row.abstention, question.abstention),
+            ("one_find", row.one_find, question.one_find),
             ("denominators", row.denominators, sorted(question.denominators)),
             ("candidates", row.candidates, size),
         )

@@ -1,0 +1,35 @@
+"""How many gold segments a random order puts within a depth, and what is to be expected of a value that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+
+from recallbench.scoring.judgement import Floats, Judged
+
+
+def expected(judged: Judged, depth: int, value: Callable[[int], Floats | float]) -> Floats:
+    """(Q,): the mean of `value` of the number of gold segments among the first `depth` of a random order."""
+    mean = np.zeros(len(judged))
+    chances = [
+        _chances(size, answering, min(depth, size))
+        for size, answering in zip(judged.candidates.tolist(), judged.answering.tolist(), strict=True)
+    ]
+    for hits in range(max(map(len, chances), default=0)):
+        mean += np.array([one[hits] if hits < len(one) else 0.0 for one in chances]) * value(hits)
+    return mean
+
+
+@lru_cache(maxsize=4096)
+def _chances(size: int, answering: int, drawn: int) -> tuple[float, ...]:
+    """By number of hits its probability: C(G, h) C(N-G, d-h) / C(N, d), in whole numbers up to the division."""
+    whole, least, most = comb(size, drawn), max(0, drawn - (size - answering)), min(answering, drawn)
+    ways = comb(answering, least) * comb(size - answering, drawn - least)
+    found = [0.0] * least
+    for hits in range(least, most + 1):
+        found.append(ways / whole)
+        ways = ways * (answering - hits) * (drawn - hits) // ((hits + 1) * (size - answering - drawn + hits + 1))
+    return tuple(found)
