@@ -55,6 +55,9 @@ def audit(
         ),
     ] = None,
     failures: Annotated[bool, option("failures", "Show only what did not pass, and the verdict.")] = False,
+    verbose: Annotated[
+        bool, option("verbose", "Of a folder in another layout, show each published number with its definition.")
+    ] = False,
     config: settings.Config = None,
 ) -> int:
     """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
@@ -87,7 +90,7 @@ def audit(
         codes.append(0 if found.verdict.label == "VERIFIED" else 1)
         done.append(_document(found, failures))
         if not as_json:
-            print("\n".join(visible(line) for line in _lines(found, failures)), flush=True)
+            print("\n".join(visible(line) for line in _lines(found, failures, verbose)), flush=True)
     if as_json:
         print(json.dumps({"audits": done}, indent=1))
     return max(codes)
@@ -111,12 +114,13 @@ def _on_record(found: Audit, history: Path | None) -> Check:
     return published(found.deviations, found.corpus, found.folder, history)
 
 
-def _lines(found: Audit, failures: bool) -> list[str]:
-    lines = [str(found.folder)]
+def _lines(found: Audit, failures: bool, verbose: bool) -> list[str]:
+    lines = [*found.summary, "", str(found.folder)] if found.summary else [str(found.folder)]
+    claims = sum(_is_claim(check) for check in found.checks)
     width = max(len(check.code) for check in found.checks)
     told = ""
     for check in found.checks:
-        if check.status == "pass" and failures:
+        if (check.status == "pass" and failures) or (_is_claim(check) and not verbose):
             continue
         aside = "" if check.needed else " (a result may do without)"
         lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}")
@@ -124,11 +128,17 @@ def _lines(found: Audit, failures: bool) -> list[str]:
         if check.status != "pass" and check.code + check.required != told:
             told = check.code + check.required
             lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
+    if claims and not verbose:
+        lines.append(f"  {claims} published numbers are traced one by one with --verbose")
     lines += [f"  deviation   {deviation}" for deviation in found.deviations]
     if found.recorded:
         lines.append(f"  recorded, not re-derived: {'; '.join(found.recorded)}")
     lines.append(f"  verdict: {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL")
     return lines
+
+
+def _is_claim(check: Check) -> bool:
+    return check.code == "RB-F-CLAIM"
 
 
 def _document(found: Audit, failures: bool) -> dict[str, Any]:
@@ -137,6 +147,7 @@ def _document(found: Audit, failures: bool) -> dict[str, Any]:
         "verdict": found.verdict.label,
         "text": found.verdict.text,
         "canonical": found.verdict.canonical,
+        "summary": list(found.summary),
         "deviations": list(found.deviations),
         "recorded": list(found.recorded),
         "checks": [

@@ -39,6 +39,8 @@ class Audit:
     """What was taken from the folder as it is."""
     corpus: str = ""
     """By its name; empty where the folder does not say."""
+    summary: tuple[str, ...] = ()
+    """A foreign folder's, to be pasted into an issue."""
 
     def also(self, check: Check) -> Audit:
         """The same with one more check, and the verdict that leads to."""

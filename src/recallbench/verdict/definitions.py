@@ -19,6 +19,8 @@ from recallbench.scoring.multiverse import (
 
 Family = Literal["recall", "mrr", "ndcg", "precision", ""]
 MRR_DEPTH = 50
+OPEN = "rows keep too few ids to take it again"
+UNKEPT = "no ranking was kept"
 _NAME = re.compile(r"(?P<word>[a-z]+(?:_(?:any|all|frac|cut|rank|rate))?)(?:[@_]?(?P<k>[0-9]{1,9}))?", re.IGNORECASE)
 _WORDS: dict[str, tuple[Family, str]] = {
     "recall": ("recall", "recall_any"),
@@ -75,6 +77,10 @@ class Origin:
     follows: tuple[Cell, ...]
     """The universes that give the number, the plainest first."""
     text: str
+    cause: str
+    """What kind of finding it is, in words that many numbers can share."""
+    beside: str = ""
+    """The protocol's figure by that name, where it is another one."""
 
 
 def origin(
@@ -94,7 +100,12 @@ def origin(
     digits = printed_decimals(value) if decimals is None else decimals
     meant = named(name)
     if not meant.family or meant.protocol is None:
-        return Origin("cannot-tell", (), f"{value}: no measure of rankings that this tool knows goes by that name")
+        return Origin(
+            "cannot-tell",
+            (),
+            f"{value}: no measure of rankings that this tool knows goes by that name",
+            "no measure of rankings that is known here",
+        )
     family = [cell for cell in cells if meant.follows(cell.definition)]
     follows = tuple(cell for cell in family if cell.exact and agrees(cell.low, value, digits))
     wanted = [
@@ -139,25 +150,37 @@ def _found(
     if protocol is None or protocol not in ordered:
         beside = f"; {meant} there {_figure(protocol)}" if protocol is not None else ""
         if protocol is not None and not protocol.exact and agrees_within(protocol, value):
-            return Origin(
-                "cannot-tell", ordered, f"{told}; the protocol means {meant}{beside}, which the rows leave open"
-            )
+            text = f"{told}; the protocol means {meant}{beside}, which the rows leave open"
+            return Origin("cannot-tell", ordered, text, OPEN)
         foreign = ", and no higher where only ids of the own scope count" if contradicted else ""
-        return Origin("fail", ordered, f"{told}; the protocol means {meant} by that name{beside}{foreign}")
+        text = f"{told}; the protocol means {meant} by that name{beside}{foreign}"
+        cause = f"{first.definition.kind}, where the protocol's name means {meant.kind}"
+        if first.definition.kind == meant.kind:
+            cause = "another depth or another count of questions than the protocol's"
+        beside = f"{meant} {_figure(protocol)}" if protocol is not None else ""
+        return Origin("fail", ordered, text, cause, beside)
     if contradicted:
         return Origin(
             "fail",
             ordered,
             f"{told}; the protocol counts only ids of the question's own scope, and these rankings hold others: the "
             "figure it means can't be taken from bare ids, and is no higher",
+            "rankings hold ids of other scopes, so that the figure is an upper bound",
         )
     if not own:
-        return Origin("cannot-tell", ordered, f"{told}; whether each id is of its question's own scope can't be told")
+        return Origin(
+            "cannot-tell",
+            ordered,
+            f"{told}; whether each id is of its question's own scope can't be told",
+            "whether ids are of their question's own scope can't be told",
+        )
     if protocol.stated:
-        return Origin("cannot-tell", ordered, told)
+        return Origin("cannot-tell", ordered, told, "it rests on stated ranks of first hits")
     if vague:
-        return Origin("cannot-tell", ordered, f"{told}: too few to tell whether it is this one")
-    return Origin("pass", ordered, f"{told}, as the protocol means it")
+        return Origin(
+            "cannot-tell", ordered, f"{told}: too few to tell whether it is this one", "too few decimals are printed"
+        )
+    return Origin("pass", ordered, f"{told}, as the protocol means it", "as the protocol means it")
 
 
 def agrees_within(cell: Cell, value: float) -> bool:
@@ -179,17 +202,18 @@ def _not_found(
         kept = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
         text = f"{value} can't be taken again: rows keep too few ids, by which {kept}"
         if protocol is None or agrees_within(protocol, value):
-            return Origin("cannot-tell", (), text)
-        return Origin("fail", (), f"{text}; the protocol means {meant.protocol}, which {_figure(protocol)}")
+            return Origin("cannot-tell", (), text, OPEN)
+        text = f"{text}; the protocol means {meant.protocol}, which {_figure(protocol)}"
+        return Origin("fail", (), text, OPEN, f"{meant.protocol} {_figure(protocol)}")
     if not family:
-        return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from")
+        return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from", UNKEPT)
     nearest = min(family, key=lambda cell: _distance(cell, value))
     text = f"{value} follows no definition of that name; the nearest is {nearest.universe}, which {_figure(nearest)}, "
     text += f"{_distance(nearest, value):.{max(digits, 4)}f} away"
     elsewhere = [cell for cell in cells if cell.exact and cell.protocol and agrees(cell.low, value, digits)]
     if elsewhere and digits >= 3:
         text += f"; {_several(elsewhere)} happens to give it"
-    return Origin("fail", (), text)
+    return Origin("fail", (), text, "no definition of that name gives it")
 
 
 def _distance(cell: Cell, value: float) -> float:

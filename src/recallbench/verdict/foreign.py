@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from recallbench.errors import InputError
@@ -10,17 +11,19 @@ from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
 from recallbench.results.layouts import pgmnemo, trec
 from recallbench.results.layouts.layout import Imported
-from recallbench.results.layouts.prose import Told, overlooked, reports, told
 from recallbench.results.layouts.registry import recognised
 from recallbench.results.layouts.rescoring import field
+from recallbench.results.layouts.tables import Told, overlooked, reports, told
 from recallbench.verdict.audit import Audit
 from recallbench.verdict.dataset import chosen
 from recallbench.verdict.decision import decide
 from recallbench.verdict.foreign_case import CODES, ForeignCase, check, corpus_rules, dataset_of, held
 from recallbench.verdict.foreign_claims import claims
-from recallbench.verdict.foreign_report import words
+from recallbench.verdict.foreign_report import reported
 from recallbench.verdict.foreign_rows import rows
-from recallbench.verdict.foreign_words import compared
+from recallbench.verdict.foreign_summary import summary
+from recallbench.verdict.foreign_tables import compared
+from recallbench.verdict.foreign_version import version
 from recallbench.verdict.gate import Check
 from recallbench.verdict.gates.artefacts import committed
 
@@ -54,7 +57,7 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
     corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
     dataset, why = dataset_of(imported, corpus_file, rules, environ)
-    spoken, unreadable_words = _words(folder, imported)
+    tables, no_report = _tables(folder, imported)
     case = ForeignCase(
         imported,
         field(imported, dataset),
@@ -62,26 +65,26 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
         corpus,
         rules,
         why,
-        compared(spoken.figures, imported.claims),
-        spoken.loose,
-        unreadable_words,
+        compared(tables.figures, imported.claims),
+        tables.loose,
+        no_report,
     )
-    made = [check for look in (_facts, rows, claims, words) for check in _guarded(look, case)]
+    made = [check for look in (_facts, version, rows, claims, reported) for check in _guarded(look, case)]
     checks = (blocked, _committed(folder), *made)
     name = corpus.name if corpus is not None else ""
-    return Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
+    found = Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
+    return replace(found, summary=summary(found))
 
 
-def _words(folder: Path, imported: Imported) -> tuple[Told, str]:
-    """The figures in its reports and in the texts of its files, and why reports can't be read, if so."""
-    inside = told(imported.texts, by_line=False)
+def _tables(folder: Path, imported: Imported) -> tuple[Told, str]:
+    """The figures in the tables of its reports, and why reports can't be read, if so."""
+    others = overlooked(folder, (imported.rows, pgmnemo.METRICS))
     try:
         # A TREC folder's other texts are its runs.
-        outside = told(reports(folder, plain_texts=imported.layout != trec.NAME))
+        found = told(reports(folder, plain_texts=imported.layout != trec.NAME))
     except InputError as error:
-        return inside, f"{error.problem}: {error.found}"
-    others = overlooked(folder, (imported.rows, pgmnemo.METRICS))
-    return Told(outside.figures + inside.figures, outside.loose + others), ""
+        return Told((), others), f"{error.problem}: {error.found}"
+    return Told(found.figures, found.loose + others), ""
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:

@@ -13,13 +13,14 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.layouts.dataset import Dataset, index
 from recallbench.results.layouts.layout import Imported, Text
 from recallbench.results.layouts.rescoring import Field
-from recallbench.verdict.foreign_words import Compared
+from recallbench.verdict.foreign_tables import Compared
 from recallbench.verdict.gate import Check, Status
 
 CODES: Mapping[str, str] = {
     "RB-F-BLOCKED": "no BLOCKED.md and no DEPRECATED.md lies in the folder",
     "RB-F-COMMITTED": "git holds every file of the folder as it is",
     "RB-F-FACTS": "the folder states dataset hash, version, seed and settings",
+    "RB-F-VERSION": "the version that folder and claims name is the one that was measured",
     "RB-F-DATASET": "the stated dataset hash is the registered one",
     "RB-F-CORPUS": "the corpus file that gold is derived from has the registered hash",
     "RB-F-ROWS": "rankings are kept, and every row can be read",
@@ -34,8 +35,8 @@ CODES: Mapping[str, str] = {
     "RB-F-FIRST": "the stated rank of each first hit is that of the kept list",
     "RB-F-STATED": "figures that rows state of themselves are re-derived, and under which definition",
     "RB-F-CLAIM": "a published number is reproduced, and means what the protocol means by its name",
-    "RB-F-REPORT": "figures in words and tables are the published ones, at the precision they are printed with",
-    "RB-F-UNREAD": "every number that may be a claim could be read",
+    "RB-F-REPORT": "figures in tables are the published ones, at the precision they are printed with",
+    "RB-F-UNREAD": "every number of files and tables that may be a claim could be read",
     "RB-F-BROKEN": "every check could be made: one that broke down is a failed one",
     "RB-F-INTERVAL": "published intervals are re-derived, and count questions as dependent where they are",
 }
@@ -56,11 +57,11 @@ class ForeignCase:
     rules: Rules
     why_no_dataset: str
     compared: Compared
-    """Its figures in words beside its other claims."""
+    """The figures of its tables beside its other claims."""
     loose: tuple[Text, ...] = ()
-    """Numbers in words that stand by no measure."""
+    """Numbers of tables that stand by no measure, and files of no known form."""
     unreadable: str = ""
-    """Why its words can't be read; empty where they can."""
+    """Why its reports can't be read; empty where they can."""
 
 
 def check(code: str, name: str, status: Status, observed: str, required: str = "", needed: bool = True) -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,9 +22,20 @@ from recallbench.scoring.multiverse import (
     definitions,
     printed_decimals,
 )
-from recallbench.verdict.definitions import named, origin
-from recallbench.verdict.foreign_case import ForeignCase, check, few
+from recallbench.verdict.definitions import UNKEPT, Origin, named, origin
+from recallbench.verdict.foreign_case import CODES, ForeignCase, check, few
 from recallbench.verdict.gate import Check, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Traced(Check):
+    """A published number, and the definition that gives it."""
+
+    claim: Claim = field(kw_only=True)
+    cause: str = field(kw_only=True)
+    """What kind of finding it is, in words that many numbers can share."""
+    equals: str = field(kw_only=True)
+    """The definition it follows and the protocol's figure, as far as either is known."""
 
 
 def claims(case: ForeignCase) -> Iterator[Check]:
@@ -42,17 +54,17 @@ def claims(case: ForeignCase) -> Iterator[Check]:
     for claim in published:
         name = f"published {claim.name}" + (f", {claim.slice}" if claim.slice else "")
         if claim.quoted:
-            yield _claim(claim, name, "cannot-tell", f"{claim.value} is told of another run", needed=False)
+            told = f"{claim.value} is told of another run"
+            yield _claim(claim, name, "cannot-tell", told, "told of another run", needed=False)
         elif not asked:
-            yield _claim(claim, name, "cannot-tell", f"{claim.value}: not one ranking was kept")
+            yield _claim(claim, name, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
         else:
             part, label, mask = table, "", np.ones(len(case.imported.questions), dtype=np.bool_)
             if claim.slice:
                 label, mask, part = _slice(case, claim, digits)
             if not part:
-                yield _claim(
-                    claim, name, "cannot-tell", f"{claim.value}: which questions are {claim.slice} can't be told"
-                )
+                told = f"{claim.value}: which questions are {claim.slice} can't be told"
+                yield _claim(claim, name, "cannot-tell", told, "which questions it is of can't be told")
                 continue
             found = origin(
                 claim.name,
@@ -66,7 +78,8 @@ def claims(case: ForeignCase) -> Iterator[Check]:
                 first = found.follows[0]
                 view = next(view for view in case.field.views if view.name == first.scope)
                 reproduced.append((claim, view, first.definition, mask))
-            yield _claim(claim, name, found.status, found.text + (f" [{label}]" if label else ""))
+            told = found.text + (f" [{label}]" if label else "")
+            yield _claim(claim, name, found.status, told, found.cause, _equals(found))
     if any(_bounded(claim) for claim in published):
         yield _intervals(case, [claim for claim in published if _bounded(claim)], reproduced, digits)
 
@@ -79,8 +92,25 @@ def _decimals(claim: Claim) -> int:
     return printed_decimals(claim.value) if claim.decimals is None else claim.decimals
 
 
-def _claim(claim: Claim, name: str, status: Status, observed: str, needed: bool = True) -> Check:
-    return check("RB-F-CLAIM", name, status, f"{observed} ({claim.where})", needed=needed)
+def _claim(
+    claim: Claim, name: str, status: Status, observed: str, cause: str, equals: str = "", needed: bool = True
+) -> Traced:
+    return Traced(
+        name,
+        status,
+        CODES["RB-F-CLAIM"],
+        f"{observed} ({claim.where})",
+        code="RB-F-CLAIM",
+        needed=needed,
+        claim=claim,
+        cause=cause,
+        equals=equals,
+    )
+
+
+def _equals(found: Origin) -> str:
+    given = f"{found.follows[0].definition} {found.follows[0].low:.4f}" if found.follows else found.cause
+    return "; ".join(part for part in (given, found.beside) if part)
 
 
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:

@@ -1,4 +1,4 @@
-"""Whether the words of a foreign folder say what its figures say, and what in it nobody could read."""
+"""Whether the tables of a foreign folder's reports say what its figures say, and what in it nobody could read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from recallbench.verdict.foreign_case import ForeignCase, check, few
 from recallbench.verdict.gate import Check
 
 
-def words(case: ForeignCase) -> Iterator[Check]:
-    """Whether reports say what the figures say, and whether everything was looked at."""
+def reported(case: ForeignCase) -> Iterator[Check]:
+    """Whether tables say what the figures say, and whether every file and field was looked at."""
     if case.unreadable:
         yield check("RB-F-REPORT", "reports", "fail", case.unreadable)
     found = case.compared
@@ -21,7 +21,7 @@ def words(case: ForeignCase) -> Iterator[Check]:
         yield check("RB-F-REPORT", "reports", "cannot-tell", told)
     if not (case.unreadable or found.wrong or found.open):
         number = found.agreeing
-        told = f"{number} figures in words are those published" if number else "no figure to compare stands in words"
+        told = f"{number} figures in tables are those published" if number else "no figure to compare stands in a table"
         yield check("RB-F-REPORT", "reports", "pass", told + aside)
     unread = [f"{one.where}: {one.shown}" for one in case.imported.unread if not one.quoted]
     unread += [f"{one.where}: {one.text}" for one in case.loose]
@@ -31,4 +31,9 @@ def words(case: ForeignCase) -> Iterator[Check]:
         told = f"{len(unread)} not looked at: {few(unread)}{beside}"
         yield check("RB-F-UNREAD", "everything read", "cannot-tell", told)
     else:
-        yield check("RB-F-UNREAD", "everything read", "pass", f"every number was looked at{beside}")
+        yield check(
+            "RB-F-UNREAD",
+            "everything read",
+            "pass",
+            f"every number of files and tables was looked at; prose is not read{beside}",
+        )

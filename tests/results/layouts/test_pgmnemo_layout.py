@@ -88,7 +88,6 @@ def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
         ("metrics.json /headline/0/our best", "0.9", False),
         ("metrics.json /baseline_run/speed", "7.5", True),
     ]
-    assert [one.text for one in found.texts if "0.9" in one.text] == ["recall@10 of 0.9"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 from recallbench.results.layouts.layout import (
     Claim,
     Count,
-    Text,
     Unread,
     names_a_measure,
     plain,
@@ -46,7 +45,6 @@ class Published:
     claims: list[Claim] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    texts: list[Text] = field(default_factory=list)
 
     def refuse(self, place: _Place, value: Any) -> None:
         """Put down what stands there as unread."""
@@ -109,8 +107,6 @@ def _look(found: Published, name: str, value: Any, here: _Place) -> None:
     elif isinstance(value, str):
         if _NUMBER.fullmatch(value.strip()) and not _is_setting(name, here):
             found.refuse(here, value)
-        elif any(map(str.isdigit, value)) and not here.quoted:
-            found.texts.append(Text(f"{found.file} {here.path}", value))
     elif isinstance(value, bool):
         if here.measured:
             found.refuse(here, value)

@@ -114,8 +114,6 @@ class Imported:
     """The corpus they are over, as far as the folder tells."""
     counts: tuple[Count, ...] = ()
     unread: tuple[Unread, ...] = ()
-    texts: tuple[Text, ...] = ()
-    """Texts inside its files of figures."""
     graded: bool = False
     """Rows state grades, which nDCG was taken from."""
     short_depth: int = 0

@@ -67,7 +67,6 @@ def read(folder: Path) -> Imported:
         _corpus(folder, stated, questions),
         tuple(figures.counts),
         tuple(figures.unread),
-        tuple(figures.texts),
     )
 
 

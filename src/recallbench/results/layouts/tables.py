@@ -1,4 +1,4 @@
-"""Figures in words and tables: what a report says beside the names of measures."""
+"""Figures in the tables of a report, by the measure that their row or column names. Prose is not read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recallbench.errors import InputError
 from recallbench.reading import document, regular
-from recallbench.results.layouts.layout import Text, plain, speaks_of_a_measure
+from recallbench.results.layouts.layout import Text, plain
 
 _MENTION = re.compile(
     r"(?<![\w.])(?:(?:recall|hit[ _-]rate|hits?|success|precision|ndcg|mrr|recip_rank|map|f1)"
@@ -31,15 +31,16 @@ _INTERVAL = re.compile(r"\bci\b|ci95|\bcis\b|interval|confidence", re.IGNORECASE
 _LEVEL = re.compile(r"\s*(?:cis?\b|confidence|interval)", re.IGNORECASE)
 _LEVELS = (0.9, 0.95, 0.99)
 _COUNTED = re.compile(r"n|#|count|questions|queries|items|rows", re.IGNORECASE)
+_SIZE = re.compile(r"\bn\s*=\s*[0-9][0-9,_]*", re.IGNORECASE)
+"""How many questions a figure is over, beside the figure."""
+_QUALIFIED = re.compile(r"\s+(?!(?:overall|all|total|mean|average|value|is|was|of|reaches|reached|equals)\b)[A-Za-z]")
+"""Words behind a measure's name that make it another thing, such as `F1 token overlap`."""
 _WHOLE = re.compile(r"|overall|all|total|mean|average|value", re.IGNORECASE)
-_DEEP = re.compile(r"[0-9]|mrr")
 _RULE = frozenset(" \t|:-")
 _MARKS = re.compile(r"\*\*|__|`|\*")
 _TELLING = 3
 """Decimals that make a number a figure although no measure is named near it."""
 _LARGEST = 1 << 22
-_NEAR = 60
-"""Characters between a name and its number, at most, where nothing else can be meant."""
 _FINEST = 12
 _DOCUMENTS = (".json", ".csv", ".tsv", ".html", ".htm", ".xml", ".yaml", ".yml")
 NO_REPORT = ("blocked.md", "deprecated.md")
@@ -58,16 +59,16 @@ class Figure:
     low: float | None = None
     high: float | None = None
     plain: bool = True
-    """Nothing but the name stands before it, so that it can mean nothing else."""
+    """Neither a difference nor the end of an interval."""
     other: bool = False
     """Its column or row is that of another run, or of a difference."""
     group: int = 0
-    """Alike for figures of one row or paragraph."""
+    """Alike for figures of one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a text says in numbers."""
+    """What the tables of a text say in numbers."""
 
     figures: tuple[Figure, ...] = ()
     loose: tuple[Text, ...] = ()
@@ -103,33 +104,35 @@ def _refusal(path: Path, expected: str, found: str) -> InputError:
     return InputError(f"{path}: can't be read", expected=expected, found=found)
 
 
-def told(texts: Sequence[Text], by_line: bool = True) -> Told:
-    """The figures of these texts, by line; without `by_line`, of texts inside a file, where only spoken ones count."""
+def told(texts: Sequence[Text]) -> Told:
+    """The figures of the tables in these texts, by line."""
     figures: list[Figure] = []
     loose: list[Text] = []
     for number, text in enumerate(texts):
-        for found in _blocks(text.text, number << 24):
-            place = f"{text.where} line {found.where}" if by_line else text.where
+        for found in _tables(text.text, number << 24):
+            place = f"{text.where} line {found.where}"
             if isinstance(found, Figure):
                 figures.append(replace(found, where=place))
-            elif by_line:
+            else:
                 loose.append(Text(place, found.text))
     return Told(tuple(figures), tuple(loose))
 
 
-def _blocks(text: str, group: int) -> Iterator[Figure | Text]:
-    lines = [_MARKS.sub("", unicodedata.normalize("NFKC", line)) for line in text.splitlines()]
-    start = 0
-    while start < len(lines):
-        table = lines[start].count("|") > 1
-        end = start + 1
-        if not lines[start].lstrip().startswith("#"):
-            while end < len(lines) and lines[end].strip() and (lines[end].count("|") > 1) == table:
-                if lines[end].lstrip().startswith(("#", "- ", "* ", "+ ")):
-                    break
-                end += 1
-        yield from (_table if table else _paragraph)(lines[start:end], group + start, start + 1)
-        start = end
+def _tables(text: str, group: int) -> Iterator[Figure | Text]:
+    """Every figure of every run of lines with cells."""
+    header: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = _MARKS.sub("", unicodedata.normalize("NFKC", line))
+        if line.count("|") < 2:
+            header = []
+        elif not (_RULE.issuperset(line) and "-" in line):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if header:
+                yield from _row(header, cells, group + number, str(number))
+            else:
+                header = cells
+                for cell in cells:
+                    yield from _cell(cell, group + number, str(number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,65 +165,35 @@ def _numbers(text: str) -> list[_Number]:
     return found
 
 
-def _paragraph(lines: Sequence[str], group: int, begin: int) -> Iterator[Figure | Text]:
-    text = "\n".join(lines)
-    mentions = [(match.start(), match.end(), plain(match[0])) for match in _MENTION.finditer(text)]
-    starts = [start for start, _, _ in mentions]
-    ranges = [(match.start(), match.end()) for match in _RANGE.finditer(text)]
-    opened = [start for start, _ in ranges]
-    ends = [match.start() for match in re.finditer("\n", text)]
-    spoken = not mentions and speaks_of_a_measure(text)
-    bare = "".join(filter(str.isalnum, text)) if not mentions else ""
-    for number in _numbers(text):
-        last = bisect_right(starts, number.begin) - 1
-        if last >= 0 and number.begin < mentions[last][1]:
-            continue
-        where = str(begin + bisect_right(ends, number.begin))
-        share = number.marked and number.value <= 1.0
-        if not mentions:
-            telling = number.decimals >= _TELLING or number.text.endswith(("%", "t")) or spoken
-            if share and (telling or bare == "".join(filter(str.isalnum, number.text))):
-                yield Text(where, _around(text, number))
-            continue
-        near = mentions[max(last, 0)]
-        close = 0 <= number.begin - near[1] <= _NEAR
-        adjacent = close and not number.signed and _LINK.fullmatch(text[near[1] : number.begin]) is not None
-        if share or (adjacent and (number.marked or (number.value <= 1 and _DEEP.search(near[2])))):
-            place = bisect_right(opened, number.begin) - 1
-            inside = place >= 0 and number.begin < ranges[place][1]
-            only = adjacent and not inside
-            yield Figure(near[2], number.value, number.decimals, where, plain=only, group=group)
+def _cell(cell: str, group: int, where: str) -> Iterator[Figure]:
+    """The figures of a cell that names their measure itself, such as `recall@10: 0.97`."""
+    mentions = [one for one in _MENTION.finditer(cell) if not _QUALIFIED.match(cell, one.end())]
+    ends = [one.end() for one in mentions]
+    for number in _numbers(cell):
+        before = bisect_right(ends, number.begin) - 1
+        if before >= 0:
+            named = mentions[before]
+            alone = not number.signed and _LINK.fullmatch(cell, named.end(), number.begin) is not None
+            if number.marked or alone:
+                yield Figure(plain(named[0]), number.value, number.decimals, where, plain=alone, group=group)
 
 
-def _around(text: str, number: _Number) -> str:
-    words = " ".join(text[max(0, number.begin - 40) : number.end + 20].split())
-    return words or number.text
-
-
-def _table(lines: Sequence[str], group: int, begin: int) -> Iterator[Figure | Text]:
-    header: list[str] = []
-    for at, line in enumerate(lines):
-        if _RULE.issuperset(line) and "-" in line:
-            continue
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if not header:
-            header = cells
-            for cell in cells:
-                yield from _paragraph([cell], group + at, begin + at)
-            continue
-        yield from _row(header, cells, group + at, str(begin + at))
+def _measure(cell: str) -> re.Match[str] | None:
+    """The measure that a heading or the name of a row stands for; none where other words make it another thing."""
+    found = _MENTION.search(cell)
+    return None if found is None or _QUALIFIED.match(cell, found.end()) else found
 
 
 def _row(header: Sequence[str], cells: Sequence[str], group: int, where: str) -> Iterator[Figure | Text]:
-    of_row = _MENTION.search(cells[0])
+    of_row = _measure(cells[0])
     label = "" if of_row or _WHOLE.fullmatch(cells[0]) else cells[0]
     bounds = next((_RANGE.search(cell) for j, cell in enumerate(cells) if _INTERVAL.search(_at(header, j))), None)
     for j, cell in enumerate(cells):
         head = _at(header, j)
-        of_column = _MENTION.search(head) if j else None
-        inside = _MENTION.search(cell) if j else None
+        of_column = _measure(head) if j else None
+        inside = _measure(cell) if j else None
         if j == 0 or inside:
-            yield from _paragraph([cell], group, int(where))
+            yield from _cell(cell, group, where)
             continue
         named = of_column or of_row
         known = _RANGE.search(cell) or (bounds if of_row and not of_column else None)
@@ -228,7 +201,7 @@ def _row(header: Sequence[str], cells: Sequence[str], group: int, where: str) ->
         if interval and bounds is not None:
             continue
         counts = _COUNTED.fullmatch(head) is not None
-        for number in _numbers(_RANGE.sub("", cell)):
+        for number in _numbers(_SIZE.sub("", _RANGE.sub("", cell))):
             if named is None:
                 if number.marked and number.value <= 1.0 and number.decimals >= _TELLING:
                     yield Text(where, f"{head}: {number.text}")

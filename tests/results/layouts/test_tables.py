@@ -1,11 +1,11 @@
-"""Figures in words and tables: by which measure, where, of which part, and whether they can mean anything else."""
+"""Figures of tables: by which measure, where, of which part, and whether they can mean anything else."""
 
 from __future__ import annotations
 
 import pytest
 
 from recallbench.results.layouts.layout import Text
-from recallbench.results.layouts.prose import Figure, told
+from recallbench.results.layouts.tables import Figure, Told, told
 
 
 def figures(text: str) -> list[Figure]:
@@ -13,22 +13,41 @@ def figures(text: str) -> list[Figure]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text",
+    [
+        "recall@10 = 0.97 and **MRR** is `0.62` (n=500)",
+        "weights: recall@10 0.4, mrr 0.6",
+        "F1 A-scale 0.43",
+        "- recall@10: 0.97",
+        "We reach\n0.9742 of all.",
+    ],
+)
+def test_prose_is_not_read(text: str) -> None:
+    assert told([Text("report.md", text)]) == Told()
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
     [
         ("recall@10 = 0.97", ("recall@10", 0.97, 2, True)),
         ("**Recall@10**: `97.4%`", ("recall@10", 0.974, 3, True)),
         ("R@5 is 1.0", ("recall@5", 1.0, 1, True)),
         ("MRR 1", ("mrr", 1.0, 0, True)),
         ("Hit rate at 10: .5", ("hit_rate@10", 0.5, 1, True)),
-        ("recall@10 rose by a lot, to 0.97", ("recall@10", 0.97, 2, False)),
-        ("we saw 0.97 of recall@10", ("recall@10", 0.97, 2, False)),
         ("recall@10 +0.02", ("recall@10", 0.02, 2, False)),
     ],
 )
-def test_a_sentence(text: str, expected: tuple[str, float, int, bool]) -> None:
-    (found,) = figures(text)
+def test_a_cell_that_names_its_measure(cell: str, expected: tuple[str, float, int, bool]) -> None:
+    (found,) = figures(f"| what | we |\n|---|---|\n| best | {cell} |")
     assert (found.name, pytest.approx(found.value), found.decimals, found.plain) == expected
-    assert found.where == "report.md line 1"
+    assert found.where == "report.md line 3"
+
+
+def test_counts_and_qualified_names_are_no_figures() -> None:
+    rows = "| recall@1 | 0.5472 (n=500) |\n| F1 A-scale | 0.43 |\n| F1 token overlap | 0.0043 |"
+    found = told([Text("a.md", f"| measure | value |\n|---|---|\n{rows}")])
+    assert [(one.name, one.value) for one in found.figures] == [("recall@1", 0.5472)]
+    assert [one.text for one in found.loose] == ["value: 0.0043"]
 
 
 def test_a_table_by_rows() -> None:
@@ -49,12 +68,12 @@ def test_a_table_by_columns() -> None:
 
 
 def test_numbers_by_no_measure_are_kept_apart() -> None:
-    found = told([Text("a.md", "It is\n0.9742 of all.\n\nalpha 0.05, v0.3.1, D1:3, 2026-05-13")])
+    found = told([Text("a.md", "| what | we |\n|---|---|\n| share | 0.9742 |\n| when | 2026-05-13, v0.3.1, D1:3 |")])
     assert found.figures == ()
-    assert [(one.where, one.text) for one in found.loose] == [("a.md line 2", "It is 0.9742 of all.")]
+    assert [(one.where, one.text) for one in found.loose] == [("a.md line 3", "we: 0.9742")]
 
 
 def test_a_long_line_takes_no_time_to_speak_of() -> None:
-    """Every number used to look at every name: ten billion steps where there are now a few million."""
-    assert len(figures("recall@10 0.5 " * 20_000)) == 20_000
+    """Were every number to look at every name, these would be a billion steps."""
+    assert len(figures("| a | " + "recall@10 0.5 " * 20_000 + "|")) == 20_000
     assert figures("-" * 200_000 + "x|y|z") == []

@@ -1,4 +1,4 @@
-"""The figures that a foreign folder tells in words, beside the claims of its files of figures."""
+"""The figures in the tables of a foreign folder's reports, beside the claims of its files of figures."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recallbench.results.layouts.layout import Claim, plain
-from recallbench.results.layouts.prose import Figure
+from recallbench.results.layouts.tables import Figure
 from recallbench.verdict.definitions import named
 
 _MOST = 200
-"""Claims that are taken from words; a report of more is no report."""
+"""Claims that are taken from tables; a report of more is no report."""
 
 
 @dataclass(slots=True)
 class Compared:
-    """What became of each figure that stands in words."""
+    """What became of each figure that stands in a table."""
 
     agreeing: int = 0
     wrong: list[str] = field(default_factory=list)
