@@ -13,8 +13,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
+
+from recallbench.interruption import on_forced_end
 
 PREFIX = ".recallbench-"
 OWNER = "owner"
@@ -34,6 +37,7 @@ class Scratch:
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
             owner = _claimed(self.path / OWNER)
         self._owner = owner
+        self._forget = on_forced_end(partial(_remove, self.path))
         self.note({})
 
     def note(self, facts: Mapping[str, Any]) -> None:
@@ -46,6 +50,7 @@ class Scratch:
         if not self._owner.closed:
             _remove(self.path)
             self._owner.close()
+            self._forget()
 
 
 @contextmanager

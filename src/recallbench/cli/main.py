@@ -41,12 +41,19 @@ from recallbench.cli import (
 from recallbench.cli.parsing import Program
 from recallbench.cli.screen import guard
 from recallbench.errors import RecallBenchError
+from recallbench.interruption import PATIENCE, end_in_time, undo
 from recallbench.protocol.frozen import load
 
 HASH_SEED = "42"
 RETRY = 0.5
 """Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 INTERRUPTED = 130
+KEPT = "vectors that were computed are kept, and the next run goes on from there"
+FORCED = (
+    f"interrupted, and ended by force: what was under way did not stop within {PATIENCE:.0f} s of the signal, as "
+    f"happens where a server or a function does not answer; {KEPT}; what is left on a server that was named is removed "
+    "by the next run there"
+)
 
 app = Program(
     name="recallbench",
@@ -121,6 +128,7 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     if code == INTERRUPTED:
         # Where it met the exec of a text (a dataclass being made), Python forgets the code and ends as if killed.
         atexit._run_exitfuncs()
+        undo()
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
@@ -141,6 +149,7 @@ def _end_on_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, interrupt)
+    end_in_time(f"recallbench: {FORCED}", INTERRUPTED)
     # Python drops what is raised while it runs a finaliser (an import has many), a Ctrl-C too: it comes once more.
     signal.signal(signal.SIGALRM, interrupt)
     sys.unraisablehook = again
@@ -187,7 +196,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _interrupted() -> int:
-    _tell("interrupted; vectors that were computed are kept, and the next run goes on from there")
+    _tell(f"interrupted; {KEPT}")
     return INTERRUPTED
 
 

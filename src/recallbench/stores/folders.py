@@ -10,7 +10,8 @@ from typing import Any
 
 from recallbench import scratch
 from recallbench.errors import Blocked
-from recallbench.stores.processes import birth, end, kill, servers_in
+from recallbench.interruption import on_forced_end
+from recallbench.stores.processes import PATIENCE, birth, end, kill, servers_in
 from recallbench.stores.shared_memory import free_left_by_server
 
 PREFIX = "recallbench-pg-"
@@ -19,6 +20,8 @@ LONGEST_SOCKET = 107
 """Bytes the system leaves for the path of a socket (104 with the closing zero on macOS, 108 on Linux)."""
 SOCKET_NAME = "/run/.s.PGSQL.5432"
 DATA = Path("run", "data")
+HASTE = 0.1
+"""Seconds that a server gets to end in good order when the program must end at once."""
 
 
 def places() -> tuple[Path, ...]:
@@ -49,6 +52,7 @@ class Folder:
             )
         self._room = scratch.Scratch(place, PREFIX, MARKER)
         self._facts: dict[str, Any] = {}
+        self._forget = on_forced_end(lambda: _cleaned(self.path, self._facts, HASTE))
         self.path = self._room.path
         self.run = self.path / "run"
         self.run.mkdir(mode=0o700)
@@ -65,6 +69,7 @@ class Folder:
         """Delete everything, with what a server that was killed left elsewhere, and let go of the lock."""
         _cleaned(self.path, self._facts)
         self._room.remove()
+        self._forget()
 
 
 def sweep(where: Iterable[Path] | None = None) -> list[Path]:
@@ -72,11 +77,11 @@ def sweep(where: Iterable[Path] | None = None) -> list[Path]:
     return [folder for place in (where or places()) for folder in scratch.sweep(place, PREFIX, MARKER, _cleaned)]
 
 
-def _cleaned(folder: Path, facts: Mapping[str, Any]) -> None:
+def _cleaned(folder: Path, facts: Mapping[str, Any], patience: float = PATIENCE) -> None:
     """End what still runs in a folder that is to go, and free what that held outside of it."""
     pid = int(facts.get("pid", 0))
     if pid:
-        end(pid, str(facts.get("born", "")))
+        end(pid, str(facts.get("born", "")), patience)
     # One that was killed outright leaves those behind that it had started.
     kill(servers_in(folder))
     free_left_by_server(folder / DATA, pid)

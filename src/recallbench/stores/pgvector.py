@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from select import POLLOUT, poll
+from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, InputError, UsageError
@@ -240,7 +240,10 @@ class PgvectorStore(Store):
     def _prepare_statement(self, connection: Connection) -> None:
         types = (wire.INT4_ARRAY, self._vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
         text = _sql("cosine" if self._weights.cosine_only else "recall")
-        self._checked(connection.pgconn.prepare(STATEMENT, text.encode(), types))
+        with told("preparing its statement"):
+            connection.pgconn.send_prepare(STATEMENT, text.encode(), types)
+            _push(connection.pgconn)
+        self._checked(_Flight(connection.pgconn).land())
         self._prepared = True
 
     def _packed(self, queries: Sequence[Query], k: int) -> Any:
@@ -266,11 +269,7 @@ class PgvectorStore(Store):
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
         with told("searching"):
             connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
-            # What the socket does not take at once stays here until someone pushes, and the server waits for it.
-            writable = poll()
-            writable.register(connection.pgconn.socket, POLLOUT)
-            while connection.pgconn.flush():
-                writable.poll()
+            _push(connection.pgconn)
         self._flight = _Flight(connection.pgconn)
         return self._flight
 
@@ -296,6 +295,14 @@ class PgvectorStore(Store):
         )
 
 
+def _push(pgconn: PGconn) -> None:
+    """Send what the socket did not take at once: it stays here until someone pushes, and the server waits for it."""
+    writable = poll()
+    writable.register(pgconn.socket, POLLOUT)
+    while pgconn.flush():
+        writable.poll()
+
+
 class _Flight:
     """A block of questions under way to the server; what comes back is kept until it is asked for."""
 
@@ -306,11 +313,25 @@ class _Flight:
 
     def land(self) -> PGresult:
         while not self._landed:
+            self._wait()
             result = self._pgconn.get_result()
             self._landed = result is None
             self._result = self._result or result
         assert self._result is not None
         return self._result
+
+    def _wait(self) -> None:
+        """Until an answer is there, or the connection is lost: a wait inside the library can't be interrupted."""
+        from psycopg import OperationalError
+
+        readable = poll()
+        readable.register(self._pgconn.socket, POLLIN)
+        try:
+            while self._pgconn.is_busy():
+                readable.poll()
+                self._pgconn.consume_input()
+        except OperationalError:
+            pass  # the answer that is asked for next says so
 
 
 def _unpacked(result: PGresult) -> Iterator[list[Hit]]:

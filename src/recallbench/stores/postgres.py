@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ def connect(dsn: str) -> Connection:
     import psycopg
     from psycopg.conninfo import make_conninfo
 
+    # What it logs of an interrupted query would stand between the lines that tell of the interruption.
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     parts = _parts(dsn)
     if parts is None:
         raise UsageError(
