@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.metrics import Metrics
+from recallbench.results.report import Run, render
+from recallbench.results.retrievals import run_tag, trec_run
+from recallbench.verdict.case import Case
+from recallbench.verdict.checks.report import _timings
 
 Change = Callable[[Path], None]
 
@@ -85,6 +93,36 @@ def file(name: str, content: bytes | None) -> Change:
     return change
 
 
+def environment(*steps: str | int, to: object) -> Change:
+    """Set one value of environment.json."""
+
+    def edit(whole: dict[str, Any]) -> None:
+        place: Any = whole
+        for step in steps[:-1]:
+            place = place[step]
+        place[steps[-1]] = to
+
+    return document("environment.json", edit)
+
+
+def thoroughly(*changes: Change) -> Change:
+    """Change, then make everything follow that follows from rankings and what is recorded: figures, run and report."""
+
+    def forge(folder: Path) -> None:
+        for change in changes:
+            change(folder)
+        rules, stated = load(), Metrics.model_validate_json((folder / "metrics.json").read_bytes())
+        case = Case(folder, stated, rules, facts(stated.corpus.name, rules), [], {})
+        made = case.derived
+        answers = case.answers
+        lines = trec_run(answers.questions, answers.rankings, answers.depth, run_tag(made.store.name))
+        (folder / "metrics.json").write_text(made.model_dump_json(indent=1) + "\n")
+        (folder / "run.trec").write_text("".join(lines))
+        (folder / "report.md").write_text(render(made, Run(case.environment, _timings(case))))
+
+    return forge
+
+
 def up(value: float) -> float:
     return value + 0.001
 
@@ -155,6 +193,94 @@ def promote(lines: list[str]) -> None:
             lines[i], lines[i + 1] = " ".join(one) + "\n", " ".join(other) + "\n"
 
 
+def one_call(found: list[dict[str, Any]]) -> None:
+    """As if one call served both depths."""
+    for one in found:
+        del one["hits_of_k_call"]
+
+
+def second_list(found: list[dict[str, Any]]) -> None:
+    """As if there had been a call for 10 hits of its own, with the same answer."""
+    for one in found:
+        one["hits_of_k_call"] = one["hits"][:10]
+
+
+def other_scores(found: dict[str, Any]) -> None:
+    """The call for 10 hits scores otherwise, in the same order."""
+    for hit in found["hits_of_k_call"]:
+        hit["score"] += 0.25
+
+
+def scaled(found: list[dict[str, Any]]) -> None:
+    """Every score twice as high: no rank moves, and no figure but of abstention."""
+    for one in found:
+        for hit in one["hits"]:
+            hit["score"] *= 2
+
+
+def setting(name: str, to: str) -> Change:
+    """One setting that was read back from the store."""
+    return thoroughly(metrics("guc_state", name, to=to))
+
+
+def evidence(name: str, to: str) -> Change:
+    """One line of how the store worked."""
+    return thoroughly(metrics("store", "evidence", name, to=to))
+
+
+def version(to: str) -> Change:
+    """The store's version, before and after."""
+    return thoroughly(metrics("store", "version", to=to), metrics("store", "version_after", to=to))
+
+
+def sample_less(folder: Path) -> None:
+    """The slowest query that was timed on its own was never timed."""
+    path = folder / "timings.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    slowest = max(lines, key=lambda line: json.loads(line).get("ms", 0))
+    path.write_text("".join(line for line in lines if line != slowest))
+
+
+def phase(name: str, seconds: float) -> Change:
+    """One phase took so long, in both files that tell of it."""
+
+    def change(folder: Path) -> None:
+        environment("seconds", name, to=seconds)(folder)
+        text("timings.jsonl", rf'("phase": "{name}", "seconds": )[0-9.e-]+', rf"\g<1>{seconds}")(folder)
+
+    return thoroughly(change)
+
+
+def exposed(**to: int) -> Change:
+    """Counts of what the encoder saw; shares follow."""
+
+    def change(folder: Path) -> None:
+        for name, value in to.items():
+            metrics("exposure", name, to=value)(folder)
+        seen = json.loads((folder / "metrics.json").read_text())["exposure"]
+        metrics("exposure", "truncated_share", to=seen["truncated"] / seen["segments"])(folder)
+        metrics("exposure", "gold_turns_cut_share", to=seen["gold_turns_cut"] / seen["gold_turns"])(folder)
+
+    return change
+
+
+def embedded(**more: int) -> Change:
+    """Counts of the embedder's account, so much larger."""
+
+    def edit(whole: dict[str, Any]) -> None:
+        for name, by in more.items():
+            whole["embedding"][name] += by
+
+    return thoroughly(document("environment.json", edit))
+
+
+def commanded(*words: str) -> Change:
+    """More words at the end of the command."""
+    return document("environment.json", lambda whole: whole["command"].extend(words))
+
+
+ONE_CALL = thoroughly(rows(one_call), metrics("retrieval", "calls", to=[50]))
+SECOND_LIST = thoroughly(rows(second_list), metrics("retrieval", "calls", to=[10, 50]))
 OVERALL = ("estimates", "overall")
 LOCOMO: tuple[Mutation, ...] = (
     # the folder
@@ -350,6 +476,48 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("options rewritten", "RB-OPTIONS", document("environment.json", lambda e: e["options"].update(depth=20))),
     Mutation("an option dropped", "RB-OPTIONS", document("environment.json", lambda e: e["options"].pop("limit"))),
     Mutation("options dropped", "RB-OPTIONS", document("environment.json", lambda e: e.pop("options"))),
+    # what two files say of one thing
+    Mutation("a second list invented", "RB-CALLS", SECOND_LIST),
+    Mutation("a cosine above 1", "RB-SCORES", thoroughly(row(lambda r: r["hits"][0].update(score=1.5)))),
+    Mutation("a setting it never states", "RB-RECORDED", setting("exact.warmth", "high")),
+    Mutation("evidence it never states", "RB-RECORDED", evidence("audited by", "nobody in particular")),
+    Mutation("numpy of another version", "RB-RECORDED", version("recallbench-exact/1 (numpy 9.9.9)")),
+    Mutation("another release around", "RB-RECORDED", environment("recallbench_version", to="9.9.9")),
+    Mutation(
+        "a fingerprint with more to it",
+        "RB-RECORDED",
+        metrics("embedder", "fingerprint", by=lambda all: {**all, "quantised": "no"}),
+    ),
+    Mutation("everything cut, and few tokens", "RB-RANGES", thoroughly(exposed(truncated=9, longest=600, tokens=700))),
+    Mutation("nothing cut, and many tokens", "RB-RANGES", thoroughly(exposed(longest=512, tokens=10**6))),
+    Mutation("long, and few tokens", "RB-RANGES", thoroughly(exposed(longest=512, tokens=513))),
+    Mutation(
+        "evidence cut where no text is",
+        "RB-RANGES",
+        thoroughly(exposed(truncated=0, longest=512, tokens=20_000, gold_turns_cut=1)),
+    ),
+    Mutation("a text less embedded", "RB-EMBEDDING", embedded(distinct=-1, computed=-1)),
+    Mutation("computed and reused at once", "RB-EMBEDDING", embedded(reused=5)),
+    Mutation("fewer tokens than the segments have", "RB-EMBEDDING", embedded(tokens=-1700)),
+    Mutation("more tokens than the questions can have", "RB-EMBEDDING", embedded(tokens=10**6)),
+    Mutation("texts cut, and no tokens", "RB-EMBEDDING", embedded(truncated=60)),
+    Mutation("counts that are none", "RB-EMBEDDING", environment("embedding", "distinct", to="many")),
+    Mutation("a cosine of 2 in the proof", "RB-EMBEDDING", environment("embedding", "worst_cosine", to=2.0)),
+    Mutation("a proof without a cosine", "RB-EMBEDDING", environment("embedding", "proof", to="equal")),
+    Mutation("another backend around", "RB-EMBEDDING", environment("embedding", "backend", to="torch/cuda")),
+    Mutation("a phase longer than the run", "RB-TIMINGS", phase("search", 5000.0)),
+    Mutation("a phase told twice", "RB-TIMINGS", environment("seconds", "search", to=7.5)),
+    Mutation("a slow query left out", "RB-TIMINGS", thoroughly(sample_less)),
+    Mutation("a query that failed", "RB-TIMINGS", thoroughly(text("timings.jsonl", '"warm"', '"failed"'))),
+    Mutation("text that was not asked for", "RB-TEXTS", environment("options", "with_text", to=False)),
+    Mutation("another store in the command", "RB-OPTIONS", commanded("--store=bm25")),
+    Mutation("another limit in the command", "RB-OPTIONS", commanded("--limit", "3")),
+    Mutation("another scope in the command", "RB-OPTIONS", commanded("--scope", "pooled")),
+    Mutation("a ranker in the command", "RB-OPTIONS", commanded("--graph-ranker", "importance")),
+    Mutation("a deviation allowed in the command", "RB-OPTIONS", commanded("--allow-deviation", "dataset")),
+    Mutation("torch in the command", "RB-OPTIONS", commanded("--backend", "torch")),
+    Mutation("failures allowed in the command", "RB-OPTIONS", commanded("--keep-going")),
+    Mutation("a variant asked for", "RB-OPTIONS", environment("options", "ranker", to="importance")),
 )
 LONGMEMEVAL: tuple[Mutation, ...] = (
     Mutation("AUROC raised", "RB-ABSTENTION", metrics("abstention", "auroc", by=lambda value: value / 2)),
@@ -382,6 +550,90 @@ MATCHED: tuple[Mutation, ...] = (
     ),
     Mutation("matching left out", "RB-LABELLED", metrics("matching", to=None)),
 )
+
+
+CONTROL_PHASE = '{"phase": "control", "seconds": 0.001}\n'
+STORES: Mapping[str, tuple[Mutation, ...]] = {
+    "pgvector": (
+        Mutation("a second list invented", "RB-CALLS", SECOND_LIST),
+        Mutation("another k1", "RB-RECORDED", setting("recallbench.bm25_k1", "1.5")),
+        Mutation("another half-life", "RB-RECORDED", setting("recallbench.recency_half_life_days", "300")),
+        Mutation("another weight than asked for", "RB-RECORDED", setting("recallbench.weight_graph", "0.5")),
+        Mutation("another plan cache", "RB-RECORDED", setting("plan_cache_mode", "auto")),
+        Mutation("a setting it never states", "RB-RECORDED", setting("hnsw.ef_search", "1000")),
+        Mutation("a setting less", "RB-RECORDED", metrics("guc_state", by=lambda all: dict(list(all.items())[1:]))),
+        Mutation("pgvector of another version", "RB-RECORDED", evidence("pgvector", "0.9.9")),
+        Mutation("a server of another version", "RB-RECORDED", evidence("server", "PostgreSQL 21.1, embedded")),
+        Mutation("an embedded server far away", "RB-RECORDED", evidence("connection", "host=far.example")),
+        Mutation("an index it never makes", "RB-RECORDED", evidence("index", "hnsw on (embedding)")),
+        Mutation("evidence it never states", "RB-RECORDED", evidence("audited by", "nobody in particular")),
+        Mutation("nothing was searched", "RB-RECORDED", evidence("plan", "nothing was searched")),
+        Mutation(
+            "a revision to come", "RB-RECORDED", version("recallbench-pgvector/9 (PostgreSQL 18.4, pgvector 0.8.5)")
+        ),
+        Mutation("a server that was not asked", "RB-RECORDED", environment("options", "dsn", to="host=far.example")),
+        Mutation("a score above all weights", "RB-SCORES", thoroughly(row(lambda r: r["hits"][0].update(score=2.5)))),
+        Mutation("the phase `ready` left out", "RB-TIMINGS", text("timings.jsonl", '^{"phase": "ready".*\n', "")),
+    ),
+    "bm25": (
+        Mutation("scores doubled", "RB-CONTROL-AGAIN", thoroughly(rows(scaled))),
+        Mutation("a negative score", "RB-SCORES", thoroughly(row(lambda r: r["hits"][-1].update(score=-1.0)))),
+        Mutation("another b", "RB-RECORDED", setting("bm25.b", "0.5")),
+        Mutation("bm25s of another version", "RB-RECORDED", version("recallbench-bm25/1 (bm25s 9.9.9)")),
+        Mutation("a control beside itself", "RB-TIMINGS", lambda f: _append(f / "timings.jsonl", CONTROL_PHASE)),
+    ),
+    "python": (
+        Mutation("one call of a memory that promises nothing", "RB-CALLS", ONE_CALL),
+        Mutation("another function's version", "RB-RECORDED", version("my_memory:another (7.2)")),
+        Mutation("another function's settings", "RB-RECORDED", setting("callable.function", "my_memory:another")),
+        Mutation("a setting of no function", "RB-RECORDED", setting("recallbench.bm25_k1", "1.2")),
+    ),
+    "http": (
+        Mutation("one call of a server that promises nothing", "RB-CALLS", ONE_CALL),
+        Mutation("a server elsewhere", "RB-RECORDED", evidence("server", "http://far.example")),
+        Mutation("no requests", "RB-RECORDED", evidence("requests", "none")),
+    ),
+    "pgmnemo": (
+        Mutation("one call of the canonical store", "RB-CALLS", ONE_CALL),
+        Mutation("two scores for one segment", "RB-CALLS", thoroughly(row(other_scores))),
+        Mutation("another function", "RB-RECORDED", evidence("function", "pgmnemo.recall_fast(k integer)")),
+        Mutation("dates nobody asked for", "RB-RECORDED", evidence("created_at", "the corpus' dates")),
+        Mutation(
+            "half the segments",
+            "RB-RECORDED",
+            evidence("recallable", "1 of 9 segments, each scope asked for all of its own"),
+        ),
+        Mutation("the gate wide open", "RB-RECORDED", setting("pgmnemo.gate_strict", "off")),
+        Mutation("another recency", "RB-RECORDED", setting("pgmnemo.recency_weight", "0.90")),
+        Mutation("fewer candidates", "RB-RECORDED", setting("pgmnemo.ef_search", "10")),
+        Mutation("a setting of another store", "RB-RECORDED", setting("recallbench.bm25_k1", "1.2")),
+        Mutation("a server elsewhere", "RB-RECORDED", evidence("connection", "host=far.example")),
+        Mutation(
+            "another function in the command",
+            "RB-OPTIONS",
+            document("environment.json", lambda e: e["command"].extend(["--pgmnemo-function", "recall_fast"])),
+        ),
+    ),
+    "graph": (
+        Mutation("one call of the graph", "RB-CALLS", ONE_CALL),
+        Mutation("two scores for one session", "RB-CALLS", thoroughly(row(other_scores))),
+        Mutation("another ranker in force", "RB-RECORDED", setting("graph.ranker", "importance")),
+        Mutation("another half-life of the graph", "RB-RECORDED", setting("graph.recency_half_life_days", "300")),
+        Mutation(
+            "sessions of another corpus",
+            "RB-RECORDED",
+            evidence("index", "none: from the scope along its links (1 sessions, 2 entities, 3 mentions)"),
+        ),
+        Mutation("another server", "RB-RECORDED", evidence("server", "Neo4j/9.9.9, given by NEO4J_URI")),
+        Mutation(
+            "another ranker in the command",
+            "RB-OPTIONS",
+            document("environment.json", lambda e: e["command"].extend(["--graph-ranker", "importance"])),
+        ),
+        Mutation("a ranker asked for in silence", "RB-OPTIONS", environment("options", "ranker", to="importance")),
+    ),
+}
+"""By store, since each declares what its own results are held to."""
 
 
 def _append(path: Path, more: str) -> None:

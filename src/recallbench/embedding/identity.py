@@ -10,6 +10,9 @@ from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.weights import Shelf
 from recallbench.errors import InputError
 
+FIRST_USE = "recorded at first use, not pinned"
+"""What a fingerprint calls the files whose hash nobody gave beforehand."""
+
 
 class Identity:
     """An encoder down to the hash of every file. Making one may download what is neither pinned nor recorded."""
@@ -35,7 +38,7 @@ class Identity:
         hashes = {f"sha256 {place}": digest for place, digest in sorted(self._hashes.items())}
         facts = {**sources, **hashes, **treatment, "backend": backend}
         if self._recorded:
-            facts["recorded at first use, not pinned"] = ", ".join(sorted(self._recorded))
+            facts[FIRST_USE] = ", ".join(sorted(self._recorded))
         return facts
 
     def of_module(self, role: Role) -> dict[str, str]:
@@ -77,12 +80,14 @@ def treatment_of(spec: EncoderSpec) -> dict[str, str]:
 
 def pinned_of(spec: EncoderSpec) -> dict[str, str]:
     """The pinned hash of each of its files."""
+    return {name: digest for name, digest in files_of(spec).items() if digest}
+
+
+def files_of(spec: EncoderSpec) -> dict[str, str]:
+    """Its files as a fingerprint names them, with the pinned hash of each; empty where none is pinned."""
     parts = {"passage": spec.passage, "query": spec.query, "tokenizer": spec.tokenizer}
     return {
-        f"sha256 {part}/{file}": digest
-        for part, weights in parts.items()
-        for file, digest in weights.files.items()
-        if digest
+        f"sha256 {part}/{file}": digest for part, weights in parts.items() for file, digest in weights.files.items()
     }
 
 

@@ -9,11 +9,9 @@ from recallbench.experiment.options import Options
 from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.stores.options import STORE_OPTIONS, variant_of
 from recallbench.stores.postgres import has_extension
-from recallbench.stores.rankers import DEFAULT_RANKER
 from recallbench.stores.registry import asks_vectors, entry_of, recorded_name, server_of
-from recallbench.stores.signature import CANONICAL
-from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
 REFERENCE_STORE = "pgvector"
 BUNDLED_EMBEDDER = "minilm"
@@ -75,22 +73,10 @@ def configuration(options: Options, choice: Choice, sha256: str) -> Configuratio
     return Configuration(
         sha256=sha256,
         store=choice.store,
-        variant=_variant(options),
+        variant=variant_of({one.field: getattr(options, one.field) for one in STORE_OPTIONS}),
         embedder=choice.embedder or "",
         pooled=options.pooled,
         depth=options.depth,
         limit=options.limit,
         reproduction=choice.reproduction.name if choice.reproduction else "",
     )
-
-
-def _variant(options: Options) -> str:
-    weights = parse_weights(options.weights)
-    parts = [f"weights {weights}"] if weights != DEFAULT_WEIGHTS else []
-    if options.function not in (None, CANONICAL):
-        parts.append(f"function {options.function}")
-    if options.dates not in (None, "constant"):
-        parts.append(f"created_at from the {options.dates}")
-    if options.ranker not in (None, DEFAULT_RANKER):
-        parts.append(f"ranker {options.ranker}")
-    return " and ".join(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -69,7 +70,7 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
 def _run(
     options: Options, rules: Rules, registered: CorpusRules, choice: Choice, today: date, progress: Progress
 ) -> Outcome:
-    started = datetime.now(UTC)
+    started, since = datetime.now(UTC), time.perf_counter()
     # Whatever this run needs: a server that outlived its run would go on for ever.
     folders.sweep()
     folder = result_folder(options, choice.store, today)
@@ -122,7 +123,7 @@ def _run(
                 again = _again(reading, choice, options, embedder, survey, progress)
             found = answered(choice.reproduction, reading.judged(again), again)
             reproduced = record(choice.reproduction, found, again.segments, again.version, metrics, registered.sha256)
-        circumstances = Circumstances(started, options, embedder.report() if embedder is not None else None)
+        circumstances = Circumstances(started, since, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, choice.store, state.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)

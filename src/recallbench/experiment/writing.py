@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import recallbench
@@ -40,6 +41,8 @@ class Circumstances:
     """What differs from run to run."""
 
     started: datetime
+    since: float
+    """The same moment by the clock that nobody sets, `time.perf_counter()`."""
     options: Options
     embedding: object | None
     """The embedder's own report."""
@@ -98,7 +101,8 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
     embedding = circumstances.embedding
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
-        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+        "ended": _ended(circumstances).isoformat(timespec="seconds"),
+        "recallbench_version": recallbench.__version__,
         "command": _command(sys.argv[1:]),
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
         "git": {
@@ -116,6 +120,11 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
     }
+
+
+def _ended(circumstances: Circumstances) -> datetime:
+    """Now; where the clock was set back meanwhile, as long after the start as the run took."""
+    return max(datetime.now(UTC), circumstances.started + timedelta(seconds=time.perf_counter() - circumstances.since))
 
 
 def _command(words: Sequence[str]) -> list[str]:

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from itertools import groupby, repeat
-from typing import ClassVar
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
 K1 = 1.2
@@ -19,6 +21,15 @@ METHOD = "lucene"
 """idf = ln(1 + (N - df + .5) / (df + .5)), term weight tf / (tf + k1 (1 - b + b length / mean length))."""
 WORD = re.compile(r"\w\w+")
 """Words of two or more letters or digits in lower case; no stop words are dropped, nothing is stemmed."""
+SETTINGS = {
+    "bm25.method": METHOD,
+    "bm25.k1": str(K1),
+    "bm25.b": str(B),
+    "bm25.tokens": WORD.pattern,
+    "bm25.stopwords": "none",
+    "bm25.stemmer": "none",
+}
+EVIDENCE = {"index": "bm25s, one per scope", "plan": "every item of the scope is scored"}
 
 
 class BM25Store(Store):
@@ -28,6 +39,15 @@ class BM25Store(Store):
     needs_vectors = False
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        version = r"recallbench-bm25/1 \(bm25s (?P<package_bm25s>\S+)\)"
+        return (Statement(version, exactly(SETTINGS), exactly(EVIDENCE)),)
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        return 0.0, inf
 
     def __init__(self) -> None:
         self._scopes: dict[int, _Scope] = {}
@@ -55,17 +75,10 @@ class BM25Store(Store):
         return f"recallbench-bm25/1 (bm25s {metadata.version('bm25s')})"
 
     def settings(self) -> Mapping[str, str]:
-        return {
-            "bm25.method": METHOD,
-            "bm25.k1": str(K1),
-            "bm25.b": str(B),
-            "bm25.tokens": WORD.pattern,
-            "bm25.stopwords": "none",
-            "bm25.stemmer": "none",
-        }
+        return SETTINGS
 
     def evidence(self) -> Mapping[str, str]:
-        return {"index": "bm25s, one per scope", "plan": "every item of the scope is scored"}
+        return EVIDENCE
 
     def close(self) -> None:
         self._scopes.clear()

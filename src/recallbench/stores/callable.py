@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -24,8 +25,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.stores.address import PYTHON, scheme_of
 from recallbench.stores.answer import GO_ON, Contract, asked
 from recallbench.stores.patience import PATIENCE, Impatience, limited
+from recallbench.stores.statement import Statement
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
 
@@ -37,6 +40,15 @@ class CallableStore(Store):
     """Searches with the user's function, and accepts no answer that would make a number wrong."""
 
     one_scope_at_a_time: ClassVar[bool] = True
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        call = re.escape(name.removeprefix(f"{PYTHON}:") if scheme_of(name) else str(options.get("call")))
+        # An earlier release called the function a callable.
+        own = "the (function|callable)'s own"
+        evidence = {"index": own, "plan": own, "module_sha256": "[0-9a-f]{64}|built in"}
+        settings = {"callable.function": call}
+        return (Statement(rf"{call} \(.*\)", settings, evidence, {r"callable\..*": ".*"}),)
 
     def __init__(self, call: str, name: str = "callable", patience: float = PATIENCE) -> None:
         """`name` is how results call it; `patience` the seconds that one call of the function may take."""
@@ -102,7 +114,9 @@ class CallableStore(Store):
     def settings(self) -> Mapping[str, str]:
         own = getattr(self._open, "settings", None)
         stated = own.items() if isinstance(own, Mapping) else ()
-        return {"callable.function": self._call} | {f"callable.{name}": str(value) for name, value in stated}
+        function = {"callable.function": self._call}
+        # Whatever else the user's settings are called, this one is ours.
+        return function | {f"callable.{name}": str(value) for name, value in stated} | function
 
     def evidence(self) -> Mapping[str, str]:
         file = getattr(self._module, "__file__", None)

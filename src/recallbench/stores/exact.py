@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 
 AT_ONCE = 256
+SETTINGS = {"exact.similarity": "cosine", "exact.arithmetic": "float64"}
+EVIDENCE = {"index": "none", "plan": "every item of the scope is compared"}
 
 
 class ExactStore(Store):
@@ -20,6 +23,15 @@ class ExactStore(Store):
     name = "exact"
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        version = r"recallbench-exact/1 \(numpy (?P<package_numpy>\S+)\)"
+        return (Statement(version, exactly(SETTINGS), exactly(EVIDENCE)),)
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        return -1.0, 1.0
 
     def __init__(self) -> None:
         self._dims = 0
@@ -57,10 +69,10 @@ class ExactStore(Store):
         return f"recallbench-exact/1 (numpy {np.__version__})"
 
     def settings(self) -> Mapping[str, str]:
-        return {"exact.similarity": "cosine", "exact.arithmetic": "float64"}
+        return SETTINGS
 
     def evidence(self) -> Mapping[str, str]:
-        return {"index": "none", "plan": "every item of the scope is compared"}
+        return EVIDENCE
 
     def close(self) -> None:
         self._scopes.clear()

@@ -16,10 +16,12 @@ What a killed run left is removed by the next one.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from recallbench.errors import Blocked, InputError
@@ -27,7 +29,8 @@ from recallbench.progress import Progress, Silent
 from recallbench.stores.bolt import Bolt
 from recallbench.stores.entities import MOST, RARE, UNIT, asked_about, entities
 from recallbench.stores.graph_runs import enrol, forget, sweep
-from recallbench.stores.rankers import Ranker
+from recallbench.stores.rankers import DEFAULT_RANKER
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
 REVISION = 2
@@ -39,6 +42,8 @@ HALF_LIFE = 30
 FLOOR = 0.5
 DAY = 86_400.0
 LN2 = 0.6931471805599453
+INDEX = "none: from the scope along its links"
+PLAN = "every session of the scope is scored"
 
 SCOPE = "CREATE (c:RecallBenchScope {tenant: $tenant, scope: $scope}) RETURN elementId(c) AS place"
 SESSIONS = """
@@ -95,10 +100,30 @@ class GraphStore(Store):
     name = "graph"
     needs_vectors = False
 
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        settings = exactly(_own(_asked(options))) | {"graph.bolt": ".+"}
+        evidence = {
+            "server": r"(?P<agent>.+), given by NEO4J_URI",
+            "connection": ".+",
+            "index": rf"{re.escape(INDEX)} \((?P<segments>[0-9]+) sessions, [0-9]+ entities, [0-9]+ mentions\)",
+            "plan": re.escape(PLAN),
+        }
+        # The first revision stated the same.
+        return (Statement(rf"recallbench-graph/[1-{REVISION}] \((?P<agent>.+)\)", settings, evidence),)
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        return 0.0, 1.0 if _asked(options) == "importance" else inf
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
+        return True
+
     def __init__(self, environ: Mapping[str, str], ranker: str, progress: Progress | None = None) -> None:
         self._environ = environ
         self._progress = progress or Silent()
-        self._ranker: Ranker | str = ranker
+        self._ranker = ranker
         self._server: Bolt | None = None
         self._tenant = f"recallbench-{secrets.token_hex(8)}"
         self._places: dict[int, str] = {}
@@ -152,26 +177,15 @@ class GraphStore(Store):
         return f"recallbench-graph/{REVISION} ({self._open().agent()})"
 
     def settings(self) -> Mapping[str, str]:
-        settings = {
-            "graph.ranker": self._ranker,
-            "graph.entity_rare": str(RARE),
-            "graph.entities_per_session": str(MOST),
-        }
-        if self._ranker != "importance":
-            settings |= {
-                "graph.neighbour_share": str(SHARE),
-                "graph.recency_half_life_days": str(HALF_LIFE),
-                "graph.recency_floor": str(FLOOR),
-            }
-        return settings | {"graph.bolt": self._open().protocol()}
+        return _own(self._ranker) | {"graph.bolt": self._open().protocol()}
 
     def evidence(self) -> Mapping[str, str]:
         counted = ", ".join(f"{count} {what}" for what, count in self._counts.items())
         return {
             "server": f"{self._open().agent()}, given by NEO4J_URI",
             "connection": self._open().address,
-            "index": f"none: from the scope along its links ({counted})",
-            "plan": "every session of the scope is scored",
+            "index": f"{INDEX} ({counted})",
+            "plan": PLAN,
         }
 
     def close(self) -> None:
@@ -230,6 +244,22 @@ class GraphStore(Store):
         if self._server is None:
             raise Blocked("the store is not open", remedy="prepare it before anything else")
         return self._server
+
+
+def _asked(options: Mapping[str, Any]) -> str:
+    return str(options.get("ranker") or DEFAULT_RANKER)
+
+
+def _own(ranker: str) -> dict[str, str]:
+    """The settings that the score depends on."""
+    settings = {"graph.ranker": ranker, "graph.entity_rare": str(RARE), "graph.entities_per_session": str(MOST)}
+    if ranker != "importance":
+        settings |= {
+            "graph.neighbour_share": str(SHARE),
+            "graph.recency_half_life_days": str(HALF_LIFE),
+            "graph.recency_floor": str(FLOOR),
+        }
+    return settings
 
 
 def _seconds(moment: datetime) -> float:

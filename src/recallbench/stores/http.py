@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.stores.address import recorded_name
 from recallbench.stores.answer import GO_ON, Contract, asked
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 from recallbench.stores.web import Web
@@ -33,6 +34,8 @@ ABSENT = (404, 405, 501)
 """What a server answers that does not offer a part of the contract that may be missing."""
 LONGEST = 300
 """Characters of what a server says of itself, which goes into reports; and how many settings it may have."""
+CONTRACT = {"http.contract": "1"}
+OWN = "the server's own"
 REMEDY = "mend the server; the contract is in README.md, `Any other memory`"
 
 
@@ -46,6 +49,12 @@ class About(NamedTuple):
 
 class HttpStore(Store):
     """Asks a server, and accepts no answer that would make a number wrong."""
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        evidence = exactly({"server": name, "index": OWN, "plan": OWN})
+        evidence["requests"] = "[0-9]+ sent, [0-9]+ of them again"
+        return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}),)
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
         """`address` may carry user and password; results never do."""
@@ -100,13 +109,14 @@ class HttpStore(Store):
         return self.about().version
 
     def settings(self) -> Mapping[str, str]:
-        return {"http.contract": "1"} | {f"http.{name}": value for name, value in self.about().settings.items()}
+        # Whatever else the server's settings are called, this one is ours.
+        return CONTRACT | {f"http.{name}": value for name, value in self.about().settings.items()} | CONTRACT
 
     def evidence(self) -> Mapping[str, str]:
         return {
             "server": self.name,
-            "index": "the server's own",
-            "plan": "the server's own",
+            "index": OWN,
+            "plan": OWN,
             "requests": f"{self._web.sent} sent, {self._web.again} of them again",
         }
 

@@ -6,6 +6,7 @@ each other, so that the network adds little. Lessons of a run lie in projects of
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.frozen import load
-from recallbench.stores.lessons import ROLE, TABLE, Dates, Table, check_visible, copy_lessons, padded, read_table
+from recallbench.stores.lessons import DATES, ROLE, TABLE, Dates, Table, check_visible, copy_lessons, padded, read_table
 from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
 from recallbench.stores.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_read
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that the DSN names"
 AT_ONCE = 64
 """Calls in one statement."""
+POOL = 4
+"""No version fuses fewer than so many candidates for each item that it is asked for: what such a pool holds whole is
+scored alike however many are asked for. In a larger scope a place among the candidates, and with it the score, may
+depend on that number."""
+CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dataset": "the corpus' dates"}
 TENANT = "pgmnemo.tenant_id"
 """Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
 with it as text."""
@@ -58,6 +65,39 @@ class PgmnemoStore(Store):
     """The extension behind one of its retrieval functions."""
 
     name = "pgmnemo"
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        canonical = {setting: value for setting, value in load().settings.items() if setting != TENANT}
+        settings = exactly(canonical) | {TENANT: r"[0-9]+|unset"}
+        # Where pgvector does not know them they are unset; an earlier release asked for strict order.
+        settings |= {"hnsw.ef_search": "1000|unset", "hnsw.iterative_scan": "relaxed_order|strict_order|unset"}
+        further = exactly({re.escape(setting): value for setting, value in (STEADYING | UNHURRIED).items()})
+        evidence = {
+            "server": r"PostgreSQL \S+, given by DSN",
+            "connection": r"(?P<dsn>.+)",
+            "pgvector": r"\S+",
+            "function": rf"{SCHEMA}\.{re.escape(str(options.get('function') or CANONICAL))}\(.*\)",
+            "query text": ".+",
+            "index": ".+",
+            "plan": ".+",
+            "created_at": re.escape(CREATED_AT["dataset" if options.get("dates") == "dataset" else "constant"]),
+            "other rows in the table": r"[0-9]+|\?",
+            "told by the extension": ".+",
+        }
+        # Earlier releases did not tell these.
+        later = {
+            "function body": "md5 [0-9a-f]{32}",
+            "recallable": r"[0-9]+ of (?P<segments>[0-9]+) segments, each scope asked for all of its own",
+            "settings put back to the extension's defaults": ".+",
+        }
+        others = {r"pgmnemo\.[a-z_0-9]+": ".*"}
+        return (Statement(r"[0-9]+\.[0-9].*", settings, evidence, further | others, later),)
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
+        # With the corpus' dates recency goes on between two calls.
+        return size <= POOL * k and options.get("dates") in (None, DATES[0])
 
     def __init__(
         self, dsn: str, function: str = CANONICAL, dates: Dates = "constant", progress: Progress | None = None
@@ -219,7 +259,7 @@ class PgmnemoStore(Store):
                 f"{name} (was {value})" for name, value in sorted(self._inherited.items())
             )
             or "none",
-            "created_at": "one constant for all rows" if self._dates == "constant" else "the corpus' dates",
+            "created_at": CREATED_AT[self._dates],
             "other rows in the table": str(row[0] if row else "?"),
             "told by the extension": "\n".join(said) or "nothing",
         }

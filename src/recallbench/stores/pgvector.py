@@ -11,6 +11,7 @@ The SQL lies in `sql/`; the weights are settings of the session, read back from 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from select import POLLIN, POLLOUT, poll
@@ -22,10 +23,11 @@ from recallbench.stores import wire
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.lexicon import build_lexicon
 from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.tenancy import claim_schema, drop_schema
 from recallbench.stores.vectors import checked_questions, checked_rows
-from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights
+from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights, asked_weights
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,6 +43,9 @@ WIDEST_PLAIN = 1_900
 WIDEST_PLAN_LINE = 110
 """The score stands in full in sql/recall.sql; a plan repeats it in every sort key."""
 STATEMENT = b"recall"
+INDEX = "btree on (scope, id); no vector index: every segment of the scope is compared, exactly"
+UNASKED = "nothing was searched"
+"""The plan of a store that no question was put to."""
 CONSTANTS = {"bm25_k1": "1.2", "bm25_b": "0.75", "recency_half_life_days": "30", "graph_best": "5"}
 # Exact order and one plan for every question, whatever the server's own settings are.
 SESSION = {
@@ -62,6 +67,25 @@ class PgvectorStore(Store):
 
     name = "pgvector"
     prefix_stable: ClassVar[bool] = True
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
+        common = {"pgvector": vector, "index": re.escape(INDEX), "plan": f"(?!{UNASKED}).+"}
+        own = _own(asked_weights(options.get("weights")))
+        version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
+
+        def on(where: str, connection: str) -> Statement:
+            evidence = {"server": f"{server}, {where}", "connection": connection, **common}
+            return Statement(version, exactly(own | SESSION), evidence)
+
+        given = on("given by DSN", r"(?P<dsn>.+)")
+        return (given,) if options.get("dsn") else (on("embedded", "private socket"), given)
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        weights = asked_weights(options.get("weights"))
+        return -weights.cosine, sum(getattr(weights, part) for part in PARTS)
 
     def __init__(
         self,
@@ -158,7 +182,7 @@ class PgvectorStore(Store):
         return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
 
     def settings(self) -> Mapping[str, str]:
-        own = [f"recallbench.{name}" for name in (*(f"weight_{part}" for part in PARTS), *CONSTANTS)]
+        own = _own(self._weights)
         with told("reading its settings back"):
             rows = self._open().execute(
                 "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
@@ -171,7 +195,7 @@ class PgvectorStore(Store):
             "server": f"PostgreSQL {facts.postgres}, {'embedded' if self._embedded else 'given by DSN'}",
             "connection": "private socket" if self._embedded else redacted(str(self._server)),
             "pgvector": facts.vector.version if facts.vector else "?",
-            "index": "btree on (scope, id); no vector index: every segment of the scope is compared, exactly",
+            "index": INDEX,
             "plan": self._plan(),
         }
 
@@ -228,8 +252,7 @@ class PgvectorStore(Store):
         return connection
 
     def _set_up(self, connection: Connection) -> None:
-        own = {f"recallbench.weight_{part}": repr(getattr(self._weights, part)) for part in PARTS}
-        own |= {f"recallbench.{name}": value for name, value in CONSTANTS.items()}
+        own = _own(self._weights)
         places = (self._schema, self._extension, "pg_catalog")
         path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
         values = {**SESSION, **own, "search_path": path}
@@ -286,7 +309,7 @@ class PgvectorStore(Store):
 
     def _plan(self) -> str:
         if not self._prepared:
-            return "nothing was searched"
+            return UNASKED
         statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50)"
         with told("explaining its plan"):
             rows: list[Any] = self._open().execute(statement).fetchall()
@@ -332,6 +355,12 @@ class _Flight:
                 self._pgconn.consume_input()
         except OperationalError:
             pass  # the answer that is asked for next says so
+
+
+def _own(weights: Weights) -> dict[str, str]:
+    """The settings that the score reads."""
+    factors = {f"weight_{part}": repr(getattr(weights, part)) for part in PARTS}
+    return {f"recallbench.{name}": value for name, value in (factors | CONSTANTS).items()}
 
 
 def _unpacked(result: PGresult) -> Iterator[list[Hit]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.progress import Progress
 from recallbench.stores.address import EXAMPLES, PYTHON, WEB, recorded_name, scheme_of
 from recallbench.stores.lessons import DATES
+from recallbench.stores.options import STORE_OPTIONS
 from recallbench.stores.patience import patience_of
 from recallbench.stores.postgres import has_extension
-from recallbench.stores.rankers import DEFAULT_RANKER, RANKERS
-from recallbench.stores.signature import CANONICAL, FUNCTIONS
+from recallbench.stores.rankers import DEFAULT_RANKER
+from recallbench.stores.signature import CANONICAL
 from recallbench.stores.store import Store
 from recallbench.stores.weights import parse_weights
 
@@ -67,6 +69,8 @@ class Entry(NamedTuple):
     summary: str
     takes: frozenset[str] = frozenset()
     """Which of the options for particular stores it understands."""
+    kind: Callable[[], type[Store]] | None = None
+    """Its class, which declares what results are held to: calls, scores, and what it says of itself."""
     needs_vectors: bool = True
     outside: Callable[[Wanted], bool] | None = None
     """Of a system of the user's own: asks it whether it needs vectors. It need not state settings either."""
@@ -137,30 +141,20 @@ def check_options(
     entry = entry_of(name)
     recorded = recorded_name(name)
     # A DSN is no mistake with a store in memory: it may come from the environment.
-    given = {
-        "weights": weights,
-        "call": call,
-        "pgmnemo-function": function,
-        "pgmnemo-dates": dates,
-        "graph-ranker": ranker,
-    }
-    for option, value in given.items():
-        if value is not None and option not in entry.takes:
-            able = ", ".join(other for other, its in STORES.items() if option in its.takes)
+    values = {"weights": weights, "call": call, "function": function, "dates": dates, "ranker": ranker}
+    given = [(option, value) for option in STORE_OPTIONS if (value := values.get(option.field)) is not None]
+    for option, _ in given:
+        if option.name not in entry.takes:
+            able = ", ".join(other for other, its in STORES.items() if option.name in its.takes)
             raise UsageError(
-                f"the store `{recorded}` has no use for --{option}",
-                expected=f"--{option} with one of: {able}",
-                remedy=f"leave out --{option}, or choose another --store",
+                f"the store `{recorded}` has no use for --{option.name}",
+                expected=f"--{option.name} with one of: {able}",
+                remedy=f"leave out --{option.name}, or choose another --store",
             )
     parse_weights(weights)
-    choices = (
-        ("pgmnemo-function", function, FUNCTIONS),
-        ("pgmnemo-dates", dates, DATES),
-        ("graph-ranker", ranker, RANKERS),
-    )
-    for option, value, known in choices:
-        if value is not None and value not in known:
-            raise UsageError(f"--{option} {value} is not known", expected=", ".join(known), found=value)
+    for option, value in given:
+        if option.known and value not in option.known:
+            raise UsageError(f"--{option.name} {value} is not known", expected=", ".join(option.known), found=value)
 
 
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
@@ -304,31 +298,69 @@ def _always(wanted: Wanted) -> StoreStatus:
     return StoreStatus(True, "in this process")
 
 
+def _class(module: str, name: str) -> Callable[[], type[Store]]:
+    """A store's class, imported when it is asked for."""
+
+    def found() -> type[Store]:
+        kind: type[Store] = getattr(import_module(f"recallbench.stores.{module}"), name)
+        return kind
+
+    return found
+
+
 STORES: Mapping[str, Entry] = {
-    "pgvector": Entry(_pgvector, _postgres_status, "the reference: Postgres with pgvector", frozenset({"weights"})),
+    "pgvector": Entry(
+        _pgvector,
+        _postgres_status,
+        "the reference: Postgres with pgvector",
+        frozenset({"weights"}),
+        _class("pgvector", "PgvectorStore"),
+    ),
     "pgmnemo": Entry(
         _pgmnemo,
         _pgmnemo_status,
         "the extension pgmnemo, which the protocol was written for",
         frozenset({"pgmnemo-function", "pgmnemo-dates"}),
+        _class("pgmnemo", "PgmnemoStore"),
     ),
-    "exact": Entry(_exact, _always, "exhaustive cosine in memory"),
-    "bm25": Entry(_bm25, _always, "BM25 in memory, without vectors", needs_vectors=False),
+    "exact": Entry(_exact, _always, "exhaustive cosine in memory", kind=_class("exact", "ExactStore")),
+    "bm25": Entry(
+        _bm25, _always, "BM25 in memory, without vectors", kind=_class("bm25", "BM25Store"), needs_vectors=False
+    ),
     "graph": Entry(
         _graph,
         _graph_status,
         "sessions, entities and links in a graph database over Bolt; on when NEO4J_URI is set",
         frozenset({"graph-ranker"}),
+        _class("graph", "GraphStore"),
         needs_vectors=False,
     ),
     "callable": Entry(
-        _callable, _always, "a retriever of your own, as module:function", frozenset({"call"}), outside=_python_needs
+        _callable,
+        _always,
+        "a retriever of your own, as module:function",
+        frozenset({"call"}),
+        _class("callable", "CallableStore"),
+        outside=_python_needs,
     ),
 }
 SCHEMES: Mapping[str, Entry] = {
-    PYTHON: Entry(_python, _python_status, "a retriever of your own: python:module:factory", outside=_python_needs),
+    PYTHON: Entry(
+        _python,
+        _python_status,
+        "a retriever of your own: python:module:factory",
+        kind=_class("callable", "CallableStore"),
+        outside=_python_needs,
+    ),
     **dict.fromkeys(
-        WEB, Entry(_http, _http_status, "a memory behind a JSON contract: http://host:port/", outside=_http_needs)
+        WEB,
+        Entry(
+            _http,
+            _http_status,
+            "a memory behind a JSON contract: http://host:port/",
+            kind=_class("http", "HttpStore"),
+            outside=_http_needs,
+        ),
     ),
 }
 """What a store's name may begin with instead; the rest says where it is."""

@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from math import inf
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from recallbench.stores.statement import Statement
 
 Vector = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
@@ -56,6 +59,21 @@ class Store(ABC):
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        """What a store of that name says of itself when it runs with these options, one of several; none: anything."""
+        return ()
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        """Between which bounds every score lies when it runs with these options."""
+        return -inf, inf
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
+        """Whether an item of a scope of `size` items gets one score in every call for `k` items or more."""
+        return cls.prefix_stable
 
     @abstractmethod
     def prepare(self, dims: int) -> None:

@@ -54,6 +54,11 @@ def parse_weights(text: str | None) -> Weights:
     return Weights(**found)
 
 
+def asked_weights(option: object) -> Weights:
+    """Those of an option as it was written down."""
+    return parse_weights(None if option is None else str(option))
+
+
 def _factor(text: str, name: str, number: str) -> float:
     try:
         factor = float(number)

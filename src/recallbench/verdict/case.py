@@ -89,13 +89,7 @@ class Case:
     @_Kept
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
-        return read_dataset(
-            self.metrics,
-            self.rules,
-            self._files,
-            self._environ,
-            texts=any(hit.text is not None for row in self.readable_rows for hit in row.hits),
-        )
+        return read_dataset(self.metrics, self.rules, self._files, self._environ)
 
     @_Kept
     def environment(self) -> dict[str, Any]:

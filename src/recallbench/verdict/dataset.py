@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.pooled import SCOPE
@@ -35,17 +36,27 @@ class Dataset:
     names: str
     """What the documents of a labelled set are called, as `documents.tsv` has it."""
     digests: Mapping[str, bytes]
-    """Of each segment's text, by id; empty unless asked for."""
+    """Of the text of each segment of the file, by id."""
+    texts: Texts
+
+
+class Texts(NamedTuple):
+    """What an encoder was given."""
+
+    passages: frozenset[bytes]
+    """Digests of the segments' texts."""
+    queries: frozenset[bytes]
+    passage_characters: int
+    """Of all segments, repeated texts included."""
+    query_characters: int
 
 
 def digest(text: str) -> bytes:
     """What stands for a text."""
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def read_dataset(
-    metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], *, texts: bool
-) -> Dataset:
+def read_dataset(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Dataset:
     """The dataset, from one of `files` or where corpora lie; raises CannotTell where it is not here.
 
     A file counts only if it has the sha256 that the result states: another one proves nothing either way.
@@ -54,13 +65,13 @@ def read_dataset(
         corpus = _opened(metrics, rules, files, environ)
         haystacks: list[Haystack] = []
         digests: dict[str, bytes] = {}
+        lengths: dict[str, int] = {}
         own = metrics.retrieval.scope == "own"
 
         def keep(haystack: Haystack) -> None:
-            if texts:
-                for segment in haystack.segments:
-                    id = segment.id if own else f"{SCOPE}/{len(digests)}"
-                    digests[id] = digest(segment.text)
+            for segment in haystack.segments:
+                id = segment.id if own else f"{SCOPE}/{len(digests)}"
+                digests[id], lengths[id] = digest(segment.text), len(segment.text)
             # Of 277 MB only the outline is kept.
             haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
 
@@ -70,15 +81,23 @@ def read_dataset(
     except InputError as error:
         raise CannotTell(told(error)) from None
     asked = list(given(haystacks, metrics))
+    questions = tuple(question for haystack in asked for question in haystack.questions)
+    ids = [segment.id for haystack in asked for segment in haystack.segments]
     return Dataset(
         corpus,
         survey,
-        tuple(question for haystack in asked for question in haystack.questions),
+        questions,
         tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
-        sum(len(haystack.segments) for haystack in asked),
+        len(ids),
         sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
         "".join(document_names(asked)) if metrics.corpus.name.startswith(PREFIX) else "",
         digests,
+        Texts(
+            frozenset(digests[id] for id in ids),
+            frozenset(digest(question.text) for question in questions),
+            sum(lengths[id] for id in ids),
+            sum(len(question.text) for question in questions),
+        ),
     )
 
 

@@ -1,8 +1,10 @@
 """What an audit looks at, in its order. A new check is one function in one file here and one line below."""
 
 from recallbench.verdict.checks import (
+    calls,
     claims,
     dataset,
+    embedding,
     exports,
     figures,
     folder,
@@ -13,6 +15,7 @@ from recallbench.verdict.checks import (
     recorded,
     report,
     rows,
+    timings,
 )
 from recallbench.verdict.examination import Examination
 
@@ -34,6 +37,7 @@ CHECKS: tuple[Examination, ...] = (
     rankings.ONCE,
     rankings.SCOPE,
     rankings.LENGTH,
+    calls.CALLS,
     exports.RUN,
     exports.QRELS,
     exports.NAMED,
@@ -54,6 +58,8 @@ CHECKS: tuple[Examination, ...] = (
     claims.REPRODUCTION,
     recorded.RECORDED,
     options.OPTIONS,
+    embedding.EMBEDDING,
+    timings.TIMINGS,
     ranges.RANGES,
 )
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)

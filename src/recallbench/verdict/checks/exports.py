@@ -1,5 +1,7 @@
 """The TREC files: they say what the rows say, and the lexical control is a whole run."""
 
+import math
+
 from recallbench.corpora.labelled import PREFIX
 from recallbench.errors import InputError
 from recallbench.progress import Silent
@@ -11,6 +13,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.stores.bm25 import BM25Store
 from recallbench.verdict.case import Case
 from recallbench.verdict.dataset import given
+from recallbench.verdict.difference import ROUNDING
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
@@ -83,7 +86,18 @@ def control_again(case: Case) -> Finding:
         for one, other in zip(made.control, again.rankings, strict=True)
         if one.positions != other.positions
     ]
+    if case.metrics.store.name == BM25Store.name:
+        found += [
+            f"{one.question_id}: other scores than BM25 gives"
+            for one, other in zip(made.rankings, again.rankings, strict=True)
+            if len(one.scores) != len(other.scores) or not all(map(_alike, one.scores, other.scores))
+        ]
     return listed(found, f"ranked again, all {len(again.rankings)} rankings equal")
+
+
+def _alike(one: float, other: float) -> bool:
+    """The same score but for what another processor may add up otherwise."""
+    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def _same(case: Case, name: str, expected: str) -> Finding:

@@ -10,6 +10,7 @@ from recallbench.reading import objects
 from recallbench.results import latency
 from recallbench.verdict.case import Case
 from recallbench.verdict.difference import differing
+from recallbench.verdict.encoding import most_tokens
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
@@ -35,14 +36,20 @@ def _exposure(case: Case) -> Iterator[str]:
     seen = case.metrics.exposure
     if seen is None:
         return
+    whole, cut_off, room = seen.segments, seen.truncated, seen.max_tokens
+    # What is cut has more tokens than the encoder reads, what is not cut has at most as many.
+    fewest = whole if not cut_off else (whole - cut_off) + seen.longest + (cut_off - 1) * (room + 1)
+    most = cut_off * seen.longest + (whole - cut_off) * min(seen.longest, room)
+    # An empty turn at the end of a text stands at its end, where a cut would be, too.
+    behind = cut_off or case.metrics.corpus.empty_turns
     bounds = {
-        "segments": (seen.segments, case.derived.retrieval.segments, case.derived.retrieval.segments),
-        "max_tokens": (seen.max_tokens, 1, 1 << 20),
-        "truncated": (seen.truncated, 0, seen.segments),
+        "segments": (whole, case.derived.retrieval.segments, case.derived.retrieval.segments),
+        "max_tokens": (room, 1, 1 << 20),
+        "truncated": (cut_off, 0, whole),
         "longest": (seen.longest, 1, seen.tokens),
-        "tokens": (seen.tokens, seen.segments, seen.longest * seen.segments),
+        "tokens": (seen.tokens, fewest, min(most, _tokens_of(case))),
         "gold_turns": (seen.gold_turns, *_gold_turns(case)),
-        "gold_turns_cut": (seen.gold_turns_cut, 0, seen.gold_turns),
+        "gold_turns_cut": (seen.gold_turns_cut, 0, seen.gold_turns if behind else 0),
     }
     for name, (value, low, high) in bounds.items():
         if not low <= value <= high:
@@ -58,6 +65,13 @@ def _exposure(case: Case) -> Iterator[str]:
         yield from differing(share, part / whole if whole else None, f"exposure.{name}")
     if (seen.truncated > 0) != (seen.longest > seen.max_tokens):
         yield f"exposure: {seen.truncated} segments cut at {seen.max_tokens} tokens, the longest has {seen.longest}"
+
+
+def _tokens_of(case: Case) -> float:
+    """The most tokens that the segments can have; without the dataset nobody knows."""
+    if not case.has_dataset:
+        return math.inf
+    return most_tokens(case.dataset.texts.passage_characters, case.dataset.segments)
 
 
 def _gold_turns(case: Case) -> tuple[int, int]:

@@ -6,8 +6,12 @@ from itertools import pairwise
 
 from recallbench.results.rows import HitRow, Row, position_of
 from recallbench.verdict.case import Case
-from recallbench.verdict.examination import Examination, listed
+from recallbench.verdict.declared import declared_store, recorded_options
+from recallbench.verdict.examination import CannotTell, Examination, listed
 from recallbench.verdict.gate import Finding
+
+ROUNDED = 1e-6
+"""By so much a sum in single precision may pass its bound."""
 
 
 def ranks(case: Case) -> Finding:
@@ -22,17 +26,30 @@ def ranks(case: Case) -> Finding:
 
 def scores(case: Case) -> Finding:
     found = []
+    lowest, highest = _range(case)
     for row, hits, _ in _calls(case):
         bad = next((hit for hit in hits if not math.isfinite(hit.score)), None)
         if bad is not None:
             found.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
             continue
+        far = next((hit for hit in hits if not lowest <= hit.score <= highest), None)
+        if far is not None:
+            found.append(f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}")
         for one, other in pairwise(hits):
             if other.score > one.score:
                 found.append(f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}")
             elif other.score == one.score and not _in_order(row, one, other):
                 found.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
     return listed(found, "finite and falling, ties in haystack order")
+
+
+def _range(case: Case) -> tuple[float, float]:
+    """Between which bounds the store can score; a store that nobody knows, anywhere."""
+    try:
+        lowest, highest = declared_store(case).score_range(recorded_options(case))
+    except CannotTell:
+        return -math.inf, math.inf
+    return lowest - ROUNDED, highest + ROUNDED
 
 
 def once(case: Case) -> Finding:
@@ -109,7 +126,7 @@ def _in_order(row: Row, one: HitRow, other: HitRow) -> bool:
 
 
 RANKS = Examination("RB-RANKS", "ranks", "ranks count up from 1 without a hole", ranks)
-SCORES = Examination("RB-SCORES", "scores", "scores are finite and in ranking order", scores)
+SCORES = Examination("RB-SCORES", "scores", "scores are finite, possible for the store, and in ranking order", scores)
 ONCE = Examination("RB-TWICE", "ids once", "no id comes twice in a ranking", once)
 SCOPE = Examination("RB-SCOPE", "scope", "every retrieved id lies inside the question's scope", scope)
 LENGTH = Examination("RB-LENGTH", "length", "min(depth, haystack) hits, or a declared shortfall", length)

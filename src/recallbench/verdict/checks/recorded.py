@@ -6,22 +6,27 @@ from typing import Any
 
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.hashing import HashEmbedder
-from recallbench.embedding.identity import digest_of, pinned_of, sources_of, treatment_of
+from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
 from recallbench.results.metrics import Metrics
 from recallbench.stores.registry import find_entry
-from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS
+from recallbench.stores.statement import Said, contradictions
 from recallbench.verdict.case import Case
+from recallbench.verdict.declared import recorded_options
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_WEIGHT = "recallbench.weight_"
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
 
 
 def recorded(case: Case) -> Finding:
     made = case.metrics
     found = [] if made.seed is not None else ["no seed"]
-    found += [*_store(made), *_embedder(case), *_strings(made)]
+    found += [*_store(case), *_embedder(case), *_strings(made)]
+    # Releases before this was written down say nothing of it.
+    release = case.environment.get("recallbench_version", made.recallbench_version)
+    if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
+        found.append(f"recallbench_version {made.recallbench_version}, environment.json has {release}")
     variables = case.environment.get("variables")
     hash_seed = variables.get("PYTHONHASHSEED") if isinstance(variables, Mapping) else None
     if hash_seed != (None if made.seed is None else str(made.seed)):
@@ -29,28 +34,32 @@ def recorded(case: Case) -> Finding:
     return listed(found, "seed, version, settings and fingerprint are stated, and hold together")
 
 
-def _store(made: Metrics) -> Iterator[str]:
+def _store(case: Case) -> Iterator[str]:
+    made = case.metrics
     store, entry = made.store, find_entry(made.store.name)
     if not store.version or not store.version_after:
         yield "no version of the store"
     if entry is None:
         yield f"a store called {store.name}, which this release does not know"
-    elif entry.outside is None:
+        return
+    if entry.outside is None:
         if not made.guc_state:
             yield "no settings of the store"
         if entry.needs_vectors and made.embedder is None:
             yield f"no embedder, which {store.name} needs"
-        canonical = store.name == "pgmnemo"
-        signs = r"[0-9]+\.[0-9]" if canonical else rf"recallbench-{re.escape(store.name)}/"
-        if store.version and not re.match(signs, store.version):
-            yield f"the version {store.version}, which no {store.name} states"
-        if canonical and not any(name.startswith("pgmnemo.") for name in made.guc_state):
-            yield "no setting of pgmnemo"
-    weights = {name: value for name, value in made.guc_state.items() if name.startswith(_WEIGHT)}
-    if (store.name == "pgvector") != (weights.keys() == _defaults().keys()):
-        yield f"the weights {_listed(weights) or 'none'}, with the store {store.name}"
-    elif weights and bool(store.variant) != (weights != _defaults()):
-        yield f"the variant {store.variant!r}, while the store's weights were {_listed(weights)}"
+    if entry.kind is not None:
+        statements = entry.kind().states(store.name, recorded_options(case))
+        yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(case))
+
+
+def _known(case: Case) -> dict[str, tuple[str, str]]:
+    """What the rest of the folder tells of things that a store tells of, too."""
+    packages, options = case.environment.get("packages"), recorded_options(case)
+    installed = packages if isinstance(packages, Mapping) else {}
+    known = {f"package_{name}": ("environment.json", str(version)) for name, version in installed.items()}
+    if options.get("dsn"):
+        known["dsn"] = ("the option --dsn", str(options["dsn"]))
+    return known | {"segments": ("retrieval.segments", str(case.metrics.retrieval.segments))}
 
 
 def _embedder(case: Case) -> Iterator[str]:
@@ -71,10 +80,12 @@ def _embedder(case: Case) -> Iterator[str]:
         yield f"{made.canonical or 'none'} as canonical embedder, the protocol has {registered}"
     if made.name == HashEmbedder.name:
         expected: Mapping[str, str] = HashEmbedder().fingerprint
+        further: set[str] = set()
     elif made.name in ENCODERS:
         spec = ENCODERS[made.name]
         pinned = {name: digest for name, digest in pinned_of(spec).items() if name in made.fingerprint}
         expected = {**sources_of(spec), **treatment_of(spec), **pinned}
+        further = {"backend", FIRST_USE, *files_of(spec)}
     else:
         yield f"an embedder called {made.name}, which this release does not know"
         return
@@ -83,6 +94,8 @@ def _embedder(case: Case) -> Iterator[str]:
         for name, value in expected.items()
         if made.fingerprint.get(name) != value
     )
+    unheard = sorted(made.fingerprint.keys() - expected.keys() - further)
+    yield from (f"fingerprint {name}, which {made.name} never has" for name in unheard)
 
 
 def _strings(made: Metrics) -> Iterator[str]:
@@ -105,14 +118,6 @@ def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(inner, f"{place}.{number}")
     elif isinstance(value, str):
         yield place, value
-
-
-def _defaults() -> dict[str, str]:
-    return {f"{_WEIGHT}{part}": repr(getattr(DEFAULT_WEIGHTS, part)) for part in PARTS}
-
-
-def _listed(weights: Mapping[str, str]) -> str:
-    return ", ".join(f"{name.removeprefix(_WEIGHT)} {value}" for name, value in weights.items())
 
 
 RECORDED = Examination("RB-RECORDED", "recorded", "seed, settings, version and fingerprint are recorded", recorded)

@@ -7,6 +7,7 @@ from recallbench.corpora.records import Question
 from recallbench.results.rows import Row
 from recallbench.verdict.case import Case
 from recallbench.verdict.dataset import digest
+from recallbench.verdict.declared import recorded_options
 from recallbench.verdict.examination import CannotTell, Examination, listed
 from recallbench.verdict.gate import Finding, passed_if
 
@@ -62,7 +63,10 @@ def labels(case: Case) -> Finding:
 
 def texts(case: Case) -> Finding:
     rows = case.readable_rows
-    if not any(_tells(row) for row in rows):
+    told, asked = any(_tells(row) for row in rows), recorded_options(case).get("with_text")
+    if told != bool(asked) and rows:
+        return Finding("fail", f"the rows carry {'text' if told else 'no text'}, with_text is {asked} in the options")
+    if not told:
         return Finding("pass", "the rows carry no text")
     digests = case.dataset.digests
     found = []
