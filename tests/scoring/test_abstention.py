@@ -37,7 +37,7 @@ def test_clustered_auroc_sums_the_same_parts_by_cluster() -> None:
     given = abstention([0.9, 0.5, 0.5, 0.5, 0.1], [YES, YES, YES, NO, NO], ["a", "b", "b", "b", "a"])
     a = (1 - 5 / 6) / 3 + (1 - 5 / 6) / 2
     b = 2 * (0.75 - 5 / 6) / 3 + (2 / 3 - 5 / 6) / 2
-    assert given.auroc_interval.method == "t(1) 95%, cluster-robust over 2 clusters"
+    assert given.auroc_interval.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
     assert given.auroc_interval.design_effect == pytest.approx(2 * (a * a + b * b) / ((1 / 48) / 3 + (1 / 18) / 2))
 
 

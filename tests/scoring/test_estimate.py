@@ -74,7 +74,7 @@ def test_an_empty_slice_has_no_value_and_says_why() -> None:
 def test_clustered_questions_get_a_t_interval_and_a_design_effect() -> None:
     judged = judge([[0], [0], [1], [1]], [{0}, {0}, {0}, {1}], [4] * 4, depth=1)
     given = estimate(parse("recall_any@1"), judged, ["a", "a", "b", "b"])
-    assert given.method == "t(1) 95%, cluster-robust over 2 clusters"
+    assert given.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
     assert given.design_effect is not None
     assert estimate(parse("recall_any@1"), judged, ["", "", "", ""]).method == "Wilson 95%"
 

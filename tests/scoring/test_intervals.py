@@ -3,15 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from recallbench.scoring.intervals import (
-    Interval,
-    bootstrap,
-    cluster_codes,
-    clustered,
-    intervals,
-    score_difference,
-    wilson,
-)
+from recallbench.scoring.bootstrap import bootstrap
+from recallbench.scoring.editions import FIRST
+from recallbench.scoring.intervals import Interval, cluster_codes, clustered, score_difference, wilson
 
 
 def test_wilson_written_out() -> None:
@@ -96,7 +90,7 @@ def test_bootstrap_is_near_the_normal_interval_of_a_large_sample() -> None:
 def test_bootstrap_of_many_questions_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).random((50, 2))
     whole = bootstrap(values)
-    monkeypatch.setattr("recallbench.scoring.intervals._CELLS", 50 * 333)
+    monkeypatch.setattr("recallbench.scoring.bootstrap._CELLS", 50 * 333)
     parts = bootstrap(values)
     for one, other in zip(whole, parts, strict=True):
         assert other.low == pytest.approx(one.low, abs=1e-12)
@@ -128,12 +122,12 @@ def test_degenerate_samples_get_no_bounds_and_a_reason() -> None:
 
 def test_the_method_follows_from_the_measure_and_the_clusters() -> None:
     values = np.array([[1, 0.5], [0, 0.25], [1, 1.0], [1, 0.75]])
-    independent = intervals(values, [True, False], None)
+    independent = FIRST.means(values, [True, False], None)
     assert [interval.method.split(" ")[0] for interval in independent] == ["Wilson", "percentile"]
     assert [interval.design_effect for interval in independent] == [None, None]
-    shared = intervals(values, [True, False], np.array([0, 0, 1, 2]))
+    shared = FIRST.means(values, [True, False], np.array([0, 0, 1, 2]))
     assert {interval.method for interval in shared} == {"t(2) 95%, cluster-robust over 3 clusters"}
-    apart = intervals(values, [True, False], np.array([0, 1, 2, 3]))
+    apart = FIRST.means(values, [True, False], np.array([0, 1, 2, 3]))
     assert apart == independent
 
 
@@ -141,7 +135,7 @@ def test_clarification_10_alike_questions_of_one_cluster_widen_the_interval() ->
     """Ten conversations of 50 questions that all go the same way within each: the sample is 10, not 500."""
     values = np.repeat([1.0, 0, 1, 1, 0, 1, 1, 1, 0, 1], 50)[:, None]
     codes = np.repeat(np.arange(10), 50)
-    (naive,), (honest,) = intervals(values, [True], None), intervals(values, [True], codes)
+    (naive,), (honest,) = FIRST.means(values, [True], None), FIRST.means(values, [True], codes)
     assert naive.high - naive.low == pytest.approx(0.08, abs=0.005)  # type: ignore[operator]
     # Residual totals 15 (seven times) and -35 (three): variance 10/9 * 5250 / 250000, times t(9) = 2.262157.
     assert honest.low == pytest.approx(0.7 - 2.262157 * math.sqrt(10 / 9 * 5250 / 250_000), abs=1e-6)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recallbench.scoring.intervals import bootstrap, clustered, score_difference, wilson
+from recallbench.scoring.bootstrap import bootstrap
+from recallbench.scoring.intervals import clustered, score_difference, wilson
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import holm, paired_columns
 

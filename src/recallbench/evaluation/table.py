@@ -14,7 +14,7 @@ from recallbench import __version__
 from recallbench.errors import UsageError
 from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
-from recallbench.results.cells import figure, share, table
+from recallbench.results.cells import figure, interval, share, table
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 
@@ -239,7 +239,7 @@ def _means(report: Report) -> list[tuple[str, ...]]:
         (
             str(one.measure),
             figure(one.value),
-            "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}",
+            interval(one),
             str(one.n),
             figure(one.ceiling),
             figure(one.chance),

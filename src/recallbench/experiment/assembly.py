@@ -13,6 +13,7 @@ from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.retrieval.loop import Retrieval
+from recallbench.scoring.editions import CURRENT
 from recallbench.scoring.exposure import exposure
 from recallbench.verdict.figures import Answers, figures
 
@@ -79,6 +80,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
     )
     return parts.Metrics(
         schema_version="1",
+        statistics_edition=CURRENT.number,
         recallbench_version=__version__,
         protocol=parts.ProtocolPart(
             version=rules.version,

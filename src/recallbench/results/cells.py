@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
+from recallbench.scoring.estimate import Estimate
+from recallbench.scoring.intervals import is_too_short
 
 BAR = r"\|"
 """A bar that is no border of a table's cell."""
+TOO_SHORT = "*too short*"
+"""Beside an interval that holds the truth less often than 95% says."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -36,9 +40,12 @@ def saturation(one: EstimatePart) -> str:
     return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
 
 
-def interval(one: EstimatePart | IntervalPart) -> str:
-    """A 95% interval, or a dash."""
-    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+def interval(one: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> str:
+    """A 95% interval, or a dash; `value` is what it is of, where the part does not say."""
+    if one.low is None or one.high is None:
+        return "–"
+    of = value if isinstance(one, IntervalPart) else one.value
+    return f"{one.low:.4f} to {one.high:.4f}" + (f", {TOO_SHORT}" if is_too_short(of, one.design_effect) else "")
 
 
 def sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from recallbench.scoring.depth import DEEPEST
+from recallbench.scoring.editions import CURRENT, FIRST
 
 SCHEMA_VERSION = "1"
 OVERALL = "overall"
@@ -257,6 +258,14 @@ class Metrics(_Part):
     """One result."""
 
     schema_version: Literal["1"]
+    statistics_edition: int = Field(
+        default=FIRST.number,
+        ge=FIRST.number,
+        le=CURRENT.number,
+        # Results of the first edition do not name it.
+        exclude_if=lambda number: number == FIRST.number,
+        description="how intervals were made and figures rounded; the audit works a result out again by its own",
+    )
     recallbench_version: str
     protocol: ProtocolPart
     dataset_sha256: str

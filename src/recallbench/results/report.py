@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from recallbench.results import set_report
-from recallbench.results.cells import figure, interval, saturation, share, sliced, system, table
+from recallbench.results.cells import TOO_SHORT, figure, interval, saturation, share, sliced, system, table
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
+from recallbench.scoring.intervals import is_too_short
 
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section that tells of one run."""
@@ -131,6 +132,18 @@ def _measures(metrics: Metrics) -> list[str]:
         "still tell of the order. *Design effect* is how many times the variance grows because questions of one",
         "conversation depend on each other. A dash stands where there is no interval: all questions equal, or only one",
         "conversation.",
+        *_too_short(metrics),
+    ]
+
+
+def _too_short(metrics: Metrics) -> list[str]:
+    tables = (metrics.estimates, metrics.control_bm25, metrics.tenants or {})
+    shown = [one for slices in tables for row in slices.values() for one in row]
+    if not any(is_too_short(one.value, one.design_effect) for one in shown):
+        return []
+    return [
+        f"An interval that is {TOO_SHORT} is one of a value near 0 or 1 that few conversations decide: the truth lies",
+        "outside more often than once in twenty times.",
     ]
 
 
@@ -198,12 +211,13 @@ def _abstention(metrics: Metrics) -> list[str]:
     found = metrics.abstention
     if found is None:
         return []
+    wrong = interval(found.false_retrieval_interval, found.false_retrieval)
     return [
         "## Abstention",
         "",
         f"{found.questions} questions ask for what was never said, {found.answerable} can be answered.",
-        f"AUROC of the top score: {figure(found.auroc)} ({interval(found.auroc_interval)}). False retrieval:"
-        f" {figure(found.false_retrieval)} ({interval(found.false_retrieval_interval)}) at a threshold of"
+        f"AUROC of the top score: {figure(found.auroc)} ({interval(found.auroc_interval, found.auroc)}). False"
+        f" retrieval: {figure(found.false_retrieval)} ({wrong}) at a threshold of"
         f" {figure(found.threshold)}: {found.threshold_rule}.",
     ]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes, clustered, clustered_sum, wilson
+from recallbench.scoring.editions import CURRENT, Edition
+from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes
 from recallbench.scoring.judgement import Floats, Ints
 
 KEPT = 0.95
@@ -42,6 +43,7 @@ def abstention(
     abstain: Sequence[bool],
     clusters: Sequence[str] | None = None,
     threshold: float | None = None,
+    edition: Edition = CURRENT,
 ) -> Abstention:
     """Judge the best score of every question, as `top_score` has it; -inf never counts as a false retrieval."""
     scores, mask = np.asarray(top_scores, dtype=np.float64), np.asarray(abstain, dtype=np.bool_)
@@ -57,16 +59,14 @@ def abstention(
     if chosen is not None and len(negative):
         wrong = ((negative >= chosen) & (negative > -np.inf)).astype(np.float64)
         rate = float(wrong.mean())
-        inside = None if codes is None else codes[mask]
-        shared = inside is not None and len(np.unique(inside)) < len(inside)
-        rate_interval = clustered(wrong, inside) if inside is not None and shared else wilson(wrong.sum(), len(wrong))
+        (rate_interval,) = edition.means(wrong[:, None], [True], None if codes is None else codes[mask])
     area, area_interval = None, nothing
     if len(negative) and len(positive):
         above, below = _components(positive, negative)
         area = float(above.mean())
         parts = np.empty(len(scores))
         parts[~mask], parts[mask] = (above - area) / len(positive), (below - area) / len(negative)
-        area_interval = _area_interval(area, above, below, parts, codes)
+        area_interval = _area_interval(area, above, below, parts, codes, edition)
     return Abstention(len(negative), len(positive), chosen, rate, rate_interval, area, area_interval)
 
 
@@ -100,13 +100,15 @@ def _beaten(scores: Floats, others: Floats) -> Floats:
     return np.asarray((below + not_above) / (2.0 * len(others)), dtype=np.float64)
 
 
-def _area_interval(area: float, above: Floats, below: Floats, parts: Floats, codes: Ints | None) -> Interval:
-    """DeLong's interval; with clusters, t over the cluster totals of the same linearised parts."""
+def _area_interval(
+    area: float, above: Floats, below: Floats, parts: Floats, codes: Ints | None, edition: Edition
+) -> Interval:
+    """DeLong's interval; with clusters, the edition's for a sum of the same linearised parts."""
     if len(above) < 2 or len(below) < 2:
         return Interval(None, None, "n/a (one question on a side)")
     independent = float(above.var(ddof=1)) / len(above) + float(below.var(ddof=1)) / len(below)
     if codes is not None:
-        return clustered_sum(area, parts, codes, independent)
+        return edition.sums(area, parts, codes, independent)
     if independent == 0.0:
         return Interval(None, None, "n/a (complete separation)" if area in (0.0, 1.0) else "n/a (all scores equal)")
     from scipy.special import ndtri

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.scoring.intervals import cluster_codes, intervals
+from recallbench.scoring.editions import CURRENT, Edition
+from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.judgement import Bools, Floats, Ints, Judged
 from recallbench.scoring.measures.measure import Measure
 
@@ -44,6 +45,7 @@ def estimates(
     judged: Judged | Sequence[Judged],
     clusters: Sequence[str] | None,
     slices: Mapping[str, Bools],
+    edition: Edition = CURRENT,
 ) -> dict[str, tuple[Estimate, ...]]:
     """Each measure over each slice, a mask over the questions.
 
@@ -62,7 +64,7 @@ def estimates(
             raise ValueError(f"{len(clusters)} clusters for {len(first)} questions")
         codes = cluster_codes(clusters)
     columns = [_Column.of(measure, _reaching(calls, measure)) for measure in measures]
-    return {name: _slice(columns, np.asarray(mask, dtype=np.bool_), codes) for name, mask in slices.items()}
+    return {name: _slice(columns, np.asarray(mask, dtype=np.bool_), codes, edition) for name, mask in slices.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,7 @@ def _reaching(calls: Sequence[Judged], measure: Measure) -> Judged:
     return next((call for call in calls if call.depth >= measure.k), calls[-1])
 
 
-def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None) -> tuple[Estimate, ...]:
+def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None, edition: Edition) -> tuple[Estimate, ...]:
     if not columns:
         return ()
     counted = mask & (columns[0].judged.gold > 0)
@@ -100,7 +102,7 @@ def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None) -> tuple
     chosen = {key: judged.select(counted) for key, judged in judgements.items()}
     cut = [column.cut(counted, chosen[id(column.judged)]) for column in columns]
     values = np.column_stack([column.values for column in cut])
-    bounds = intervals(values, [c.measure.binary for c in cut], None if codes is None else codes[counted])
+    bounds = edition.means(values, [c.measure.binary for c in cut], None if codes is None else codes[counted])
     return tuple(
         Estimate(
             column.measure,

@@ -16,6 +16,7 @@ from recallbench.results.metrics import DeviationPart, HubPart, Metrics
 from recallbench.results.rows import HitRow, Row, position_of, read_rows
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.editions import EDITIONS
 from recallbench.verdict.dataset import Dataset, read_dataset
 from recallbench.verdict.decision import judged
 from recallbench.verdict.examination import CannotTell
@@ -159,7 +160,7 @@ class Case:
     @_Kept
     def figures(self) -> Figures:
         """Every figure, worked out again."""
-        return figures(self.answers)
+        return figures(self.answers, EDITIONS[self.metrics.statistics_edition])
 
     @_Kept
     def deviations(self) -> tuple[Deviation, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.records import Question, Survey
@@ -15,6 +17,7 @@ from recallbench.results import metrics as parts
 from recallbench.retrieval.ranking import Ranking
 from recallbench.scoring.abstention import KEPT, abstention, top_score
 from recallbench.scoring.agreement import agreement
+from recallbench.scoring.editions import CURRENT, DIGITS, Edition
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.registry import ALL, parse
@@ -68,8 +71,31 @@ WORST = 20
 """How many of the questions that drag the mean down are named."""
 
 
-def figures(answers: Answers) -> Figures:
-    """Every figure that anyone can work out again from the corpus and the rankings."""
+def figures(answers: Answers, edition: Edition = CURRENT) -> Figures:
+    """Every figure that anyone can work out again from the corpus and the rankings, by this edition of the statistics.
+
+    The same rankings give the same bytes: no figure keeps digits that depend on the processor's order of summation.
+    """
+    found = _figures(answers, edition)
+    if not edition.every_figure_rounded:
+        return found
+    return replace(found, **{one.name: _rounded(getattr(found, one.name)) for one in fields(found)})
+
+
+def _rounded(part: Any) -> Any:
+    """The same with every figure at DIGITS; a threshold stays what it is: one of the scores in the rows."""
+    if isinstance(part, float):
+        return round(part, DIGITS)
+    if isinstance(part, list):
+        return [_rounded(one) for one in part]
+    if isinstance(part, dict):
+        return {name: _rounded(one) for name, one in part.items()}
+    if isinstance(part, BaseModel):
+        return part.model_copy(update={name: _rounded(one) for name, one in part if name != "threshold"})
+    return part
+
+
+def _figures(answers: Answers, edition: Edition) -> Figures:
     depth, k = answers.depth, answers.k
     judged = _judged(answers, answers.rankings, depth)
     calls = (judged if answers.short is None else _judged(answers, answers.short, k), judged)
@@ -82,10 +108,10 @@ def figures(answers: Answers) -> Figures:
     names = sorted(set(tenants.tolist()) - {""})
     # Kinds and tenants may share a name.
     by_tenant = {f"tenant {name}": tenants == name for name in names} if len(names) > 1 else {}
-    found = estimates(measures, calls, clusters, slices | by_tenant)
+    found = estimates(measures, calls, clusters, slices | by_tenant, edition)
     apart = {name.removeprefix("tenant "): found.pop(name) for name in by_tenant}
     own = answers.corpus.name.startswith(PREFIX)
-    control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices)
+    control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices, edition)
     missing = _missing(answers)
     return Figures(
         corpus=_corpus(answers),
@@ -97,7 +123,7 @@ def figures(answers: Answers) -> Figures:
         estimates={name: [estimate_part(one) for one in row] for name, row in found.items()},
         denominators=_denominators(answers, calls),
         control_bm25={name: [estimate_part(one) for one in row] for name, row in control.items()},
-        abstention=_abstention(answers, clusters),
+        abstention=_abstention(answers, clusters, edition),
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions, answers.survey.unjudged) if own else None,
@@ -228,8 +254,7 @@ def _judged(answers: Answers, rankings: Sequence[Ranking], depth: int) -> Judged
 
 def estimate_part(one: Estimate) -> parts.EstimatePart:
     """As `metrics.json` has it."""
-    # Bootstrap bounds come from a matrix product, whose last digits may differ from one processor to the next.
-    low, high = (None if bound is None else round(bound, 10) for bound in (one.low, one.high))
+    low, high = (None if bound is None else round(bound, DIGITS) for bound in (one.low, one.high))
     return parts.EstimatePart.model_construct(
         **{name: value for name, value in asdict(one).items() if name != "left_out"}
         | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
@@ -314,7 +339,7 @@ def _agreement(answers: Answers) -> parts.AgreementPart | None:
     return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
 
 
-def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.AbstentionPart | None:
+def _abstention(answers: Answers, clusters: Sequence[str] | None, edition: Edition) -> parts.AbstentionPart | None:
     flags = [question.abstention for question in answers.questions]
     if not any(flags):
         return None
@@ -327,6 +352,7 @@ def _abstention(answers: Answers, clusters: Sequence[str] | None) -> parts.Abste
         ],
         [flags[i] for i in known],
         None if clusters is None else [clusters[i] for i in known],
+        edition=edition,
     )
     return parts.AbstentionPart(
         questions=found.n,

@@ -1,23 +1,31 @@
 """report.md tells what the re-scored figures tell, and its last section what was recorded."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from recallbench import __version__
 from recallbench.reading import lines, objects
 from recallbench.results.report import CIRCUMSTANCES, Run, render
 from recallbench.retrieval.timing import QueryTime, Timings
+from recallbench.scoring.editions import CURRENT
 from recallbench.verdict.case import Case
 from recallbench.verdict.examination import Examination, listed
 from recallbench.verdict.gate import Finding
 
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+")
+_FIGURE = re.compile(
+    r"`[^`]*`|\*\*[^*]*\*\*|(?<![\w.])[-+]?[0-9]+(?:[.,:][0-9]+)*%?|–"
+    r"|(?:not )?\bCANONICAL\b|\b(?:(?:UN)?VERIFIED|BLOCKED|pass|fail|pending|cannot-tell)\b"
+)
+"""What a line says beside its words: figures, what is quoted or in bold, and how it was decided."""
 
 
 def report(case: Case) -> Finding:
     stated = [line for _, line in lines(case.folder / "report.md")]
     derived = render(case.derived, Run(case.environment, _timings(case))).removesuffix("\n").split("\n")
-    found = list(_parted(stated, derived))
+    earlier = case.metrics.statistics_edition != CURRENT.number
+    found = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
     if found and case.metrics.recallbench_version != __version__:
         found.append(
             f"it was written by release {case.metrics.recallbench_version}, this is {__version__}: audit with that"
@@ -47,6 +55,28 @@ def _parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
             yield f"line {number + 1}: {_parting(one, other)}"
     if len(stated) != len(derived):
         yield f"{len(stated)} lines, {len(derived)} follow"
+
+
+def _figures_parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
+    """Section by section what is figured and named; words may have moved on since the report was written."""
+    ours, theirs = _figures(stated), _figures(derived)
+    for heading in dict.fromkeys([*theirs, *ours]):
+        alike = _rounded if heading == CIRCUMSTANCES else str.__eq__
+        pairs = zip_longest(ours.get(heading, ()), theirs.get(heading, ()), fillvalue="nothing")
+        for number, (one, other) in enumerate(pairs, 1):
+            if not alike(one, other):
+                yield f"{heading.removeprefix('## ')}, figure {number}: {one} stated, {other} follows"
+                break  # one left out or added moves all that come after it
+
+
+def _figures(report: Iterable[str]) -> dict[str, list[str]]:
+    """By heading, in order. A line above the first heading belongs to none."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in report:
+        heading = line if line.startswith("## ") else heading
+        found.setdefault(heading, []).extend(_FIGURE.findall(line))
+    return found
 
 
 def _rounded(one: str, other: str) -> bool:

@@ -1,0 +1,108 @@
+"""Intervals of a mean of values from 0 to 1 that also hold near 0 and 1, where few questions or clusters say anything.
+
+A mean of fractional values is taken as a share of so many trials: as many as would give shares the variance seen. Half
+a hit and half a miss are added to what was seen, so that a sample without any spread does not claim certainty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recallbench.scoring.intervals import LEVEL, Interval, wilson, wilson_bounds
+from recallbench.scoring.judgement import Floats, Ints
+
+_LUCK = 2
+_NOTHING = (1e-12) ** 2
+"""A variance of so little is rounding."""
+
+
+def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
+    """One interval for the mean of each column of `values` (questions x measures).
+
+    Wilson's for shares, and for other values over the number of trials that has their variance. Where questions share
+    clusters: a jackknife over whole clusters on the logit scale.
+    """
+    n = len(values)
+    if n == 0:
+        return [Interval(None, None, "n/a (no question)")] * values.shape[1]
+    if clusters is None or len(np.unique(clusters)) == n:
+        trials = _trials(values)
+        return [
+            wilson(float(column.sum()), n)
+            if one
+            else Interval(*wilson_bounds(float(column.mean()), many), "Wilson 95% over trials of the same variance")
+            for one, column, many in zip(binary, values.T, trials.tolist(), strict=True)
+        ]
+    means = values.mean(axis=0)
+    totals, counts = _by_cluster((values - means) / n, clusters)
+    independent = values.var(axis=0, ddof=1) / n
+    return jackknifed(means, totals, counts, independent, _trials(values))
+
+
+def sum_interval(centre: float, influence: Floats, clusters: Ints, independent: float) -> Interval:
+    """The same over clusters for any statistic from 0 to 1 that is `centre` plus a sum of influences.
+
+    `independent` is its variance if questions were independent.
+    """
+    if independent <= _NOTHING:
+        return Interval(None, None, "n/a (all questions equal)")
+    trials = max(1.0, centre * (1 - centre) / independent)
+    totals, counts = _by_cluster(influence[:, None], clusters)
+    return jackknifed(np.array([centre]), totals, counts, np.array([independent]), np.array([trials]))[0]
+
+
+def _by_cluster(influences: Floats, clusters: Ints) -> tuple[Floats, Ints]:
+    """The sum of each column by cluster, and how many questions each has."""
+    index = np.unique(clusters, return_inverse=True)[1]
+    counts = np.bincount(index)
+    totals = np.add.reduceat(influences[np.argsort(index, kind="stable")], np.cumsum(counts) - counts, axis=0)
+    return totals, counts
+
+
+def _trials(values: Floats) -> Floats:
+    """By column: how many trials with the outcomes 0 and 1 would give a mean of the same variance.
+
+    As many as there are questions where values are 0 and 1, and more the less they spread.
+    """
+    n = len(values)
+    mean = (values.sum(axis=0) + 0.5) / (n + 1)
+    spread = ((values * values).sum(axis=0) + 0.5) / (n + 1) - mean * mean
+    return np.asarray(n * mean * (1 - mean) / spread, dtype=np.float64)
+
+
+def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Floats, trials: Floats) -> list[Interval]:
+    """One interval per column: t with G-1 degrees of freedom over what the logit is without each cluster in turn.
+
+    `totals` are the sums of influences (clusters x columns), `independent` their variances without clusters. Clusters
+    that happen to be all but alike are luck: no interval is narrower than Wilson's over twice the trials.
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    groups = len(counts)
+    if groups < 2:
+        return [Interval(None, None, "n/a (one cluster)")] * len(centres)
+    variances = groups / (groups - 1) * (totals * totals).sum(axis=0)
+    kept = (1 - counts / counts.sum())[:, None]
+    left = np.clip(centres - totals / kept, 0.0, 1.0)
+    each = logit((left * trials * kept + 0.5) / (trials * kept + 1))
+    spread = np.sqrt((groups - 1) / groups * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
+    middle = logit((centres * trials + 0.5) / (trials + 1))
+    half = float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * spread
+    method = f"jackknife t({groups - 1}) 95% over {groups} clusters on the logit scale"
+    lows, highs = expit(middle - half), expit(middle + half)
+    effects = [
+        # What is constant but for rounding has no variance that another could be held against.
+        float(variance / alone) if alone > _NOTHING else None
+        for variance, alone in zip(variances, independent, strict=True)
+    ]
+    made = []
+    for i, effect in enumerate(effects):
+        if variances[i] <= _NOTHING:
+            why = "all questions equal" if effect is None else "all clusters equal"
+            made.append(Interval(None, None, f"n/a ({why})", effect))
+            continue
+        low, high = wilson_bounds(float(centres[i]), _LUCK * float(trials[i]))
+        made.append(Interval(min(low, float(lows[i])), max(high, float(highs[i])), method, effect))
+    return made

@@ -1,0 +1,108 @@
+"""Results of an earlier edition of the statistics are audited by it, and no figure of theirs can be forged."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from mutations import LOCOMO, Mutation, digit, metrics, text
+
+from commandline import recallbench
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.manifest import build
+from recallbench.results.metrics import Metrics
+from recallbench.results.report import Run, render
+from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
+from recallbench.verdict.audit import audit
+from recallbench.verdict.case import Case
+from recallbench.verdict.checks.report import _timings
+
+
+@pytest.fixture(scope="module")
+def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("made")
+    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
+@pytest.fixture(scope="module")
+def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same result as the first edition made it, told in other words than today's."""
+    folder = tmp_path_factory.mktemp("first") / "result"
+    shutil.copytree(current, folder)
+    whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
+    case = _case(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
+    (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
+    told = render(case.derived, Run(case.environment, _timings(case)))
+    (folder / "report.md").write_text(told.replace("is the expected value for", "is what one expects of"))
+    (folder / "manifest.json").write_text(build(folder))
+    return folder
+
+
+def _case(folder: Path, whole: Metrics) -> Case:
+    rules = load()
+    return Case(folder, whole, rules, facts(whole.corpus.name, rules), (), {})
+
+
+def wrong(folder: Path) -> dict[str, str]:
+    """What fails, but that nothing is committed here."""
+    found = audit(folder, environ={})
+    return {one.code: one.observed for one in found.checks if one.status == "fail" and one.code != "RB-COMMITTED"}
+
+
+def changed(genuine: Path, place: Path, mutation: Mutation) -> Path:
+    folder = place / "result"
+    shutil.copytree(genuine, folder)
+    mutation.change(folder)
+    (folder / "manifest.json").write_text(build(folder))
+    return folder
+
+
+def test_a_result_names_its_edition_and_the_first_did_not(current: Path, first: Path) -> None:
+    assert '"statistics_edition": 2,' in (current / "metrics.json").read_text()
+    assert "statistics_edition" not in (first / "metrics.json").read_text()
+    assert list(EDITIONS) == [1, 2]
+    assert EDITIONS[2] is CURRENT
+
+
+def test_each_is_worked_out_again_by_its_own(current: Path, first: Path) -> None:
+    methods = [
+        Metrics.model_validate_json((folder / "metrics.json").read_text()).headline[0].estimate.method
+        for folder in (current, first)
+    ]
+    assert methods[0].startswith("jackknife t(")
+    assert methods[1].startswith("t(")
+    assert wrong(current) == wrong(first) == {}
+
+
+def test_another_edition_than_the_one_it_was_made_by_is_seen(current: Path, first: Path, tmp_path: Path) -> None:
+    other = Mutation("as edition 2", "", metrics("statistics_edition", to=2))
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(first, tmp_path / "a", other)).keys()
+    other = Mutation("as edition 1", "", metrics("statistics_edition", to=1))
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(current, tmp_path / "b", other)).keys()
+
+
+def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tmp_path: Path) -> None:
+    changed(current, tmp_path, Mutation("as edition 3", "", metrics("statistics_edition", to=3)))
+    done = recallbench("audit", "result", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "statistics_edition" in done.stderr
+
+
+FORGED = (
+    *(one for one in LOCOMO if one.code == "RB-REPORT" and one.name != "report of another encoding"),
+    Mutation("report's interval", "RB-REPORT", text("report.md", r"0\.[0-9]{4} to 0\.[0-9]{4}", digit)),
+    Mutation("report's gate", "RB-REPORT", text("report.md", r"\| pending \|", "| pass |")),
+    Mutation("report's store", "RB-REPORT", text("report.md", "`exact.similarity`", "`exact.nearness`")),
+    Mutation("report without a section", "RB-REPORT", text("report.md", r"(?s)## Lexical control.*?(?=\n## )", "")),
+    Mutation("report with a figure more", "RB-REPORT", text("report.md", "what an oracle", lambda m: f"0.999, {m[0]}")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mutation", FORGED, ids=lambda one: one.name)
+def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
+    assert "is what one expects of" in (first / "report.md").read_text()
+    assert "RB-REPORT" in wrong(changed(first, tmp_path, mutation))
