@@ -211,6 +211,22 @@ def test_matching_by_text(tmp_path: Path) -> None:
     assert {row["matching"] for row in rows} == {"tokens f1>=0.5, chunk 60"}
 
 
+def test_a_file_that_mixes_ids_and_texts(tmp_path: Path) -> None:
+    rows = [
+        {"query": "where?", "relevant": ["d1"], "ranked": ["d1", "d2"]},
+        {"query": "when?", "expected": "at nine", "ranked": ["d1", "d2"]},
+    ]
+    write(tmp_path, "gold.jsonl", lines(rows))
+    write(tmp_path, "corpus.jsonl", lines([{"_id": "d1", "text": "Oslo"}, {"_id": "d2", "text": "It leaves at nine."}]))
+    words = ("--gold", "gold.jsonl", "--k", "2", "--match", "exact", "--texts", "corpus.jsonl")
+    told = table(tmp_path, *words)
+    assert told[0] == "2 cases, k = 2, matching: exact"
+    assert told[told.index("decided by  n  recall_frac@2  precision@2     mrr  ndcg@2") + 1 :][:2] == [
+        "id          1         1.0000       0.5000  1.0000  1.0000",
+        "text        1         1.0000       0.5000  0.5000  0.6309",
+    ]
+
+
 def test_a_short_answer_in_a_long_text_needs_chunks(tmp_path: Path) -> None:
     session = f"{'so we talked and talked ' * 40} I moved to Portland {' '.join(f'w{n}' for n in range(200))}"
     write(tmp_path, "gold.jsonl", lines([{"query_id": "q", "expected": "moved to Portland"}]))

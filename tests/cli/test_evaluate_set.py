@@ -221,6 +221,23 @@ def test_a_run_of_words_alone_is_no_match_and_is_not_counted_as_one(tmp_path: Pa
     assert [one.gold for one in found.sensitivity] == [2, 2, 2, 1, 1, 1, 0]
 
 
+def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> None:
+    labels = [*EXPECTING, {"query_id": "berlin", "query": "How large is Berlin?", "relevant": {"berlin": 2}}]
+    short(tmp_path / "team", labels, SAYING)
+    words = ("evaluate", "team", "--store", "bm25", "--match", "tokens", "--folder", "made", "--k", "10", "-q")
+    done = recallbench(*words, cwd=tmp_path)
+    assert "1 by id: recall_any@10 1.0000, 2 by text: recall_any@10 1.0000" in done.stdout
+    assert "id          1          1.0000        0.1000" in done.stdout
+    metrics = Metrics.model_validate_json((tmp_path / "made" / "metrics.json").read_bytes())
+    assert metrics.matching is not None
+    assert metrics.matching.questions == 3
+    assert metrics.matching.by_id is not None
+    assert (metrics.matching.by_id.questions, metrics.matching.by_id.mrr) == (1, 1.0)
+    assert "| gold known by | questions | `recall_any@10` | MRR |" in (tmp_path / "made" / "report.md").read_text()
+    audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

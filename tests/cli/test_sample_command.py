@@ -283,6 +283,20 @@ def test_a_log_is_scored_by_its_texts(tmp_path: Path) -> None:
         assert "recall_any@2 by threshold: exact 0.3333" in told
 
 
+def test_labels_may_mix_ids_and_texts(tmp_path: Path) -> None:
+    worded(tmp_path)
+    labels = [{"query": SAID[0][0], "relevant": ["m0"]}, {"query": SAID[1][0], "expected": EXPECTED[1]}]
+    write(tmp_path / "gold.jsonl", labels)
+    found = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "2", "--match", "tokens")
+    assert {key: found["matched"][key] for key in ("by_id", "exact", "fuzzy", "without")} == {
+        "by_id": 1,
+        "exact": 1,
+        "fuzzy": 0,
+        "without": 0,
+    }
+    assert found["overall"]["measures"][0]["value"] == 1.0
+
+
 def test_a_short_answer_in_a_long_text_is_found_in_chunks(tmp_path: Path) -> None:
     before, after = (" ".join(f"{word}{i}" for i in range(50)) for word in "xy")
     long = f"{before} at the harbour {after}"

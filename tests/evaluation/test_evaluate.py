@@ -547,6 +547,52 @@ def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() 
     assert [report.ceiling(one) for one in report.measures] == [1] * 6
 
 
+def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
+    said = {"d1": "tea", "d2": "The ferry leaves at nine!", "d3": "The ferry leaves at ten"}
+    cases = [
+        Case("id", {"d1": 2, "d3": 1}),
+        Case("both", ["d1"], expected="the ferry leaves at nine"),
+        Case("text", expected="the ferry leaves at nine"),
+        Case("none", kind="abstention"),
+    ]
+    report = recallbench.evaluate(cases, lambda q, k: list(said)[:k], 3, match="tokens", texts=said)
+    shown = [[row.values.get(f"{name}@3") for name in ("recall_frac", "precision", "mrr")] for row in report.rows]
+    assert shown == [
+        [1, pytest.approx(2 / 3), 1],
+        [1, pytest.approx(1 / 3), 1],
+        [1, pytest.approx(2 / 3), 0.5],
+        [None, None, None],
+    ]
+    assert report.rows[0].values["ndcg@3"] == pytest.approx((2 + 0.5) / (2 + 1 / np.log2(3)))
+    assert report.ways == ("id", "id", "text", "")
+    assert {way: (one.n, one.mrr) for way, one in report.apart.items()} == {"id": (2, 1.0), "text": (1, 0.5)}
+    assert str(report).endswith("over 3 cases; matching: tokens f1>=0.3 (2 by id, 1 by text)")
+    document = json.loads(report.table("json"))
+    assert {way: one["n"] for way, one in document["decided_by"].items()} == {"id": 2, "text": 1}
+    assert [row["decided_by"] for row in document["rows"]] == ["id", "id", "text", None]
+    assert "| text | 1 | 1.0000 | 0.6667 | 0.5000 |" in report.table("markdown")
+    told = report.table("csv").splitlines()
+    assert [line.rpartition(",")[2] for line in told[1:]] == [
+        "id",
+        "id",
+        *["tokens f1>=0.3"] * 2,
+        "id",
+        *["tokens f1>=0.3"] * 2,
+    ]
+    assert told[5].startswith("MEAN decided by=id,,1.0,0.5,1.0,")
+    assert report.texts is not None
+    assert report.texts.found(3) == (1, 0, 0)
+    # Where each has a text, texts were asked for throughout.
+    by_text = recallbench.evaluate(cases[1:], lambda q, k: list(said)[:k], 3, match="tokens", texts=said)
+    assert (by_text.ways, by_text.apart, by_text.mrr) == (("text", "text", ""), {}, 0.5)
+
+
+def test_exact_finds_the_expected_text_in_a_longer_one() -> None:
+    said = ["Ask me: the ferry, leaves at NINE, as a rule.", "the ferry leaves at ninety"]
+    report = recallbench.evaluate([Case("q", expected="Ferry leaves at nine")], lambda q, k: said, 2, match="exact")
+    assert (report.recall, report.precision, report.mrr) == (1.0, 0.5, 1.0)
+
+
 def test_what_is_missing_for_a_way_of_matching() -> None:
     with pytest.raises(InputError, match="nothing to match by text"):
         recallbench.evaluate(CASES, found, 3, match="tokens")

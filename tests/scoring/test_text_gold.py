@@ -83,10 +83,14 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
     # 5 of the 10 tokens of the best chunk, and all 5 of the answer: 2 * 5 / 15.
     (fuzzy,) = questions(opened(folder, Matching("tokens", chunk=10))).values()
     assert (fuzzy.gold, fuzzy.exact, fuzzy.likeness[0]) == ({0}, {0}, 10 / 15)
+    # However long the document is: no chunk need be chosen.
+    for matching in (Matching("exact"), Matching("exact", chunk=10)):
+        (exact,) = questions(opened(folder, matching)).values()
+        assert exact.gold == {0}
+    name = identity(folder, method="exact")
+    before = open_corpus(name, rules=load(), environ={}, file=folder, whole_texts=True)
     with pytest.raises(InputError, match=whole):
-        opened(folder, Matching("exact")).survey()
-    (exact,) = questions(opened(folder, Matching("exact", chunk=10))).values()
-    assert exact.gold == {0}
+        before.survey()
 
 
 NO = (
@@ -108,14 +112,14 @@ NO = (
         (Matching("tokens", 0.7, 60), {0}),
         (Matching("tokens", 0.3), {0, 1}),
         (Matching("exact", chunk=60), {0, 1, 2}),
-        (Matching("exact"), {0}),
+        (Matching("exact"), {0, 1, 2}),
     ],
 )
 def test_under_tokens_f1_alone_decides(tmp_path: Path, matching: Matching, gold: set[int]) -> None:
     folder = short(tmp_path / "team", [{"query": "Is there a ferry?", "expected": "No"}], NO)
     (question,) = questions(opened(folder, matching)).values()
     assert question.gold == gold
-    assert question.exact == ({0, 1, 2} if matching.chunk else {0})
+    assert question.exact == {0, 1, 2}
 
 
 def test_only_the_own_scope_is_searched_and_pooling_moves_what_was_found(tmp_path: Path) -> None:
@@ -211,6 +215,28 @@ def test_wrong_expectations_are_named(tmp_path: Path, label: dict[str, object], 
         opened(folder, Matching("tokens")).survey()
     assert (told.value.expected, told.value.found) == (expected, found)
     assert "--match id" in told.value.remedy or "mend the file" in told.value.remedy
+
+
+def test_ids_decide_where_some_queries_have_no_text(tmp_path: Path) -> None:
+    labels = [
+        {"query_id": "id", "query": "Where?", "relevant": {"berlin": 2, "paris": 1}},
+        {"query_id": "both", "query": "Which?", "relevant": ["ten"], "expected": "the ferry leaves at nine"},
+        {"query_id": "text", "query": "When?", "expected": "the ferry leaves at nine"},
+        {"query_id": "none", "query": "Who?", "kind": "abstention"},
+    ]
+    folder = short(tmp_path / "team", labels, SAYING)
+    found = questions(opened(folder, Matching("tokens")))
+    shown = {id: (sorted(one.gold), one.one_find, bool(one.expected)) for id, one in found.items()}
+    assert shown == {
+        "id": ([0, 1], False, False),
+        "both": ([3], False, False),
+        "text": ([2, 3], True, True),
+        "none": ([], False, False),
+    }
+    assert found["id"].grades == {0: 2.0, 1: 1.0}
+    # Where each has a text, texts were asked for throughout.
+    jsonl(folder / "gold.jsonl", labels[1:])
+    assert sorted(questions(opened(folder, Matching("tokens")))["both"].gold) == [2, 3]
 
 
 def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:

@@ -107,6 +107,13 @@ def _matched(metrics: Metrics) -> list[str]:
         f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
         f" {found.questions - found.without} of {found.questions} queries have some"
     ]
+    if found.by_id is not None and found.by_text is not None:
+        told.append(
+            ", ".join(
+                f"{one.questions} by {way}: recall_any@10 {figure(one.recall_any_10)}"
+                for way, one in (("id", found.by_id), ("text", found.by_text))
+            )
+        )
     if found.without:
         whole = next(one for one in metrics.denominators if one.headline)
         named = ", ".join(found.unmatched[:NAMED])

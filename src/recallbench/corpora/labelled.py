@@ -180,8 +180,12 @@ class Labelled:
                 )
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
-        for label in read_labels(self._files, self.name, self._unjudged):
-            questions.setdefault(label.scope, []).append(_question(label, places, self._by_text, self._judgements))
+        labels = list(read_labels(self._files, self.name, self._unjudged))
+        # Ids where there are any: in a set whose every query says what it expects, texts were asked for throughout.
+        mixed = any(one.expected for one in labels) and any(one.relevant and not one.expected for one in labels)
+        for label in labels:
+            by_text = self._by_text and not (mixed and label.relevant)
+            questions.setdefault(label.scope, []).append(_question(label, places, by_text, self._judgements))
         return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
 
 

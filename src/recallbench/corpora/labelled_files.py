@@ -73,6 +73,11 @@ class Label:
     fields: tuple[str, ...] = ()
     """What its line names."""
 
+    @property
+    def relevant(self) -> bool:
+        """Whether it names a document that answers it."""
+        return any(self.grades.values())
+
 
 def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -> Files:
     """The files of a set; raises InputError where one is missing, UsageError where a split must be named.

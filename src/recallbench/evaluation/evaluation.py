@@ -14,9 +14,10 @@ from recallbench.evaluation.case import SHOWN, Case
 from recallbench.evaluation.judging import (
     Texts,
     judged_by_id,
-    judged_by_text,
+    judged_each_way,
     likenesses,
     refuse_ids_for_texts,
+    ways_of,
 )
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
@@ -127,13 +128,16 @@ def scored(
         return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
-    warning = refuse_ids_for_texts(cases, answers, texts)
-    short = matching.out_of_reach([case.expected for case in cases if case.expected is not None])
+    ways = ways_of(cases, matching)
+    if "text" not in ways and "id" in ways:
+        raise cases[ways.index("id")].wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
+    warning = refuse_ids_for_texts(cases, answers, ways, texts)
+    short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
     notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
-    answers, found = likenesses(cases, answers, matching, texts, keep_going=keep_going)
-    judged = judged_by_text(cases, found, matching, depth)
-    findings = text_findings(cases, answers, found, matching, texts)
-    return Report(tuple(cases), tuple(answers), judged, k, matching, None, findings, tuple(notes))
+    answers, found = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
+    judged = judged_each_way(cases, answers, ways, found, matching, depth)
+    findings = text_findings(cases, answers, ways, found, matching, texts)
+    return Report(tuple(cases), tuple(answers), judged, k, matching, None, findings, tuple(notes), ways=ways)
 
 
 def _asked(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from recallbench.errors import InputError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import SHOWN, Case
-from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.judgement import Judged, judge, merged
 from recallbench.scoring.text_matching import Likeness, Matching, Read, likeness, overlap, words
 
 Texts = Mapping[Any, str] | Callable[[Any], str]
+Way = Literal["id", "text", ""]
+"""What decides a case: the relevant ids, the expected text, or nothing, where nothing is to be found."""
 
 
 def judged_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, candidates: int | None) -> Judged:
@@ -60,7 +62,22 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
         )
 
 
-def refuse_ids_for_texts(cases: Sequence[Case], answers: Sequence[Answer], texts: Texts | None) -> str | None:
+def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[Way, ...]:
+    """What decides each case. Where some have ids and no expected text, ids decide each that has any, else its text."""
+    mixed = any(case.relevant and case.expected is None for case in cases)
+    found: list[Way] = []
+    for case in cases:
+        if not case.relevant and case.expected is None:
+            found.append("")
+        else:
+            by_id = not matching.by_text or case.expected is None or (mixed and bool(case.relevant))
+            found.append("id" if by_id else "text")
+    return tuple(found)
+
+
+def refuse_ids_for_texts(
+    cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[Way], texts: Texts | None
+) -> str | None:
     """A warning where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
 
     An id beside an expected text shares no word with it, which looks like a recall of 0.
@@ -69,9 +86,9 @@ def refuse_ids_for_texts(cases: Sequence[Case], answers: Sequence[Answer], texts
         return None
     known = texts or {}
     worded, looks = False, None
-    for case, answer in zip(cases, answers, strict=True):
+    for case, answer, way in zip(cases, answers, ways, strict=True):
         ids = {*case.relevant, *(case.grades or ())}
-        for hit in answer.ids if case.expected is not None else ():
+        for hit in answer.ids if way == "text" else ():
             if not isinstance(hit, str) or known.get(hit, hit) != hit:
                 continue
             # An id that shares words with the expected text may well be that text.
@@ -94,20 +111,21 @@ def refuse_ids_for_texts(cases: Sequence[Case], answers: Sequence[Answer], texts
 def likenesses(
     cases: Sequence[Case],
     answers: Sequence[Answer],
+    ways: Sequence[Way],
     matching: Matching,
     texts: Texts | None,
     *,
     keep_going: bool = False,
 ) -> tuple[list[Answer], list[list[Likeness]]]:
-    """How near each retrieved text comes to the expected one.
+    """How near each retrieved text comes to the expected one; nothing of cases that no text decides.
 
     Raises InputError, naming the case, where one of the two is missing; `keep_going` makes that case a failed answer.
     """
     read: dict[str, Read] = {}
     kept, found = list(answers), []
-    for number, (case, answer) in enumerate(zip(cases, answers, strict=True)):
+    for number, (case, answer, way) in enumerate(zip(cases, answers, ways, strict=True)):
         try:
-            found.append(_likenesses(case, answer, matching, texts, read))
+            found.append(_likenesses(case, answer, matching, texts, read) if way == "text" else [])
         except InputError as error:
             if not keep_going:
                 raise
@@ -119,11 +137,7 @@ def likenesses(
 def _likenesses(
     case: Case, answer: Answer, matching: Matching, texts: Texts | None, read: dict[str, Read]
 ) -> list[Likeness]:
-    if case.expected is None:
-        if case.relevant:
-            raise case.wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
-        return []
-    wanted = Read(case.expected)
+    wanted = Read(case.expected or "")
     if not wanted.words:
         raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
     said = [text_of(case, id, texts) for id in answer.ids]
@@ -145,6 +159,25 @@ def text_of(case: Case, id: Any, texts: Texts | None) -> str:
         found = f"nothing for {id!r}" if text is None else repr(text)[:SHOWN]
         raise case.wrong("a hit has no text", "the text of every hit", found, "give texts, by id")
     return text
+
+
+def judged_each_way(
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    ways: Sequence[Way],
+    found: Sequence[Sequence[Likeness]],
+    matching: Matching,
+    depth: int,
+) -> Judged:
+    """Each case by what decides it, all of them in one judgement."""
+    parts = []
+    by_id = [n for n, way in enumerate(ways) if way == "id"]
+    if by_id:
+        parts.append((by_id, judged_by_id([cases[n] for n in by_id], [answers[n] for n in by_id], depth, None)))
+    others = [n for n, way in enumerate(ways) if way != "id"]
+    if others:
+        parts.append((others, judged_by_text([cases[n] for n in others], [found[n] for n in others], matching, depth)))
+    return merged(parts)
 
 
 def judged_by_text(

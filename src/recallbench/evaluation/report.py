@@ -13,6 +13,7 @@ import numpy as np
 from recallbench.errors import Blocked, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, NOTHING, Case, count
+from recallbench.evaluation.judging import Way
 from recallbench.evaluation.text_findings import TextFindings
 from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.estimate import Estimate, estimates
@@ -69,6 +70,8 @@ class Report:
     texts: TextFindings | None = None
     """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
     notes: tuple[str, ...] = ()
+    ways: tuple[Way, ...] | None = None
+    """What decided each case, "id" or "text"; empty where nothing is to be found, None where ids decide all."""
     clusters: tuple[str, ...] | None = None
     """What the intervals treat as dependent, case by case; None where the cases are independent."""
 
@@ -190,6 +193,14 @@ class Report:
             names = [str(field(case)) for case in self.cases]
         return {name: self._select([one == name for one in names]) for name in dict.fromkeys(names)}
 
+    @cached_property
+    def apart(self) -> dict[Way, Report]:
+        """The cases that ids decide, and those that texts decide, where there are both; else nothing."""
+        ways = self.ways or ()
+        if not {"id", "text"} <= set(ways):
+            return {}
+        return {way: self._select([one == way for one in ways]) for way in ("id", "text")}
+
     def check(self, thresholds: Mapping[str, float] | None = None, /, **short: float) -> None:
         """Raise one error that lists every threshold missed, each beside what an oracle could reach.
 
@@ -243,9 +254,9 @@ class Report:
                     "ranked": list(row.ranked),
                     **{str(one): row.values.get(str(one), math.nan) for one in self.measures if one.separable},
                     "failure": row.failure,
-                    "matching": str(self.matching),
+                    "matching": "id" if way == "id" else str(self.matching),
                 }
-                for row in self.rows
+                for row, way in zip(self.rows, self.ways or ("",) * len(self), strict=True)
             ]
         )
 
@@ -253,7 +264,8 @@ class Report:
         figures = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
         said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
-        return f"{said}{f' ({failed} failed)' if failed else ''}; matching: {self.matching}"
+        by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
+        return f"{said}{f' ({failed} failed)' if failed else ''}; matching: {self.matching}{f' ({by})' if by else ''}"
 
     def __repr__(self) -> str:
         from recallbench.evaluation.table import preview
@@ -293,6 +305,7 @@ class Report:
             answers=tuple(self.answers[i] for i in chosen),
             judged=self.judged.select(mask),
             texts=None if self.texts is None else self.texts.select(chosen),
+            ways=None if self.ways is None else tuple(self.ways[i] for i in chosen),
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in chosen),
             notes=(),
         )

@@ -8,6 +8,7 @@ from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, Case
+from recallbench.evaluation.judging import Way
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.tradeoff import Tradeoff
 from recallbench.retrieval.loop import Retrieval
@@ -57,6 +58,7 @@ class StoreRun:
             k,
             self._matching,
             max(self._retrieval.candidates, default=None),
+            ways=tuple(map(_way, questions)) if self._matching.by_text else None,
             clusters=self._clusters,
         )
 
@@ -75,6 +77,12 @@ def refuse_beyond(ks: Sequence[int], depth: int) -> None:
             found=str(max(ks)),
             remedy=REMEDY,
         )
+
+
+def _way(question: Question) -> Way:
+    if question.abstention:
+        return ""
+    return "text" if question.expected else "id"
 
 
 def _case(question: Question) -> Case:

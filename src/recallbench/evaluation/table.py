@@ -54,6 +54,8 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     told += grid(header, rows, markdown=markdown)
     if by is not None:
         told += ["", *grid((by, "n", *map(name, report.columns)), _slices(report, by), markdown=markdown)]
+    if report.apart:
+        told += ["", *grid(("decided by", "n", *map(name, report.columns)), _apart(report), markdown=markdown)]
     told += [
         "",
         *grid(("measure", "value", "95% interval", "n", "oracle", "chance"), _means(report), markdown=markdown),
@@ -109,6 +111,7 @@ def remarks(report: Report) -> list[str]:
 
 def document(report: Report, by: str | None = None) -> dict[str, Any]:
     """The report for machines; every figure under its exact name."""
+    ways = report.ways or ("",) * len(report)
     found: dict[str, Any] = {
         "recallbench_version": __version__,
         "k": report.k,
@@ -138,10 +141,11 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 "kind": row.case.kind,
                 "relevant": len(row.case.relevant),
                 "ranked": len(row.ranked),
+                **({"decided_by": way or None} if report.apart else {}),
                 **row.values,
                 "failure": None if answer.failure is None else answer.failure.brief,
             }
-            for row, answer in zip(report.rows, report.answers, strict=True)
+            for row, answer, way in zip(report.rows, report.answers, ways, strict=True)
         ],
         "notes": remarks(report),
     }
@@ -151,6 +155,11 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 slice: {"n": one.n, **{str(m): _number(one.value(m)) for m in one.measures}}
                 for slice, one in report.by(by).items()
             }
+        }
+    if report.apart:
+        found["decided_by"] = {
+            way: {"n": one.n, **{str(m): _number(one.value(m)) for m in one.measures}}
+            for way, one in report.apart.items()
         }
     if (asked := report.abstention) is not None:
         found["abstention"] = {
@@ -208,13 +217,18 @@ def _csv(report: Report, by: str | None) -> str:
     writer = csv.writer(text, lineterminator="\n")
     columns, matching = report.columns, str(report.matching)
     writer.writerow(("query", "kind", *map(name, columns), "failure", "matching"))
-    for row, answer in zip(report.rows, report.answers, strict=True):
+    ways = report.ways or ("",) * len(report)
+    for row, answer, way in zip(report.rows, report.answers, ways, strict=True):
         values = [row.values.get(str(one), "") for one in columns]
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
-        writer.writerow((row.case.name, row.case.kind or "", *values, failure, matching))
+        matched = "id" if way == "id" else matching
+        writer.writerow((row.case.name, row.case.kind or "", *values, failure, matched))
     for slice, one in report.by(by).items() if by is not None else ():
         writer.writerow((f"{MEAN} {by}={slice}", "", *(_number(one.value(m)) for m in columns), "", matching))
+    for decided, one in report.apart.items():
+        matched = "id" if decided == "id" else matching
+        writer.writerow((f"{MEAN} decided by={decided}", "", *(_number(one.value(m)) for m in columns), "", matched))
     writer.writerow((MEAN, "", *(_number(report.value(one)) for one in columns), "", matching))
     return text.getvalue()
 
@@ -225,6 +239,12 @@ def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
     mark = " (failed)" if row.failure else ""
     values = (_two(row.values.get(str(one), math.nan)) for one in report.columns)
     return (text + mark, *((row.case.kind or "",) if kinds else ()), *values)
+
+
+def _apart(report: Report) -> list[tuple[str, ...]]:
+    return [
+        (way, str(one.n), *(figure(_number(one.value(m))) for m in one.columns)) for way, one in report.apart.items()
+    ]
 
 
 def _slices(report: Report, by: str) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import Case
-from recallbench.evaluation.judging import Texts, judged_by_text, text_of
+from recallbench.evaluation.judging import Texts, Way, judged_by_text, text_of
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_frac import RecallFrac
@@ -38,9 +38,10 @@ class AtThreshold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextFindings:
-    """By case how near each retrieved text came."""
+    """By case how near each retrieved text came; of those alone that a text decides."""
 
     cases: tuple[Case, ...]
+    ways: tuple[Way, ...]
     likenesses: tuple[tuple[Likeness, ...], ...]
     matching: Matching
     random: RandomMatches
@@ -48,7 +49,7 @@ class TextFindings:
     def found(self, k: int) -> tuple[int, int, int]:
         """Cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = 0
-        asked = [likes for case, likes in zip(self.cases, self.likenesses, strict=True) if case.expected is not None]
+        asked = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
         for likes in asked:
             place = first_match(likes[:k], self.matching)
             exact += place is not None and likes[place].exact
@@ -65,12 +66,14 @@ class TextFindings:
         return replace(
             self,
             cases=tuple(self.cases[i] for i in chosen),
+            ways=tuple(self.ways[i] for i in chosen),
             likenesses=tuple(self.likenesses[i] for i in chosen),
         )
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = Matching("exact", chunk=self.matching.chunk) if threshold is None else Matching("tokens", threshold)
-        judged = judged_by_text(self.cases, self.likenesses, way, k)
+        asked = [i for i, one in enumerate(self.ways) if one == "text"]
+        judged = judged_by_text([self.cases[i] for i in asked], [self.likenesses[i] for i in asked], way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
         return AtThreshold(threshold, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
@@ -78,6 +81,7 @@ class TextFindings:
 def text_findings(
     cases: Sequence[Case],
     answers: Sequence[Answer],
+    ways: Sequence[Way],
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
     texts: Texts | None,
@@ -85,10 +89,10 @@ def text_findings(
     """With the match rate of texts that came back for other cases, and not for this one."""
     pool: dict[str, int] = {}
     own: list[set[int]] = []
-    for case, answer in zip(cases, answers, strict=True):
-        said = [text_of(case, id, texts) for id in answer.ids] if case.expected is not None else []
+    for case, answer, way in zip(cases, answers, ways, strict=True):
+        said = [text_of(case, id, texts) for id in answer.ids] if way == "text" else []
         own.append({pool.setdefault(text, len(pool)) for text in said})
-    asked = [i for i, case in enumerate(cases) if case.expected is not None]
+    asked = [i for i, way in enumerate(ways) if way == "text"]
     thresholds = sorted({*SENSITIVITY, matching.threshold}) if matching.method == "tokens" else list(SENSITIVITY)
     random = random_matches(
         [Read(cases[i].expected or "") for i in asked],
@@ -96,7 +100,7 @@ def text_findings(
         [own[i] for i in asked],
         thresholds,
     )
-    return TextFindings(tuple(cases), tuple(map(tuple, found)), matching, random)
+    return TextFindings(tuple(cases), tuple(ways), tuple(map(tuple, found)), matching, random)
 
 
 def _mean(measure: RecallFrac | Mrr, judged: Judged) -> float:

@@ -34,7 +34,7 @@ class Judge(Protocol):
     def columns(self) -> int:
         """How many values each gets: the measures first."""
 
-    def fits(self, recall: Recall) -> bool:
+    def fits(self, label: Label, recall: Recall) -> bool:
         """Whether the recall can be judged at all."""
 
     def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
@@ -51,7 +51,7 @@ class ById:
     def columns(self) -> int:
         return len(self._measures)
 
-    def fits(self, recall: Recall) -> bool:
+    def fits(self, label: Label, recall: Recall) -> bool:
         return True
 
     def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
@@ -68,23 +68,37 @@ class ById:
 
 
 class ByText:
-    """The first text counts that says what is expected; behind the measures stands the first of them, `at` by `at`."""
+    """Each text counts that says what is expected, or where ids are known each of these; behind the
+    measures stands the first of them, threshold by threshold."""
 
     def __init__(self, measures: Sequence[Measure], matching: Matching) -> None:
         self._measures, self._matching = measures, matching
         own = {matching.threshold} if matching.method == "tokens" else set()
         self._thresholds = sorted({*SENSITIVITY, *own})
-        self._exact = self._fuzzy = self._without = 0
+        self._by_id = self._exact = self._fuzzy = self._without = 0
         self._random: RandomMatches | None = None
 
     @property
     def columns(self) -> int:
         return len(self._measures) + 1 + len(self._thresholds)
 
-    def fits(self, recall: Recall) -> bool:
-        return bool(recall.texts) or not recall.ids
+    def fits(self, label: Label, recall: Recall) -> bool:
+        return bool(recall.texts) or not recall.ids or not label.expected
 
     def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+        by_id = [i for i, (label, _) in enumerate(block) if not label.expected]
+        by_text = [i for i, (label, _) in enumerate(block) if label.expected]
+        found = np.empty((len(block), self.columns))
+        if by_id:
+            values = ById(self._measures).values([block[i] for i in by_id])
+            # No threshold changes what an id decides.
+            found[by_id] = np.column_stack([values, *[values[:, 0]] * (self.columns - len(self._measures))])
+        if by_text:
+            found[by_text] = self._values([block[i] for i in by_text])
+        self._by_id += len(by_id)
+        return found
+
+    def _values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
         read: dict[str, Read] = {}
         for _, recall in block:
             for text in recall.texts.values():
@@ -116,6 +130,7 @@ class ByText:
         thresholds: list[float | None] = [None, *self._thresholds]
         return MatchedPart.model_validate(
             {
+                "by_id": self._by_id,
                 "exact": self._exact,
                 "fuzzy": self._fuzzy,
                 "without": self._without,

@@ -39,8 +39,10 @@ class Label:
 def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]:
     """The labels, and how many queries have none yet; raises InputError, naming the line, for what is neither.
 
-    With `by_text` a query is labelled by its `expected`, and `relevant` ids are passed over.
+    With `by_text` a query is labelled by its `expected`, and `relevant` ids are passed over; where some queries have
+    ids alone, ids decide each that has any.
     """
+    mixed = by_text and _mixed(path)
     found: list[Label] = []
     waiting = other = 0
     seen: dict[str, int] = {}
@@ -53,10 +55,11 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]
         if (id or text) in seen:
             raise _refusal(path, number, f"each query once, it is on line {seen[id or text]} too", id or text[:60])
         seen[id or text] = number
-        label = (_by_text if by_text else _by_ids)(record, Label(id, text, {}), path, number)
+        textual = by_text and not (mixed and record.get("relevant"))
+        label = (_by_text if textual else _by_ids)(record, Label(id, text, {}), path, number)
         if label is None:
             waiting += 1
-            other += record.get("relevant" if by_text else "expected") is not None
+            other += record.get("relevant" if textual else "expected") is not None
         else:
             found.append(label)
     if not found:
@@ -74,6 +77,12 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]
             remedy=remedy,
         )
     return found, waiting
+
+
+def _mixed(path: Path) -> bool:
+    """Whether some queries have ids and no expected text, and others a text."""
+    given = [(bool(record.get("relevant")), record.get("expected") is not None) for _, record in objects(path)]
+    return (True, False) in given and any(text for _, text in given)
 
 
 def _by_ids(record: Mapping[str, Any], bare: Label, path: Path, number: int) -> Label | None:

@@ -90,7 +90,7 @@ def score(log: RecallLog, path: Path, measures: Sequence[Measure], matching: Mat
         if label is None:
             continue
         met.add(id(label))
-        if not label.nothing and not judge.fits(recall):
+        if not label.nothing and not judge.fits(label, recall):
             if not log.skip_bad:
                 raise textless(recall)
             without_texts += 1

@@ -48,6 +48,7 @@ class LogThresholdPart(_Part):
 class MatchedPart(_Part):
     """How labelled recalls with something to find were matched by text."""
 
+    by_id: int = Field(description="recalls whose label has ids, which decide where a set mixes both; of no text below")
     exact: int = Field(description="recalls whose first match in the top k is exact")
     fuzzy: int
     without: int = Field(description="recalls without a match in the top k")
@@ -105,8 +106,10 @@ def matched(found: LogScores) -> list[str]:
         + ("" if one.random is None else f" (random texts {share(one.random)})")
         for one in part.sensitivity
     ]
+    by_id = f"; {part.by_id} decided by id" if part.by_id else ""
     return [
-        f"matched by {found.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}",
+        f"matched by {found.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
+        + by_id,
         f"{part.measure} by threshold: {', '.join(at)}; {part.random_pairs} random pairs",
     ]
 

@@ -209,11 +209,23 @@ class ThresholdPart(_Part):
     )
 
 
+class DecidedPart(_Part):
+    """The questions of a mixed set whose gold is known in one way."""
+
+    questions: int
+    recall_any_10: float | None
+    mrr: float | None = Field(description="at the depth of the rankings")
+
+
 class MatchingPart(_Part):
     """Gold that follows from expected texts."""
 
     method: str = Field(description="what makes a segment gold, with its threshold and chunk")
     questions: int = Field(description="that say what they expect")
+    by_id: DecidedPart | None = Field(
+        default=None, description="questions whose gold is known by id; null where texts decide all"
+    )
+    by_text: DecidedPart | None = Field(default=None, description="the others that have gold, apart")
     exact: int = Field(description="gold segments that say it word by word")
     fuzzy: int = Field(description="gold segments that come near")
     exact_questions: int = Field(description="questions with an exact match")

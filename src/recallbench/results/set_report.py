@@ -80,6 +80,12 @@ def _matching(metrics: Metrics) -> list[str]:
         f" questions {found.exact_questions} have an exact match, {found.fuzzy_questions} fuzzy ones alone,"
         f" {found.without} none.",
     ]
+    if found.by_id is not None and found.by_text is not None:
+        decided = (
+            (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
+            for name, one in (("id", found.by_id), ("text", found.by_text))
+        )
+        lines += ["", *table(("gold known by", "questions", "`recall_any@10`", "MRR"), decided)]
     if found.without:
         named = ", ".join(f"`{id}`" for id in found.unmatched)
         more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -204,6 +204,30 @@ def _ideal(best: Places, relevant: Places, enough: Bools) -> Places:
     grade = np.concatenate([kept.grade, np.ones(int(counts.sum()))])
     order = np.lexsort((place, question))
     return Places(question[order], place[order], grade[order])
+
+
+def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:
+    """One judgement of questions that were judged apart, each beside their places among all; all of one depth."""
+    order = np.argsort(np.concatenate([np.asarray(among, dtype=np.int64) for among, _ in parts]))
+
+    def whole(pick: Callable[[Judged], Any]) -> Any:
+        return np.concatenate([pick(one) for _, one in parts])[order]
+
+    def places(pick: Callable[[Judged], Places]) -> Places:
+        moved = [(np.asarray(among, dtype=np.int64), pick(one)) for among, one in parts]
+        return _joined([Places(among[one.question], one.place, one.grade) for among, one in moved])
+
+    return Judged(
+        parts[0][1].depth,
+        places(lambda one: one.relevant),
+        places(lambda one: one.graded),
+        whole(lambda one: one.returned),
+        whole(lambda one: one.gold),
+        whole(lambda one: one.answering),
+        whole(lambda one: one.candidates),
+        places(lambda one: one.ideal),
+        whole(lambda one: one.total_grade),
+    )
 
 
 def _as_set(gold: Collection[int]) -> frozenset[int]:

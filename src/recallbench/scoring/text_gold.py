@@ -51,8 +51,12 @@ def open_corpus(
     allow_dataset_deviation: bool = False,
     download: bool = False,
     progress: Progress | None = None,
+    whole_texts: bool = False,
 ) -> Corpus:
-    """The corpus as the registry opens it, with gold from expected texts where its name says so."""
+    """The corpus as the registry opens it, with gold from expected texts where its name says so.
+
+    `whole_texts` matches as results did before a part of a text was enough to say something: all of it had to.
+    """
     corpus = registry.open_corpus(
         name,
         rules=rules,
@@ -63,7 +67,11 @@ def open_corpus(
         progress=progress,
     )
     matching = matching_of(name)
-    return corpus if matching is None else TextMatched(corpus, matching, progress or Silent())
+    return (
+        corpus
+        if matching is None
+        else TextMatched(corpus, matching, progress or Silent(), whole=whole_texts and not matching.chunk)
+    )
 
 
 def answering(
@@ -79,12 +87,13 @@ def answering(
 class TextMatched:
     """A corpus whose gold is every segment of the question's scope that matches the expected text."""
 
-    def __init__(self, corpus: Corpus, matching: Matching, progress: Progress) -> None:
+    def __init__(self, corpus: Corpus, matching: Matching, progress: Progress, *, whole: bool = False) -> None:
         self.name = corpus.name
         self.clarifications = corpus.clarifications
         self._corpus = corpus
         self._matching = matching
         self._progress = progress
+        self._whole = whole
 
     @property
     def clustered(self) -> bool:
@@ -99,18 +108,19 @@ class TextMatched:
         return self._corpus.sha256
 
     def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
-        with_evidence = 0
+        with_evidence = matching = 0
         expected: list[str] = []
 
         def told(haystack: Haystack) -> None:
-            nonlocal with_evidence
+            nonlocal with_evidence, matching
             matched = self._with_gold(haystack)
             with_evidence += sum(bool(question.gold) for question in matched.questions)
+            matching += sum(bool(question.gold and question.expected) for question in matched.questions)
             expected.extend(question.expected for question in matched.questions if question.expected)
             listen(matched)
 
         survey = self._corpus.survey(told)
-        if expected and not with_evidence:
+        if expected and not matching:
             raise InputError(
                 f"{self.path}: no document matches what any query expects",
                 expected=f"a document that matches, by {self._matching}",
@@ -136,7 +146,7 @@ class TextMatched:
         relevant: list[set[int]] = []
         for haystack in self._corpus.haystacks():
             asked = [one for one in haystack.questions if one.expected]
-            index = _Index(haystack.segments, asked, self._matching.chunk)
+            index = _Index(haystack.segments, asked, self._matching.chunk, whole=self._whole)
             for question in asked:
                 made, nearest = _matched(question, index, self._matching)
                 by_question[question.id] = made
@@ -145,7 +155,10 @@ class TextMatched:
             texts += [segment.text for segment in haystack.segments]
         own = {self._matching.threshold} if self._matching.method == "tokens" else set()
         random = random_matches(
-            _Reads(expected), _Reads(texts, self._matching.chunk), relevant, sorted({*SENSITIVITY, *own})
+            _Reads(expected),
+            _Reads(texts, self._matching.chunk, whole=self._whole),
+            relevant,
+            sorted({*SENSITIVITY, *own}),
         )
         return _Found(by_question, random)
 
@@ -160,9 +173,10 @@ class _Found:
 class _Reads(Sequence[Read]):
     """Texts that are read when they are drawn: of a large set few are."""
 
-    def __init__(self, texts: Sequence[str], chunk: int | None = None) -> None:
+    def __init__(self, texts: Sequence[str], chunk: int | None = None, *, whole: bool = False) -> None:
         self._texts = texts
         self._chunk = chunk
+        self._whole = whole
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -173,15 +187,17 @@ class _Reads(Sequence[Read]):
     def __getitem__(self, i: slice) -> Sequence[Read]: ...
     def __getitem__(self, i: int | slice) -> Read | Sequence[Read]:
         if isinstance(i, slice):
-            return _Reads(self._texts[i], self._chunk)
-        return Read(self._texts[i], self._chunk)
+            return _Reads(self._texts[i], self._chunk, whole=self._whole)
+        return Read(self._texts[i], self._chunk, whole=self._whole)
 
 
 class _Index:
     """Where each word of the expected texts stands in the segments of a haystack."""
 
-    def __init__(self, segments: Sequence[Segment], asked: Sequence[Question], chunk: int | None) -> None:
-        self._segments, self._chunk = segments, chunk
+    def __init__(
+        self, segments: Sequence[Segment], asked: Sequence[Question], chunk: int | None, *, whole: bool = False
+    ) -> None:
+        self._segments, self._chunk, self._whole = segments, chunk, whole
         vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in asked))
         places: dict[str, list[int]] = {word: [] for word in vocabulary}
         sizes: list[int] = []
@@ -210,7 +226,7 @@ class _Index:
         wanted = frozenset(expected.words)
         owners = [np.unique(self._owners[self._places[word]]) for word in wanted]
         holding = np.flatnonzero(np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(wanted))
-        return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, self._chunk).says(expected))
+        return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, whole=self._whole).says(expected))
 
 
 def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
@@ -230,6 +246,6 @@ def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Que
 
 def _remedy(matching: Matching, expected: Sequence[str]) -> str:
     if matching.method == "exact":
-        return "--match tokens, or --match-chunk 60 where the answer is a part of a document"
+        return "--match tokens, which asks for enough of the same words in any order"
     chunk = max(1, min(map(matching.longest_chunk, expected)))
     return f"a lower --match-threshold, or --match-chunk {chunk} where answers are short and documents long"

@@ -101,9 +101,11 @@ def overlap(one: Collection[str], other: Collection[str]) -> float:
 class Read:
     """A text read once, to be held against many expected ones."""
 
-    def __init__(self, text: str, chunk: int | None = None) -> None:
+    def __init__(self, text: str, chunk: int | None = None, *, whole: bool = False) -> None:
+        """`whole`: only the same text says what another does, as results had it before a part of one did."""
         self.words = words(text)
         self.chunk = chunk
+        self.whole = whole
 
     @cached_property
     def chunks(self) -> tuple[frozenset[str], ...]:
@@ -129,10 +131,10 @@ class Read:
         return max(overlap(wanted, chunk) for chunk in self.chunks)
 
     def says(self, expected: Read) -> bool:
-        """The same words in the same order: the whole text, or with chunks a run of words within it."""
-        if not expected.words:
-            return False
-        return expected.line in self.line if self.chunk is not None else expected.words == self.words
+        """Its words in their order, anywhere in the text."""
+        if self.whole:
+            return bool(expected.words) and expected.words == self.words
+        return bool(expected.words) and expected.line in self.line
 
 
 @dataclass(frozen=True, slots=True)

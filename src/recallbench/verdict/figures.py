@@ -20,6 +20,8 @@ from recallbench.scoring.agreement import agreement
 from recallbench.scoring.editions import CURRENT, DIGITS, Edition
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.registry import ALL, parse
 from recallbench.scoring.text_gold import matching_of
 from recallbench.scoring.text_matching import SENSITIVITY
@@ -128,7 +130,7 @@ def _figures(answers: Answers, edition: Edition) -> Figures:
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions, answers.survey.unjudged) if own else None,
         hub=_hub(answers.survey),
-        matching=_matching(answers),
+        matching=_matching(answers, calls),
     )
 
 
@@ -178,17 +180,20 @@ def _hub(survey: Survey) -> parts.HubPart | None:
     )
 
 
-def _matching(answers: Answers) -> parts.MatchingPart | None:
+def _matching(answers: Answers, calls: Sequence[Judged]) -> parts.MatchingPart | None:
     matching = matching_of(answers.corpus.name)
     if matching is None:
         return None
     asked = [question for question in answers.questions if question.expected]
     random = answers.survey.random_matches
     unmatched = [question.id for question in asked if not question.gold]
+    mixed = any(question.gold and not question.expected for question in answers.questions)
     own = {matching.threshold} if matching.method == "tokens" else set()
     return parts.MatchingPart(
         method=str(matching),
         questions=len(asked),
+        by_id=_decided(answers, calls, by_text=False) if mixed else None,
+        by_text=_decided(answers, calls, by_text=True) if mixed else None,
         exact=sum(len(question.gold & question.exact) for question in asked),
         fuzzy=sum(len(question.gold - question.exact) for question in asked),
         exact_questions=sum(bool(question.gold & question.exact) for question in asked),
@@ -197,6 +202,18 @@ def _matching(answers: Answers) -> parts.MatchingPart | None:
         unmatched=unmatched[:WORST],
         random_pairs=random.pairs if random else 0,
         sensitivity=[_at_threshold(answers, one) for one in (None, *sorted({*SENSITIVITY, *own}))],
+    )
+
+
+def _decided(answers: Answers, calls: Sequence[Judged], *, by_text: bool) -> parts.DecidedPart:
+    chosen = np.array([bool(one.gold) and bool(one.expected) == by_text for one in answers.questions], dtype=bool)
+    first, last = min(calls, key=lambda call: call.depth), calls[-1]
+    found = RecallAny(min(answers.k, first.depth)).values(first)[chosen]
+    reciprocal = Mrr(last.depth).values(last)[chosen]
+    return parts.DecidedPart(
+        questions=int(chosen.sum()),
+        recall_any_10=float(found.mean()) if len(found) else None,
+        mrr=float(reciprocal.mean()) if len(reciprocal) else None,
     )
 
 
