@@ -186,6 +186,26 @@ def test_a_full_temporary_folder_is_told_with_what_helps(tmp_path: Path) -> None
             assert list(disk.iterdir()) == []
 
 
+def test_a_full_shared_memory_hinders_no_embedded_server(tmp_path: Path) -> None:
+    # As in a container, whose /dev/shm is 64 MB and may be full: here one of 4 kB, in a name space of its own.
+    fill = "mount -t tmpfs -o size=4k tmpfs /dev/shm && head -c 4096 /dev/zero > /dev/shm/full"
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("only root can mount another /dev/shm")
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", fill], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no other /dev/shm can be mounted here: {tried.stderr.strip()}")
+    run = [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--store", "pgvector", "--embedder", "hash"]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f'{fill} && exec "$@"', "sh", *run],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 KILLED = """
 import os, signal, sys
 def watch(event, about):

@@ -464,19 +464,59 @@ def test_no_place_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "TMPDIR" in caught.value.remedy
 
 
-@pytest.mark.parametrize("broken", ["initdb", "postgres"])
-def test_programs_that_fail_are_told(broken: str, private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+NO_SHARED_MEMORY = 'could not resize shared memory segment "/PostgreSQL.7" to 8 bytes: No space left on device'
+
+
+@pytest.mark.parametrize(
+    ("broken", "does", "found", "remedy"),
+    [
+        ("initdb", "echo out of order >&2; exit 7", "out of order", "name a server"),
+        (
+            "postgres",
+            "echo out of order >&2; exit 7",
+            "exit code 7; the last lines of its log:\nout of",
+            "name a server",
+        ),
+        ("postgres", "kill -9 $$", "it was killed (SIGKILL); its log is empty", "name a server"),
+        ("initdb", f"echo '{NO_SHARED_MEMORY}' >&2; exit 1", NO_SHARED_MEMORY, "make room in /dev/shm"),
+        ("postgres", f"echo '{NO_SHARED_MEMORY}' >&2; exit 1", NO_SHARED_MEMORY, "make room in /dev/shm"),
+        ("initdb", "echo 'disk: No space left on device' >&2; exit 1", "No space left", "with TMPDIR"),
+    ],
+)
+def test_programs_that_fail_are_told(
+    broken: str, does: str, found: str, remedy: str, private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     private.chmod(0o755)
     place = private / "t"
     place.mkdir()
     monkeypatch.setattr("recallbench.stores.folders.places", lambda: (place,))
     install = find_install().copied_to(private / "install")
-    (install.bin / broken).write_text("#!/bin/sh\necho out of order >&2\nexit 7\n")
+    when = "listen_addresses" if broken == "postgres" else ""
+    real = install.bin / broken
+    real.rename(install.bin / f"{broken}.real")
+    # initdb starts the server's program too, for its own ends.
+    real.write_text(f'#!/bin/sh\ncase "$*" in *{when}*) {does};; esac\nexec "$0.real" "$@"\n')
+    real.chmod(0o755)
     with pytest.raises(Blocked, match="embedded Postgres") as caught:
         _start(install)
-    assert "out of order" in caught.value.found
-    assert caught.value.remedy
+    assert found in caught.value.found
+    assert remedy in caught.value.remedy
     assert os.listdir(place) == []
+
+
+@pytest.mark.parametrize("word", ["unrecognized", "invalid"])
+def test_an_initdb_before_postgres_16(word: str, private: Path) -> None:
+    private.chmod(0o755)
+    install = find_install().copied_to(private / "install")
+    real = install.bin / "initdb"
+    real.rename(install.bin / "initdb.real")
+    # It knows no option -c.
+    real.write_text(
+        f'#!/bin/sh\ncase "$*" in *" -c "*) echo "initdb: {word} option" >&2; exit 1;; esac\nexec "$0.real" "$@"\n'
+    )
+    real.chmod(0o755)
+    with EmbeddedServer(install=install) as server:
+        assert server.pid
 
 
 def _start(install: Install) -> None:

@@ -22,7 +22,7 @@ from recallbench.stores.binaries import Install, find_install
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.folders import birth
 from recallbench.stores.pgvector import PgvectorStore
-from recallbench.stores.postgres import connect, has_extension, ready_server, redacted, server_facts, unmet
+from recallbench.stores.postgres import connect, has_extension, ready_server, redacted, server_facts, told, unmet
 from recallbench.stores.registry import store_status
 from recallbench.stores.store import Item, Query
 
@@ -291,8 +291,10 @@ def test_a_server_that_dies_while_it_is_searched() -> None:
     server._parts["process"].wait()
     while birth(session):  # it notices in its own time
         time.sleep(0.01)
-    with pytest.raises(Blocked, match="lost while searching"):
+    with pytest.raises(Blocked, match="lost while searching") as caught:
         store.search(Query(1, "x", np.ones(2, np.float32)), 5)
+    assert "the embedded server: it was killed (SIGKILL); the last lines of its log:\n" in caught.value.found
+    assert "database system is ready to accept connections" in caught.value.found
     with pytest.raises(Blocked, match="lost while taking in segments"):
         store.ingest([Item(2, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     store.close()
@@ -339,3 +341,17 @@ def test_the_library_of_the_system_is_not_needed() -> None:
         check=True,
     )
     assert "recallbench-pg-" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ('could not extend file "base/5/16384": No space left on device', "free room on the server's disk"),
+        ('could not resize shared memory segment "/PostgreSQL.7" to 8 bytes: No space left on device', "/dev/shm"),
+    ],
+)
+def test_where_room_is_missing_is_told(said: str, remedy: str) -> None:
+    with pytest.raises(Blocked, match="ran out of room while searching") as caught, told("searching"):
+        raise psycopg.errors.DiskFull(said)
+    assert caught.value.found == said
+    assert remedy in caught.value.remedy

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import _thread
+import errno
 import os
 import pwd
+import re
 import secrets
+import signal
 import socket
 import subprocess
+import tempfile
 import time
 import weakref
 from pathlib import Path
@@ -17,6 +21,7 @@ from recallbench.errors import Blocked
 from recallbench.stores.binaries import REMEDY, Install, find_install, readable_by
 from recallbench.stores.folders import DATA, Folder, sweep
 from recallbench.stores.processes import birth, end
+from recallbench.stores.shared_memory import NO_ROOM, ROOM
 
 USER = "recallbench"
 SERVICE_USER = "nobody"
@@ -24,6 +29,8 @@ PATIENCE = 60.0
 """Seconds a server may take to come up; it takes a quarter of one."""
 GRACE = 10.0
 """Seconds after which a start that was asked for and has not begun was interrupted, and will not."""
+LAST_BREATH = 0.5
+"""Seconds after which a server whose connection was lost is taken for alive."""
 
 # The data live as long as one run and can be made again, so nothing is written for the case of a crash.
 SETTINGS = {
@@ -41,6 +48,22 @@ SETTINGS = {
     "logging_collector": "off",
     "timezone": "UTC",
 }
+
+
+_serving: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
+"""The servers that came up, each with its log, until they are stopped."""
+
+
+def fate_of_server() -> str:
+    """Where a connection was lost, what became of the server of our own and the end of its log; empty without one."""
+    servers = tuple(_serving.values())
+    deadline = time.monotonic() + LAST_BREATH
+    while servers and time.monotonic() < deadline:
+        for process, log in servers:
+            if fate := _fate(process):
+                return f"the embedded server: {fate}; {_end_of(log)}"
+        time.sleep(0.01)
+    return f"the embedded server: it still runs; {_end_of(servers[0][1])}" if len(servers) == 1 else ""
 
 
 class EmbeddedServer:
@@ -108,10 +131,13 @@ class EmbeddedServer:
         try:
             self._started(install)
         except OSError as error:
+            folder = self.folder or Path(tempfile.gettempdir())
             self._failure = Blocked(
                 "the embedded Postgres could not be started",
                 found=str(error),
-                remedy="name a server: --dsn postgresql://user@host/database",
+                remedy=_remedy(str(error), folder)
+                if error.errno == errno.ENOSPC
+                else "name a server: --dsn postgresql://user@host/database",
             )
         except BaseException as error:  # noqa: BLE001 (raised where the address is asked for)
             self._failure = error
@@ -142,6 +168,7 @@ class EmbeddedServer:
         folder.record(process.pid)
         self._address = (folder.run, port)
         _await(process, folder.run)
+        _serving[process.pid] = process, folder.run / "log"
 
 
 def _service_user() -> tuple[int, int]:
@@ -176,23 +203,30 @@ def _initialise(install: Install, folder: Folder, uid: int, gid: int, password: 
     else:
         command += ["--auth=trust"]
     told = ""
+    # Its trial servers too need no room in /dev/shm; before Postgres 16 they can't be told so.
+    options = ["-c", "dynamic_shared_memory_type=mmap"]
     # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
-    for locale in (["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]):
+    utf8, builtin = ["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    for more in (utf8 + options, builtin + options, utf8):
         process = subprocess.Popen(
-            command + locale, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **_as_user(uid, gid, folder.run)
+            command + more, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **_as_user(uid, gid, folder.run)
         )
         folder.record(process.pid)
         _, errors = process.communicate()
         if process.returncode == 0:
             secret.unlink(missing_ok=True)
             return
-        told = told or errors.decode(errors="replace").strip()[-600:]
+        said = errors.decode(errors="replace").strip()[-600:]
+        # Why the first failed, unless all that it did not understand was how it was asked.
+        told = said if not told or re.search(r"(unrecognized|invalid|illegal) option", told) else told
     raise Blocked(
         "the embedded Postgres could not make its database folder", found=told, remedy=_remedy(told, folder.run)
     )
 
 
 def _remedy(told: str, folder: Path) -> str:
+    if NO_ROOM in told:
+        return ROOM
     if "No space left" in told:
         return f"free about 100 MB where {folder} lies, or name another place with TMPDIR, then run again"
     return REMEDY
@@ -205,13 +239,32 @@ def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
         if _status(folder / "data" / "postmaster.pid") == "ready":
             return
         time.sleep(0.005)
-    log = folder / "log"
-    told = log.read_text(errors="replace").strip()[-600:]
+    told = _end_of(folder / "log")
     raise Blocked(
         "the embedded Postgres did not come up",
-        found=told or f"nothing in {PATIENCE:.0f} s",
-        remedy=_remedy(told, log.parent),
+        found=f"{_fate(process) or f'not ready after {PATIENCE:.0f} s'}; {told}",
+        remedy=_remedy(told, folder),
     )
+
+
+def _fate(process: subprocess.Popen[bytes]) -> str:
+    """How a process ended, in words; empty while it runs."""
+    code = process.poll()
+    if code is None:
+        return ""
+    try:
+        return f"it was killed ({signal.Signals(-code).name})" if code < 0 else f"it ended with exit code {code}"
+    except ValueError:
+        return f"it was killed (signal {-code})"
+
+
+def _end_of(log: Path) -> str:
+    """The last lines of a server's log, with words for none."""
+    try:
+        lines = log.read_text(errors="replace").strip()[-600:]
+    except OSError as error:
+        return f"its log can't be read: {error.strerror}"
+    return f"the last lines of its log:\n{lines}" if lines else "its log is empty"
 
 
 def _status(file: Path) -> str:
@@ -264,6 +317,7 @@ def _clear(parts: dict[str, Any]) -> None:
         if process.poll() is None:
             end(process.pid, birth(process.pid))
         process.wait()
+        _serving.pop(process.pid, None)
         del parts["process"]
     folder: Folder | None = parts.get("folder")
     if folder:

@@ -348,8 +348,8 @@ class _Flight:
         from psycopg import OperationalError
 
         readable = poll()
-        readable.register(self._pgconn.socket, POLLIN)
         try:
+            readable.register(self._pgconn.socket, POLLIN)
             while self._pgconn.is_busy():
                 readable.poll()
                 self._pgconn.consume_input()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.stores.shared_memory import NO_ROOM, ROOM
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -100,14 +101,22 @@ def told(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its o
         remedy = "name a server that takes writes (a primary, not a standby): a run brings its own segments"
         raise Blocked(f"the database is read-only, found while {doing}", found=_said(error), remedy=remedy) from error
     except (errors.DiskFull, errors.OutOfMemory) as error:
-        remedy = "free room on the server's disk, then run again"
+        remedy = ROOM if NO_ROOM in str(error) else "free room on the server's disk, then run again"
         raise Blocked(f"the server ran out of room while {doing}", found=_said(error), remedy=remedy) from error
     except errors.QueryCanceled as error:
         remedy = "ALTER ROLE … SET statement_timeout = 0; or options=-cstatement_timeout=0 in the DSN, then run again"
         raise Blocked(f"the server gave up while {doing}", found=_said(error), remedy=remedy) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        remedy = "see the server's log, then run again"
-        raise Blocked(f"the server was lost while {doing}", found=_said(error), remedy=remedy) from error
+        from recallbench.stores.embedded import fate_of_server
+
+        fate = fate_of_server()
+        raise Blocked(
+            f"the server was lost while {doing}",
+            found=_said(error) + (f"; {fate}" if fate else ""),
+            remedy="run again: who ended the server (the system, for want of memory?) stands in the system's log"
+            if fate
+            else "see the server's log, then run again",
+        ) from error
     except psycopg.Error as error:
         remedy = "mend what the server names, then run again"
         raise Blocked(f"the server failed while {doing}", found=_said(error), remedy=remedy) from error

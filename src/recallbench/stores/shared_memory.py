@@ -8,6 +8,9 @@ from pathlib import Path
 
 TABLE = Path("/proc/sysvipc/shm")
 """Where Linux lists them; on a system without it nothing is removed."""
+NO_ROOM = "shared memory segment"
+"""What Postgres' own message holds when there is no room for its other shared memory, in /dev/shm."""
+ROOM = "make room in /dev/shm on the server's machine (for a container: docker run --shm-size=1g), then run again"
 _REMOVE = 0
 
 
