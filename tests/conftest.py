@@ -6,12 +6,23 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recallbench import confidential
+
 # A background job of a shell is started with Ctrl-C ignored, and hands that on; the tests that press it need it heard.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept() -> Iterator[None]:
+    """What one test gave as a password is no secret in the next."""
+    yield
+    confidential.forget()
+
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKED = CHECKOUT.parent / "shared" / "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recallbench.confidential import concealed, said
 from recallbench.escaping.terminal import visible, visible_lines
 
 
@@ -11,11 +12,11 @@ class RecallBenchError(Exception):
     exit_code = 2
 
     def __init__(self, problem: str, *, expected: str = "", found: str = "", remedy: str = "") -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.expected = expected
-        self.found = found
-        self.remedy = remedy
+        # Here, since it is printed, written into BLOCKED.md and kept with questions that failed.
+        self.problem, self.found = said(problem), said(found)
+        # An address that is given as an example stays as it is.
+        self.expected, self.remedy = concealed(expected, words=True), concealed(remedy, words=True)
+        super().__init__(self.problem)
 
     def __str__(self) -> str:
         lines = [visible(self.problem)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from recallbench.confidential import keep, keep_from, said
 from recallbench.errors import InputError, UsageError
 from recallbench.progress import Advance, Progress
 from recallbench.waiting import TooSlow, download_pace, held_to, watched
@@ -77,6 +78,8 @@ def download(
 
     # The library reads its environment once, when imported; what was given here is passed on instead.
     endpoint, token = _endpoint(environ), environ.get("HF_TOKEN") or False
+    keep(environ.get("HF_TOKEN"))
+    keep_from([endpoint or ""])
     _refuse_links(repo, repo_type, environ)
     try:
         with _guarded(revision):
@@ -212,7 +215,8 @@ def _refuse_hostile(response: httpx2.Response) -> None:
 
 
 def _hostile(response: httpx2.Response, name: str, value: str, expected: str) -> InputError:
-    shown = value if len(value) <= 80 else value[:80] + "…"
+    shown = said(value)
+    shown = shown if len(shown) <= 80 else shown[:80] + "…"
     response.close()
     return InputError(
         f"the hub at {response.request.url.host} answers with what can't be a file of its cache",

@@ -54,6 +54,13 @@ def shown(error: BaseException) -> str:
         ("postgresql://me:hu@sh@db/bench", "(a DSN that can't be read)"),
         ("postgresql://me:12/sh@db/bench", "(a DSN that can't be read)"),
         ("host=a,b port=5432,5433 password=hush", "host=a,b port=5432,5433"),
+        ("host=db passfile=/home/me/hush sslkey=/home/me/hush service=bench", "host=db service=bench"),
+        ("host=db oauth_client_secret=hush scram_client_key=hush", "host=db"),
+        ("host=db options=-cstatement_timeout=100ms", "host=db options=-cstatement_timeout=100ms"),
+        ("host=db options='-c my.token=hush'", "host=db options=-cmy.token=***"),
+        ("host=db options='--my.pin=1234'", "host=db options=-cmy.pin=***"),
+        ("host=db options=hush", "host=db options=***"),
+        ("postgresql://db/?options=-c%20app.user%3Dhush", "host=db options=-capp.user=***"),
         ("", ""),
     ],
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recallbench.cli.screen import unguarded
+from recallbench.confidential import concealed
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Advance, Progress, Silent
 
@@ -48,7 +49,7 @@ class Bars(Notes):
             if bar is None:
                 bar = _bar()
                 bar.start()
-                task = bar.add_task(visible(name), total=total, pace="")
+                task = bar.add_task(visible(concealed(name)), total=total, pace="")
             if task is not None:
                 bar.update(task, completed=done, pace=pace(done, total, unit, elapsed))
 
@@ -115,7 +116,7 @@ class Lines(Notes):
         # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
         stage = next(reversed(self._stages), None)
         line = f"still at work; last: {self._latest}" if stage is None else str(stage)
-        os.write(2, f"{line}\n".encode(errors="backslashreplace"))
+        os.write(2, f"{concealed(line)}\n".encode(errors="backslashreplace"))
         self._said = now
 
 

@@ -40,6 +40,7 @@ from recallbench.cli import (
 )
 from recallbench.cli.parsing import Program
 from recallbench.cli.screen import guard
+from recallbench.confidential import keep_environment, keep_from, said
 from recallbench.errors import RecallBenchError
 from recallbench.interruption import PATIENCE, end_in_time, undo
 from recallbench.protocol.frozen import load
@@ -118,6 +119,8 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             # A terminal that can't show a character is told of it by its number.
             stream.reconfigure(errors="backslashreplace")
+    keep_environment(os.environ)
+    keep_from(arguments)
     guard()
     _end_on_signals()
     try:
@@ -170,6 +173,7 @@ def _run(arguments: Sequence[str]) -> int:
             return _interrupted()
         return int(code or 0)
     except ClickException as error:
+        error.message = said(error.message)
         error.show()
         return 2
     except RecallBenchError as error:
@@ -183,13 +187,13 @@ def _run(arguments: Sequence[str]) -> int:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
         hint = "free some room" if error.errno == errno.ENOSPC else "mend what the system names"
-        _tell(f"the system refused: {error}\n  what to do: {hint}, then run again")
+        _tell(f"the system refused: {said(str(error))}\n  what to do: {hint}, then run again")
         return 2
     except Exception as error:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
         _tell(
-            f"this is a defect of RecallBench: {type(error).__name__}: {error}\n"
+            f"this is a defect of RecallBench: {type(error).__name__}: {said(str(error))}\n"
             "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
         )
         return 2

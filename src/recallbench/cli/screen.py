@@ -1,23 +1,25 @@
-"""What this program prints, on its way to a terminal or a log: nothing hidden passes, should a place forget it."""
+"""What this program prints, on its way to a terminal or a log: no secret and nothing hidden passes, whoever forgot."""
 
 from __future__ import annotations
 
 import sys
 from typing import TextIO
 
+from recallbench.confidential import concealed
 from recallbench.escaping.terminal import hidden, visible
 
 
 class Screen:
-    """A stream that writes out what can't be seen; line breaks and tabs stay, since they are the program's own."""
+    """A stream without secrets that writes out what can't be seen; line breaks and tabs are the program's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        if hidden(text):
-            text = "".join(one if one in "\n\t" else visible(one) for one in text)
-        self.stream.write(text)
+        shown = concealed(text)
+        if hidden(shown):
+            shown = "".join(one if one in "\n\t" else visible(one) for one in shown)
+        self.stream.write(shown)
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from recallbench.confidential import concealed
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.evaluation.change import Change, word
 from recallbench.reading import document
@@ -117,7 +118,7 @@ def write(baseline: Baseline, path: Path) -> bool:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as made:
-        made.write_text(text, encoding="utf-8", newline="\n")
+        made.write_text(concealed(text), encoding="utf-8", newline="\n")
     return True
 
 

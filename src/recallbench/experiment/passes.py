@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from recallbench.confidential import concealed
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.experiment.run import Outcome
@@ -54,7 +55,7 @@ def put(path: Path, text: str) -> None:
     """Write a file that is whole or absent."""
     try:
         with replacing(path) as made:
-            made.write_text(text, encoding="utf-8", newline="\n")
+            made.write_text(concealed(text), encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(
             f"{path} can't be written",

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from recallbench import __version__
+from recallbench.confidential import concealed
 from recallbench.errors import Blocked, UsageError
 from recallbench.experiment.choices import SYSTEM_UNDER_TEST, dsn_of
 from recallbench.experiment.opening import corpus_of
@@ -196,5 +197,5 @@ def _write(summary: told.Versions, tried: Sequence[_Tried], folder: Path) -> Pat
             (told.MARKDOWN, told.markdown(summary, results)),
             (told.PAGE, versions_page.render(summary, results)),
         ):
-            (made.place / name).write_text(text, encoding="utf-8", newline="\n")
+            (made.place / name).write_text(concealed(text), encoding="utf-8", newline="\n")
     return made.folder

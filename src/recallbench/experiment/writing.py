@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import recallbench
+from recallbench.confidential import concealed_lines
 from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.records import Haystack
 from recallbench.experiment.options import Options
@@ -88,7 +89,7 @@ def write(
 
 def _put(path: Path, pieces: Iterable[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
+        file.writelines(concealed_lines(pieces))
 
 
 def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:

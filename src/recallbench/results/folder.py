@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from recallbench.confidential import concealed
 from recallbench.errors import InputError, UsageError
 from recallbench.scratch import scratch
 
@@ -118,12 +119,12 @@ def _unwritable(folder: Path, reason: str) -> InputError:
 def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str) -> None:
     """Leave a folder that says why there is no result, and what gets one."""
     with staged(folder, explicit=False) as staging:
-        (staging.place / BLOCKED).write_text(
+        text = (
             f"# BLOCKED: no result for {corpus}\n\n"
             "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED, "
             "and it is never cited.\n\n"
             f"**What is missing:** {what}\n\n"
             + (f"**Found:** {found}\n\n" if found else "")
-            + f"**What gets it:** {remedy}\n",
-            encoding="utf-8",
+            + f"**What gets it:** {remedy}\n"
         )
+        (staging.place / BLOCKED).write_text(concealed(text), encoding="utf-8")

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, LiteralString
 from urllib.parse import urlsplit
 
+from recallbench.confidential import keep, said
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.patience import patience_of
 
@@ -90,7 +91,7 @@ def told(doing: str, address: str) -> Iterator[None]:
     except (exceptions.Neo4jError, exceptions.DriverError) as error:
         raise InputError(
             f"the graph database at {address} failed while {doing}",
-            found=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
+            found=f"{type(error).__name__}: {' '.join(said(str(error)).split())[:300]}",
             remedy=f"check {DATABASE} and the rights of {USER}; the statements are plain Cypher",
         ) from error
 
@@ -108,6 +109,7 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
     # It logs each try that fails; what counts is told as an error of this project.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     user, password = environ.get(USER), environ.get(PASSWORD)
+    keep(password)
     if user and not password:
         raise Blocked(f"{USER} is set, {PASSWORD} is not", remedy=REMEDY)
     try:

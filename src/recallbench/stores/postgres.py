@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recallbench.confidential import MARK, keep, said
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.stores.shared_memory import NO_ROOM, ROOM
 
@@ -18,7 +20,15 @@ OLDEST_POSTGRES = 14
 OLDEST_PGVECTOR = (0, 5, 0)
 NEEDS = "PostgreSQL 14 or later with pgvector 0.5.0 or later"
 EMBEDDED_REMEDY = "leave out --dsn and PGMNEMO_DSN to use the embedded server"
-SECRETS = ("password", "sslpassword")
+SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+SHOWN = frozenset(
+    {"host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding", "connect_timeout"}
+    | {"channel_binding", "gssencmode", "require_auth", "sslmode", "target_session_attrs", "load_balance_hosts"}
+)
+"""What of a DSN is recorded as it is: no secret, and no file of one machine (`passfile`, `sslkey`)."""
+
+_PLAIN = re.compile(r"-?[\d.]{1,6}(?:ms|s|min|h|d|kB|MB|GB)?|on|off|true|false")
+_SECRET = re.compile(r"pass|secret|token|key|pin", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,10 @@ def redacted(dsn: str) -> str:
     parts = _parts(dsn)
     if parts is None:
         return "(a DSN that can't be read)"
-    return make_conninfo("", **{name: value for name, value in parts.items() if name not in SECRETS})
+    shown = {name: value for name, value in parts.items() if name in SHOWN}
+    if "options" in parts:
+        shown["options"] = _options(str(parts["options"]))
+    return make_conninfo("", **shown)
 
 
 def connect(dsn: str) -> Connection:
@@ -67,11 +80,16 @@ def connect(dsn: str) -> Connection:
             expected="postgresql://user:password@host:port/database or host=… dbname=…",
             remedy="check --dsn and PGMNEMO_DSN; characters such as @ : / in a password are written %40 %3A %2F",
         )
+    keep(*(str(parts[name]) for name in SECRETS if parts.get(name)))
+    keep(*(value for name, value in _settings(str(parts.get("options", ""))) if _SECRET.search(name)))
     try:
         settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
-        return psycopg.connect(make_conninfo("", **settings), autocommit=True)
+        connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
+        # It may be from PGPASSWORD, a password file or a service.
+        keep(connection.info.password)
+        return connection
     except psycopg.OperationalError as error:
-        message = _without(str(error).strip(), parts)
+        message = said(str(error).strip())
         refused = "FATAL" in message
         raise Blocked(
             f"the server {'refuses the connection' if refused else 'does not answer'} ({redacted(dsn)})",
@@ -238,8 +256,18 @@ def _said(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
-def _without(message: str, parts: Mapping[str, object]) -> str:
-    for name in SECRETS:
-        if parts.get(name):
-            message = message.replace(str(parts[name]), "***")
-    return message
+def _settings(options: str) -> list[tuple[str, str]]:
+    """Name and value of each setting in a DSN's `options`; the name is empty where it can't be read."""
+    found = []
+    for word in re.split(r"(?<!\\)\s+", re.sub(r"(?:^|(?<=\s))-c\s*", "-c", options).strip()):
+        read = re.fullmatch(r"(?:-c|--)([\w.-]+)=(.*)", word, re.DOTALL)
+        found.append((read[1], read[2]) if read else ("", word))
+    return found
+
+
+def _options(options: str) -> str:
+    """The settings by their names, with those values that say nothing but a number or a switch."""
+    return " ".join(
+        f"-c{name}={value if _PLAIN.fullmatch(value) and not _SECRET.search(name) else MARK}" if name else MARK
+        for name, value in _settings(options)
+    )

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from recallbench.confidential import keep, keep_from, said, said_in
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.address import recorded_name, web_address
 from recallbench.stores.patience import VARIABLE, patience_of
@@ -28,6 +29,9 @@ BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that another try may better."""
 LARGEST = 16 << 20
 """Bytes of an answer: 50 hits are two thousand."""
+
+HEAD = 4096
+"""Bytes of an answer that is no JSON which are looked at, to show the first of them."""
 
 
 class Web:
@@ -97,7 +101,7 @@ class Web:
             ):
                 coding = answer.headers.get("content-encoding", "identity")
                 if coding != "identity":
-                    raise _Unanswered("strange", f"content-encoding {coding[:40]}")
+                    raise _Unanswered("strange", f"content-encoding {said(coding)[:40]}")
                 text = bytearray()
                 for piece in answer.iter_raw():
                     text += piece
@@ -117,9 +121,10 @@ class Web:
         if empty:
             return None
         try:
-            return json.loads(text, parse_constant=_not_a_number)
+            # A server that echoes what it was sent would get the token into every artefact.
+            return said_in(json.loads(text, parse_constant=_not_a_number))
         except (ValueError, RecursionError) as error:
-            shown = text[:80].decode("utf-8", "replace")
+            shown = said(text[:HEAD].decode("utf-8", "replace"))[:80]
             raise InputError(
                 f"{self._name} gave no JSON while {doing}",
                 expected="JSON in UTF-8, whole",
@@ -128,7 +133,7 @@ class Web:
             ) from error
 
     def _refused(self, status: int, text: bytes, doing: str, attempt: int) -> Blocked | InputError:
-        shown = " ".join(text[:200].decode("utf-8", "replace").split())
+        shown = " ".join(said(text[:HEAD].decode("utf-8", "replace"))[:200].split())
         tried = f", {attempt} times" if attempt > 1 else ""
         found = f"status {status}{tried}" + (f": {shown}" if shown else "")
         if status in (401, 403):
@@ -173,6 +178,8 @@ class _Unanswered(Exception):
 def _client(address: str, environ: Mapping[str, str], patience: float, base: str) -> httpx2.Client:
     import httpx2
 
+    keep_from([address])
+    keep(environ.get(TOKEN))
     parts, headers = urlsplit(address), {"accept": "application/json", "accept-encoding": "identity"}
     headers["content-type"] = "application/json"
     login = None

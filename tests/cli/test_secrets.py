@@ -1,0 +1,212 @@
+"""Stores that say again whatever they are told in confidence: no file, page or line of ours repeats it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from commandline import recallbench
+from scripted_server import Scripted, scripted_server
+from stages import sampled
+
+TOKEN = "s3cr3t/T0ken+for=me"
+SPELLINGS = (
+    TOKEN,
+    quote(TOKEN, safe=""),
+    json.dumps(TOKEN)[1:-1],
+    TOKEN.encode().hex(),
+    base64.b64encode(TOKEN.encode()).decode()[:-4],
+    base64.b64encode(f"joe:{TOKEN}".encode()).decode()[8:-4],
+)
+
+
+class Echo:
+    """A memory of its own kind: what it knows of the asker stands in everything it says."""
+
+    def __init__(self, script: Scripted) -> None:
+        self.script = script
+        self.held: dict[str, list[int]] = {}
+        script.answer = self.answer
+
+    def heard(self) -> str:
+        """The authorization header as it came, and what it holds."""
+        header = self.script.requests[-1][3].get("authorization", "none")
+        kind, _, value = header.partition(" ")
+        plain = base64.b64decode(value).decode() if kind == "Basic" else value
+        return f"{header} {plain} {quote(plain, safe='')} {plain.encode().hex()}"
+
+    def answer(self, path: str, body: Any) -> Any:
+        if path == "/version":
+            settings = {"heard": self.heard()[:290], f"by {self.heard()[:250]}": "1"}
+            return {"version": f"echo {self.heard()}"[:290], "needs_vectors": False, "settings": settings}
+        if path == "/ingest":
+            self.held.setdefault(body["scope"], []).extend(item["id"] for item in body["items"])
+        if path == "/search":
+            ids = self.held[body["scope"]][: body["k"]]
+            return {"hits": [{"id": id, "score": float(-place)} for place, id in enumerate(ids)]}
+        return {}
+
+
+@pytest.fixture
+def echo() -> Iterator[Echo]:
+    with scripted_server() as script:
+        yield Echo(script)
+
+
+def leaks(place: Path, *printed: str) -> list[str]:
+    """Where a spelling of the token stands: files by their names or content, and what was printed."""
+    found = [f"printed: {one}" for one in SPELLINGS for text in printed if one in text]
+    for path in place.rglob("*"):
+        content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+        found += [f"{path.name}: {one}" for one in SPELLINGS if one in content or one in path.name]
+    return found
+
+
+@pytest.fixture(params=["bearer", "basic"])
+def way(request: pytest.FixtureRequest, echo: Echo) -> tuple[str, dict[str, str]]:
+    """The address and the environment by which the token is given."""
+    if request.param == "bearer":
+        return echo.script.address, {"RECALLBENCH_STORE_TOKEN": TOKEN}
+    return echo.script.address.replace("//", f"//joe:{quote(TOKEN, safe='')}@"), {}
+
+
+def test_a_result_holds_no_secret_that_a_store_echoes(
+    way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path
+) -> None:
+    store, env = way
+    done = recallbench("run", "canary-locomo", "--store", store, "--folder", tmp_path / "r", cwd=tmp_path, env=env)
+    assert done.returncode == 0
+    assert "authorization" in echo.script.requests[-1][3]
+    made = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    assert made["store"]["version"].startswith("echo B")
+    assert "***" in made["store"]["version"]
+    assert leaks(tmp_path, done.stdout, done.stderr) == []
+    audited = recallbench("audit", tmp_path / "r", cwd=tmp_path)
+    assert "  fail " not in audited.stdout
+
+
+@pytest.mark.parametrize("status", sampled([401, 400, 503]))
+def test_a_store_that_refuses_and_echoes(
+    status: int, way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path
+) -> None:
+    """A status that blocks leaves BLOCKED.md."""
+    store, env = way
+    echo.script.answer = lambda path, body: (
+        (status, f"who is {echo.heard()}?".encode(), {"Retry-After": "0.01"})
+        if path == "/ingest"
+        else echo.answer(path, body)
+    )
+    done = recallbench("run", "canary-locomo", "--store", store, "--out", tmp_path / "o", cwd=tmp_path, env=env)
+    assert done.returncode == (2 if status == 400 else 3)
+    assert "who is B" in done.stderr
+    assert "***" in done.stderr
+    assert len(list(tmp_path.rglob("BLOCKED.md"))) == (0 if status == 400 else 1)
+    assert leaks(tmp_path, done.stdout, done.stderr) == []
+
+
+def test_questions_that_fail_with_it(way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path) -> None:
+    store, env = way
+    honest = echo.answer
+    wrong = iter([True, *[False] * 999])
+    echo.script.answer = lambda path, body: (
+        {"hits": [{"id": echo.heard(), "score": 1.0}]} if path == "/search" and next(wrong) else honest(path, body)
+    )
+    folder = tmp_path / "r"
+    done = recallbench(
+        *("run", "canary-locomo", "--store", store, "--folder", folder, "--keep-going"), cwd=tmp_path, env=env
+    )
+    assert done.returncode == 1
+    assert leaks(tmp_path, done.stdout, done.stderr) == []
+
+
+@pytest.mark.marked
+def test_what_a_repeat_keeps_to_go_on_from(echo: Echo, tmp_path: Path) -> None:
+    store = echo.script.address.replace("//", f"//joe:{quote(TOKEN, safe='')}@")
+    words = ("repeat", "2", "canary-locomo", "--store", store, "--out", tmp_path / "o")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    assert len(list((tmp_path / "o").rglob("metrics.json"))) == 2
+    assert leaks(tmp_path, done.stdout, done.stderr) == []
+
+
+def test_a_store_of_ones_own_that_prints_and_states_its_environment(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import os, sys\n"
+        "print(os.environ['MY_API_KEY'], file=sys.stderr)\n"
+        "def open_memory(items, vectors):\n"
+        "    return lambda query, k: [(item.id, 0.0) for item in items[:k]]\n"
+        "open_memory.needs_vectors = False\n"
+        "open_memory.settings = {'key': os.environ['MY_API_KEY']}\n"
+    )
+    done = recallbench(
+        *("run", "canary-locomo", "--store", "python:mine:open_memory", "--folder", tmp_path / "r"),
+        cwd=tmp_path,
+        env={"MY_API_KEY": TOKEN},
+    )
+    assert done.returncode == 0
+    assert "***" in done.stderr
+    assert leaks(tmp_path / "r", done.stdout, done.stderr) == []
+
+
+@pytest.mark.parametrize(
+    "store",
+    sampled(
+        [
+            f"http:/joe:{TOKEN}@h",
+            f"http:joe:{TOKEN}@h",
+            f"htp://joe:{TOKEN}@h",
+            f"http://joe:{TOKEN}@h",
+            f"http://joe:{quote(TOKEN, safe='')}@h:99999/",
+            f"http://joe:{quote(TOKEN, safe='')}@[::1/",
+            f"http://joe:{quote(TOKEN, safe='')}@127.0.0.1:9/?a=b",
+            f"http://joe:{quote(TOKEN, safe='')}@127.0.0.1:9/",
+            "http://joe:hush@h:0/",
+            "http:/joe:hush@h",
+        ],
+        5,
+    ),
+)
+def test_a_mistyped_address_is_not_repeated(store: str, tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--store", store, "--out", tmp_path / "o", cwd=tmp_path)
+    assert done.returncode in (2, 3)
+    assert leaks(tmp_path, done.stdout, done.stderr) == []
+    assert "hush" not in done.stderr
+    assert "expected" in done.stderr or "what to do" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "env"),
+    sampled(
+        [
+            (("fetch", "locomo"), {"RECALLBENCH_LOCOMO_URL": f"http://joe:{quote(TOKEN, safe='')}@127.0.0.1:9/x"}),
+            (("fetch", "locomo"), {"RECALLBENCH_LOCOMO_URL": f"http:/joe:{TOKEN}@127.0.0.1:9/x"}),
+            (("fetch", "locomo"), {"RECALLBENCH_LOCOMO_URL": f"https://{quote(TOKEN, safe='')}@127.0.0.1:9/x"}),
+            (("fetch", "longmemeval"), {"HF_ENDPOINT": f"http://joe:{quote(TOKEN, safe='')}@127.0.0.1:9"}),
+            (("fetch", "bge-m3"), {"HF_ENDPOINT": f"http://joe:{quote(TOKEN, safe='')}@127.0.0.1:9"}),
+            (("fetch", "longmemeval"), {"HF_ENDPOINT": f"http:/joe:{TOKEN}@127.0.0.1:9"}),
+            (("doctor", "locomo"), {"PGMNEMO_DSN": f"postgresql://joe:{quote(TOKEN, safe='')}@127.0.0.1:9/d"}),
+            (
+                (
+                    "doctor",
+                    "locomo",
+                    "--dsn",
+                    f"host=127.0.0.1 port=9 password='{TOKEN}' options='-c my.token={TOKEN}'",
+                ),
+                {},
+            ),
+            (("run", "locomo", "--dsn", f"host=127.0.0.1 port=9 password={TOKEN} nonsense"), {}),
+            (("run", "locomo", "--dsn", "host=127.0.0.1", f"password={TOKEN}"), {}),
+        ]
+    ),
+)
+def test_credentials_of_other_addresses_are_not_repeated(
+    words: tuple[str, ...], env: dict[str, str], tmp_path: Path
+) -> None:
+    done = recallbench(*words, cwd=tmp_path, env={"HF_HUB_OFFLINE": "0", **env})
+    assert leaks(tmp_path, done.stdout, done.stderr) == []

@@ -1,0 +1,140 @@
+"""What is a secret, in which spellings it is found, and what it must not take along."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from recallbench.confidential import concealed, concealed_lines, keep, keep_environment, keep_from, said, said_in
+from recallbench.errors import Blocked
+
+TOKEN = 'tök/en+"9\\7'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TOKEN,
+        f"x{TOKEN}x",
+        quote(TOKEN, safe=""),
+        quote(TOKEN, safe="").lower(),
+        quote(TOKEN),
+        json.dumps(TOKEN)[1:-1],
+        json.dumps(TOKEN, ensure_ascii=False)[1:-1],
+        repr(TOKEN)[1:-1],
+        TOKEN.encode().hex(),
+        TOKEN.encode().hex().upper(),
+    ],
+)
+def test_every_spelling_is_replaced(text: str) -> None:
+    keep(TOKEN)
+    assert concealed(f"a {text} b").removeprefix("a ").removesuffix(" b").strip("x") == "***"
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "Bearer ", "joe:"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_base64_is_found_wherever_the_secret_begins_in_it(before: str, encode: object) -> None:
+    keep(TOKEN)
+    encoded = encode(f"{before}{TOKEN} and more".encode()).decode()  # type: ignore[operator]
+    shown = concealed(encoded)
+    assert "***" in shown
+    assert TOKEN not in base64.urlsafe_b64decode(
+        shown.replace("***", "AAAA").replace("+", "-").replace("/", "_")
+        + "=" * (-len(shown.replace("***", "AAAA")) % 4)
+    ).decode(errors="replace")
+
+
+def test_a_word_is_replaced_as_a_word_and_in_no_file() -> None:
+    """Else a password `postgres` would take the names out of artefacts."""
+    keep("postgres")
+    text = '{"postgres": "PostgreSQL 18", "dsn": "postgresql://postgres_1"}'
+    assert concealed(text) == text
+    assert said("no postgres at postgresql:5432 for user postgres.") == "no *** at postgresql:5432 for user ***."
+    assert concealed("cG9zdGdyZXM=") == "***M="
+
+
+@pytest.mark.parametrize("short", ["", "a", "ab", "abc", " "])
+def test_what_is_too_short_shreds_nothing(short: str) -> None:
+    keep(short)
+    assert said("abc a ab a") == "abc a ab a"
+    assert said(f"http://joe:{short.strip()}@h/") == "http://***@h/"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://joe:hush@h:1/p", "http://***@h:1/p"),
+        ("http:/joe:hush@h", "http:/***@h"),
+        ("http:joe:hush@h", "http:***@h"),
+        ("https://hush@h/x", "https://***@h/x"),
+        ("http://joe:hu/sh@h", "http://***@h"),
+        ("http://joe:hu@sh@h/x", "http://***@h/x"),
+        ("postgresql://joe:hush@/db?host=/run", "postgresql://***@/db?host=/run"),
+        ("host=h password='hu s\\'h' user=joe", "host=h password=*** user=joe"),
+        ("password = hush, else", "password = ***, else"),
+        ("bolt://neo4j:hush@h and http://a:b@c", "bolt://***@h and http://***@c"),
+        ("http://127.0.0.1:8900/a/b", "http://127.0.0.1:8900/a/b"),
+        ("http://127.0.0.1:8900/a@b", "http://127.0.0.1:8900/a@b"),
+        ("hub:team/trips@abc", "hub:team/trips@abc"),
+        ("recall_any@10: f1@3", "recall_any@10: f1@3"),
+        ("me@example.org wrote: k=3", "me@example.org wrote: k=3"),
+    ],
+)
+def test_logins_of_addresses_are_replaced_in_what_others_say(text: str, shown: str) -> None:
+    assert said(text) == shown
+    assert said(shown) == shown
+
+
+def test_what_a_peer_sends_can_not_stall_it() -> None:
+    for text in ("a-" * 200_000, "http://" + "a:" * 100_000, "password=" * 50_000, "x:/" * 100_000 + "@"):
+        said(text)
+
+
+def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
+    keep_environment(
+        {
+            "RECALLBENCH_STORE_TOKEN": "t0ken-one",
+            "HF_TOKEN": "hf_abcdefgh1",
+            "PGPASSWORD": "pg-pass-1",
+            "OPENAI_API_KEY": "sk-12345678",
+            "RECALLBENCH_LOCOMO_URL": "https://joe:l0como-pw@h/x",
+            "PGMNEMO_DSN": "host=h password='dsn pass 1' dbname=b",
+            "HOME": "/home/joe-the-9th",
+        }
+    )
+    keep_from(["--store=http://joe:p%40ss-word@h"])
+    for secret in (
+        "t0ken-one",
+        "hf_abcdefgh1",
+        "pg-pass-1",
+        "sk-12345678",
+        "l0como-pw",
+        "dsn pass 1",
+        "p%40ss-word",
+        "p@ss-word",
+        base64.b64encode(b"joe:p@ss-word").decode(),
+    ):
+        assert concealed(f"<{secret}>") == "<***>"
+    assert concealed("/home/joe-the-9th") == "/home/joe-the-9th"
+
+
+def test_what_a_server_says_is_rid_of_it_in_keys_and_depth() -> None:
+    keep("hunter-2")
+    assert said_in({"a": [{"Bearer hunter-2": "x hunter-2", "n": 1.5, "t": True}], "b": None}) == {
+        "a": [{"Bearer ***": "x ***", "n": 1.5, "t": True}],
+        "b": None,
+    }
+    assert list(concealed_lines(["a hunter-2\n", "b\n"])) == ["a ***\n", "b\n"]
+
+
+def test_an_error_never_holds_it_and_keeps_its_examples() -> None:
+    keep("hunter-2", "hush")
+    error = Blocked(
+        "no http:/joe:x@h", expected="such as postgresql://user:password@host", found="hunter-2", remedy="not hush"
+    )
+    assert (error.problem, error.found, error.remedy) == ("no http:/***@h", "***", "not ***")
+    assert error.expected == "such as postgresql://user:password@host"
+    assert "hunter-2" not in repr(error)
