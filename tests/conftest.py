@@ -29,6 +29,15 @@ PACKED = CHECKOUT.parent / "shared" / "data"
 UNPACKED = CHECKOUT / ".data"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The settings folder of a user who never ran RecallBench, for all tests and the programs they start."""
+    with pytest.MonkeyPatch.context() as patched:
+        folder = tmp_path_factory.mktemp("settings")
+        patched.setenv("XDG_CONFIG_HOME", str(folder))
+        yield folder
+
+
 def real_corpus(variable: str, name: str) -> Path:
     """A real corpus file: where `variable` says, else unpacked from beside the checkout, else the test is skipped."""
     if named := os.environ.get(variable):

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forged_rows import forge
 from recallbench.embedding import cache
 from recallbench.embedding.cache import RECORD, VectorCache
+from recallbench.embedding.seal import Seal
 from recallbench.errors import RecallBenchError
 
 DIMS = 5
+SEAL = Seal(b"k" * 32, "fingerprint")
 
 
 def key(number: int) -> bytes:
@@ -42,11 +45,11 @@ def values(cache: VectorCache, *numbers: int) -> list[float | None]:
 
 
 def test_what_was_kept_is_found_by_the_next_process(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "c", DIMS)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(cache, 1, 2, 3)
     fill(cache, 4)
     cache.close()
-    again = VectorCache(tmp_path / "c", DIMS)
+    again = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert len(again) == 4
     assert values(again, 1, 2, 3, 4, 5) == [1.0, 2.0, 3.0, 4.0, None]
     rows = [again.row(key(number)) or 0 for number in (4, 1)]
@@ -56,7 +59,7 @@ def test_what_was_kept_is_found_by_the_next_process(tmp_path: Path) -> None:
 
 
 def test_a_key_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "c", DIMS)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(cache, 1)
     cache.append([key(1)], [0], [0], np.full((1, DIMS), 9, np.float32))
     assert values(cache, 1) == [1.0]
@@ -66,16 +69,16 @@ def test_a_key_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["index", "vectors.f32"])
 @pytest.mark.parametrize("lost", [1, 7, 19])
 def test_a_torn_tail_costs_its_record_alone(tmp_path: Path, name: str, lost: int) -> None:
-    cache = VectorCache(tmp_path / "c", DIMS)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(cache, 1, 2, 3)
     cache.close()
     file = tmp_path / "c" / name
     os.truncate(file, file.stat().st_size - lost)
-    torn = VectorCache(tmp_path / "c", DIMS)
+    torn = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert values(torn, 1, 2, 3) == [1.0, 2.0, None]
     fill(torn, 4, 3)
     torn.close()
-    mended = VectorCache(tmp_path / "c", DIMS)
+    mended = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert values(mended, 1, 2, 3, 4) == [1.0, 2.0, 3.0, 4.0]
     assert mended.corrupt == 0
     assert (tmp_path / "c" / "index").stat().st_size == 4 * RECORD.itemsize
@@ -84,23 +87,23 @@ def test_a_torn_tail_costs_its_record_alone(tmp_path: Path, name: str, lost: int
 
 @pytest.mark.parametrize(("name", "place"), [("vectors.f32", DIMS * 4 + 3), ("index", RECORD.itemsize + 33)])
 def test_a_damaged_record_is_noticed_and_replaced(tmp_path: Path, name: str, place: int) -> None:
-    cache = VectorCache(tmp_path / "c", DIMS)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(cache, 1, 2, 3)
     cache.close()
     file = tmp_path / "c" / name
     body = bytearray(file.read_bytes())
     body[place] ^= 16
     file.write_bytes(bytes(body))
-    damaged = VectorCache(tmp_path / "c", DIMS)
+    damaged = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert values(damaged, 1, 2, 3) == [1.0, None, 3.0]
     assert damaged.corrupt == 1
     fill(damaged, 2)
     damaged.close()
-    assert values(VectorCache(tmp_path / "c", DIMS), 1, 2, 3) == [1.0, 2.0, 3.0]
+    assert values(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2, 3) == [1.0, 2.0, 3.0]
 
 
 def test_a_reader_takes_in_what_another_appended(tmp_path: Path) -> None:
-    reader, writer = VectorCache(tmp_path / "c", DIMS), VectorCache(tmp_path / "c", DIMS)
+    reader, writer = VectorCache(tmp_path / "c", DIMS, SEAL), VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(writer, 1, 2)
     assert values(reader, 1) == [None]
     reader.refresh()
@@ -111,7 +114,7 @@ def test_a_reader_takes_in_what_another_appended(tmp_path: Path) -> None:
 
 
 def test_rows_that_are_about_to_be_taken_back_are_not_taken_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, interrupted = VectorCache(tmp_path / "c", DIMS), VectorCache(tmp_path / "c", DIMS)
+    reader, interrupted = VectorCache(tmp_path / "c", DIMS, SEAL), VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(interrupted, 1, 2, 3)
     reading = threading.Thread(target=reader.refresh)
     writes: list[int] = []
@@ -137,25 +140,25 @@ def test_rows_that_are_about_to_be_taken_back_are_not_taken_in(tmp_path: Path, m
 
 
 def test_rows_that_are_gone_from_the_files_are_forgotten(tmp_path: Path) -> None:
-    known = VectorCache(tmp_path / "c", DIMS)
+    known = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(known, 1, 2, 3, 4)
     assert values(known, 4) == [4.0]
     os.truncate(tmp_path / "c" / "index", 2 * RECORD.itemsize)
     fill(known, 5)
     assert values(known, 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
-    assert values(VectorCache(tmp_path / "c", DIMS), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
+    assert values(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
     fill(known, 3)
     assert values(known, 1, 2, 3, 5) == [1.0, 2.0, 3.0, 5.0]
     assert known.corrupt == 0
 
 
 def test_a_row_in_the_place_of_a_forgotten_one_is_verified_again(tmp_path: Path) -> None:
-    known = VectorCache(tmp_path / "c", DIMS)
+    known = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(known, 1, 2)
     assert values(known, 2) == [2.0]
     os.truncate(tmp_path / "c" / "index", RECORD.itemsize)
     known.refresh()
-    fill(VectorCache(tmp_path / "c", DIMS), 3)
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL), 3)
     with (tmp_path / "c" / "vectors.f32").open("r+b") as file:
         file.seek(DIMS * 4)
         file.write(b"damaged!")
@@ -169,7 +172,8 @@ import os, sys
 from pathlib import Path
 import numpy as np
 from recallbench.embedding import cache
-vectors = cache.VectorCache(Path(sys.argv[1]), 5)
+from recallbench.embedding.seal import Seal
+vectors = cache.VectorCache(Path(sys.argv[1]), 5, Seal(b"k" * 32, "fingerprint"))
 real = cache._write
 def write(descriptor, body, start):
     if descriptor == vectors._index:
@@ -181,24 +185,24 @@ vectors.append([bytes([n]) * 32 for n in (6, 7)], [6, 7], [6, 7], np.full((2, 5)
 
 
 def test_left_over_records_never_come_to_stand_beside_rows_of_other_texts(tmp_path: Path) -> None:
-    vectors = VectorCache(tmp_path / "c", DIMS)
+    vectors = VectorCache(tmp_path / "c", DIMS, SEAL)
     fill(vectors, 1, 2, 3, 4, 5)
     vectors.close()
     # The index kept two records more than the vectors; then a writer is killed between its two writes.
     os.truncate(tmp_path / "c" / "vectors.f32", 3 * DIMS * 4)
     assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "c")], check=False).returncode == 9
-    after = VectorCache(tmp_path / "c", DIMS)
+    after = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert values(after, 1, 2, 3, 4, 5) == [1.0, 2.0, 3.0, None, None]
     assert after.corrupt == 0
     assert len(after) == 3
 
 
 def test_the_folder_tells_what_its_rows_were_computed_with(tmp_path: Path) -> None:
-    first = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.13.0")
+    first = VectorCache(tmp_path / "c", DIMS, SEAL, computing_with="torch 2.13.0")
     assert first.computed_with == ()
     fill(first, 1)
     fill(first, 2)
-    newer = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.14.0")
+    newer = VectorCache(tmp_path / "c", DIMS, SEAL, computing_with="torch 2.14.0")
     fill(newer, 1, 2)
     assert newer.computed_with == ("torch 2.13.0",)
     fill(newer, 3)
@@ -207,8 +211,8 @@ def test_the_folder_tells_what_its_rows_were_computed_with(tmp_path: Path) -> No
 
 
 def test_rows_from_before_that_was_recorded_are_said_to_be_so(tmp_path: Path) -> None:
-    fill(VectorCache(tmp_path / "c", DIMS), 1)
-    later = VectorCache(tmp_path / "c", DIMS, computing_with="torch 2.13.0")
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL), 1)
+    later = VectorCache(tmp_path / "c", DIMS, SEAL, computing_with="torch 2.13.0")
     assert later.computed_with == ("versions not recorded",)
     fill(later, 2)
     assert later.computed_with == ("versions not recorded", "torch 2.13.0")
@@ -219,8 +223,9 @@ import hashlib, sys
 from pathlib import Path
 import numpy as np
 from recallbench.embedding.cache import VectorCache
+from recallbench.embedding.seal import Seal
 start, stop = int(sys.argv[2]), int(sys.argv[3])
-cache = VectorCache(Path(sys.argv[1]), 5)
+cache = VectorCache(Path(sys.argv[1]), 5, Seal(b"k" * 32, "fingerprint"))
 print("ready", flush=True)
 sys.stdin.readline()
 for first in range(start, stop, 3):
@@ -253,7 +258,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     for process in writers:
         go(process)
     assert [process.wait(60) for process in writers] == [0, 0]
-    cache = VectorCache(tmp_path / "c", DIMS)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL)
     assert values(cache, *range(1500)) == [float(number) for number in range(1500)]
     assert cache.corrupt == 0
     # What both wanted to keep is kept once.
@@ -268,7 +273,7 @@ def test_kill_9_at_any_moment_leaves_whole_records(tmp_path: Path) -> None:
         time.sleep(0.02 + 0.013 * attempt)
         process.send_signal(signal.SIGKILL)
         assert process.wait(10) == -signal.SIGKILL
-        cache = VectorCache(tmp_path / "c", DIMS)
+        cache = VectorCache(tmp_path / "c", DIMS, SEAL)
         kept = [number for number in range(attempt * 100_000, attempt * 100_000 + 20_000) if cache.row(key(number))]
         assert values(cache, *kept) == [float(number) for number in kept]
         assert cache.corrupt == 0
@@ -282,8 +287,9 @@ def test_a_write_the_disk_refuses_is_an_error_and_leaves_whole_records(tmp_path:
         from pathlib import Path
         import numpy as np
         from recallbench.embedding.cache import VectorCache
+        from recallbench.embedding.seal import Seal
         from recallbench.errors import RecallBenchError
-        cache = VectorCache(Path(sys.argv[1]), 5)
+        cache = VectorCache(Path(sys.argv[1]), 5, Seal(b"k" * 32, "fingerprint"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150))
         done = 0
         try:
@@ -291,7 +297,8 @@ def test_a_write_the_disk_refuses_is_an_error_and_leaves_whole_records(tmp_path:
                 cache.append([bytes([n]) * 32], [n], [n], np.full((1, 5), n, np.float32))
                 done += 1
         except RecallBenchError as error:
-            print(done, len(VectorCache(Path(sys.argv[1]), 5)), str(error).splitlines()[0])
+            kept = VectorCache(Path(sys.argv[1]), 5, Seal(b"k" * 32, "fingerprint"))
+            print(done, len(kept), str(error).splitlines()[0])
     """)
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "c")], capture_output=True, text=True, check=True
@@ -302,4 +309,104 @@ def test_a_write_the_disk_refuses_is_an_error_and_leaves_whole_records(tmp_path:
 def test_a_folder_that_can_not_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecallBenchError, match="the vector cache can't be written"):
-        VectorCache(tmp_path / "file" / "c", DIMS)
+        VectorCache(tmp_path / "file" / "c", DIMS, SEAL)
+
+
+OTHER = Seal(b"o" * 32, "fingerprint")
+
+
+def states(cache: VectorCache, *numbers: int) -> list[int]:
+    rows = [cache.row(key(number)) for number in numbers]
+    return [-1 if row is None else cache.state(row) for row in rows]
+
+
+@pytest.mark.parametrize("seal", [OTHER, Seal(b"k" * 32, "another fingerprint")], ids=["user", "encoder"])
+def test_rows_of_another_user_or_encoder_are_foreign(tmp_path: Path, seal: Seal) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, seal), 1, 2)
+    mine = VectorCache(tmp_path / "c", DIMS, SEAL)
+    fill(mine, 3)
+    for opened in (mine, VectorCache(tmp_path / "c", DIMS, SEAL)):
+        assert states(opened, 1, 2, 3, 4) == [cache.FOREIGN, cache.FOREIGN, cache.OWN, -1]
+        assert values(opened, 1, 2, 3) == [1.0, 2.0, 3.0]
+    assert states(VectorCache(tmp_path / "c", DIMS, seal), 1, 2, 3) == [cache.OWN, cache.OWN, cache.FOREIGN]
+
+
+def test_rows_from_before_there_were_seals_are_foreign(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2)
+    (tmp_path / "c" / f"seals-{SEAL.owner}").unlink()
+    old = VectorCache(tmp_path / "c", DIMS, SEAL)
+    assert states(old, 1, 2) == [cache.FOREIGN, cache.FOREIGN]
+    fill(old, 3)
+    assert states(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2, 3) == [cache.FOREIGN, cache.FOREIGN, cache.OWN]
+
+
+def nine(record: Any, vector: Any) -> None:
+    vector[:] = 9
+
+
+def test_a_vector_that_somebody_put_in_its_place_is_foreign(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2, 3)
+    forge(tmp_path / "c", [1], nine)
+    again = VectorCache(tmp_path / "c", DIMS, SEAL)
+    assert states(again, 1, 2, 3) == [cache.OWN, cache.FOREIGN, cache.OWN]
+    assert values(again, 2) == [9.0]
+    # Nor does another row's seal make it one's own.
+    seals = tmp_path / "c" / f"seals-{SEAL.owner}"
+    seals.write_bytes(seals.read_bytes()[:16] * 3)
+    assert states(VectorCache(tmp_path / "c", DIMS, SEAL), 2) == [cache.FOREIGN]
+
+
+def test_a_vector_that_is_changed_after_it_was_verified_is_refused(tmp_path: Path) -> None:
+    mine = VectorCache(tmp_path / "c", DIMS, SEAL)
+    fill(mine, 1, 2)
+    rows = [mine.row(key(1)) or 0, mine.row(key(2)) or 0]
+    assert mine.vectors(rows)[:, 0].tolist() == [1.0, 2.0]
+    forge(tmp_path / "c", [1], nine)
+    assert mine.vectors(rows[:1])[:, 0].tolist() == [1.0]
+    with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as error:
+        mine.vectors(rows)
+    assert error.value.found == "row 1 with other numbers"
+
+
+def test_an_own_row_takes_the_place_of_a_foreign_one_that_came_first(tmp_path: Path) -> None:
+    mine = VectorCache(tmp_path / "c", DIMS, SEAL)
+    theirs = VectorCache(tmp_path / "c", DIMS, OTHER)
+    theirs.append([key(1)], [0], [0], np.full((1, DIMS), 9, np.float32))
+    fill(mine, 1)
+    assert (values(mine, 1), states(mine, 1)) == ([1.0], [cache.OWN])
+    fill(mine, 1)
+    assert (tmp_path / "c" / "index").stat().st_size == 2 * RECORD.itemsize
+
+
+def test_accepted_rows_are_good_for_this_run_and_proven_ones_are_own_from_then_on(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, OTHER), 1, 2, 3)
+    mine = VectorCache(tmp_path / "c", DIMS, SEAL)
+    rows = [mine.row(key(number)) or 0 for number in (1, 2, 3)]
+    mine.accept(rows, rows[1:2])
+    assert states(mine, 1, 2, 3) == [cache.ACCEPTED, cache.OWN, cache.ACCEPTED]
+    assert states(VectorCache(tmp_path / "c", DIMS, SEAL), 1, 2, 3) == [cache.FOREIGN, cache.OWN, cache.FOREIGN]
+    # What one user accepts is none the less the other's own.
+    assert states(VectorCache(tmp_path / "c", DIMS, OTHER), 1, 2, 3) == [cache.OWN] * 3
+
+
+def test_rows_are_not_sealed_in_the_place_of_others(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, OTHER), 1, 2)
+    mine = VectorCache(tmp_path / "c", DIMS, SEAL)
+    rows = [mine.row(key(1)) or 0, mine.row(key(2)) or 0]
+    os.truncate(tmp_path / "c" / "index", RECORD.itemsize)
+    mine.accept(rows, rows)
+    assert (tmp_path / "c" / f"seals-{SEAL.owner}").read_bytes() == b""
+
+
+def test_a_lot_is_the_same_every_time_and_another_for_every_user_and_vector(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL), 1)
+    lots = []
+    for seal in (SEAL, SEAL, OTHER):
+        opened = VectorCache(tmp_path / "c", DIMS, seal)
+        lots.append(opened.lot(opened.row(key(1)) or 0))
+    forge(tmp_path / "c", [0], nine)
+    changed = VectorCache(tmp_path / "c", DIMS, SEAL)
+    lots.append(changed.lot(changed.row(key(1)) or 0))
+    assert lots[0] == lots[1]
+    assert len(set(lots)) == 3
+    assert not any(SEAL.owner.encode() in lot or b"k" * 8 in lot for lot in lots)

@@ -1,20 +1,28 @@
-"""Vectors kept on disk: append-only, checksummed, memory-mapped, shared by processes that run at once.
+"""Vectors kept on disk: append-only, checksummed, sealed, memory-mapped, shared by processes that run at once.
 
 Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
 one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
 once both files hold it whole, so whatever a killed process left half-written at the end is overwritten by the next
-append. Opening reads the index alone; a row's checksum is verified when the row is first asked for. A third file,
-`computed_with`, has a line for each set of library versions that rows were computed with.
+append. A third file, `computed_with`, has a line for each set of library versions that rows were computed with.
+
+A checksum tells damage, and no more: anyone who may write here can write a right one. So each user has a file of
+seals too, `seals-<owner>`, 16 bytes per row in the same order, zeros where a row is not the user's: a keyed hash of
+record and vector, which only who has the key can make. A row with its seal is the user's own. Any other is foreign, and
+it is for the embedder to hold some of them against new ones before it uses any (`accept`).
+
+Opening reads index and seals alone; a row is verified when it is first asked for, and what is handed out is verified
+again, since whoever shares the folder may write to it at any moment.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hmac
 import json
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,10 +30,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recallbench.embedding.embedder import Counts, Matrix
+from recallbench.embedding.seal import SIZE, Seal
 from recallbench.errors import RecallBenchError
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
+HEAD_BYTES = RECORD.itemsize - 4
+UNSEEN, OWN, FOREIGN, ACCEPTED = range(4)
 UNRECORDED = "versions not recorded"
 RELEASE_AFTER = 32 << 20
 """Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
@@ -35,20 +46,24 @@ class VectorCache:
     """The vectors of one encoder fingerprint by key (32 bytes)."""
 
     def __init__(
-        self, folder: Path, dims: int, about: Mapping[str, str] | None = None, computing_with: str = ""
+        self, folder: Path, dims: int, seal: Seal, about: Mapping[str, str] | None = None, computing_with: str = ""
     ) -> None:
-        """`about` is written beside the vectors, for people: the fingerprint that the folder's name abbreviates.
-        `computing_with` is what the rows appended here are computed with."""
+        """`seal` makes and knows the rows of this user. `about` is written beside the vectors, for people: the
+        fingerprint that the folder's name abbreviates. `computing_with` is what the rows appended here are computed
+        with."""
         self.folder = folder
         self.corrupt = 0
         """Records met whose checksum did not hold; they are computed anew."""
         self._row_bytes = dims * 4
         self._dims = dims
+        self._seal = seal
         self._computing_with = computing_with
         self._rows: dict[bytes, int] = {}
         self._records = np.zeros(0, RECORD)
         self._count = 0
-        self._verified = bytearray()
+        self._states = bytearray()
+        self._seals = bytearray()
+        """As the file has them; once a row was verified, what its seal is by this user's key."""
         self._map: mmap.mmap | None = None
         self._matrix: Matrix = np.zeros((0, dims), np.float32)
         self._touched = 0
@@ -58,6 +73,7 @@ class VectorCache:
                 (folder / "fingerprint.json").write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
             self._index = os.open(folder / "index", os.O_RDWR | os.O_CREAT, 0o644)
             self._vectors = os.open(folder / "vectors.f32", os.O_RDWR | os.O_CREAT, 0o644)
+            self._sealed = os.open(folder / f"seals-{seal.owner}", os.O_RDWR | os.O_CREAT, 0o644)
         self.refresh()
 
     def __len__(self) -> int:
@@ -82,26 +98,52 @@ class VectorCache:
         if whole < self._count:
             # Somebody cut the files: rows are numbered by their place, so what is known of them holds no longer.
             self._rows.clear()
-            self._verified.clear()
+            self._states.clear()
+            self._seals.clear()
             self._matrix, self._map = np.zeros((0, self._dims), np.float32), None
             self._count = 0
         start = self._count * RECORD.itemsize
         tail = np.frombuffer(_read(self._index, start, whole * RECORD.itemsize - start), RECORD)
-        self._adopt(tail)
+        self._adopt(tail, _read(self._sealed, self._count * SIZE, len(tail) * SIZE))
 
     def row(self, key: bytes) -> int | None:
-        """The row kept under this key, its checksum verified; None if there is none or it is damaged."""
+        """The row kept under this key, own or foreign, verified; None if there is none or it is damaged."""
         row = self._rows.get(key)
-        if row is None or self._verified[row]:
+        if row is None or self._states[row]:
             return row
-        record = self._records[row]
-        if _checksum(record, self._mapped()[row]) != int(record["crc"]):
+        head, vector = self._records[row].tobytes(), self._mapped()[row].tobytes()
+        seal = self._seal.of(head[:HEAD_BYTES], vector)
+        place = slice(row * SIZE, (row + 1) * SIZE)
+        own = hmac.compare_digest(seal, bytes(self._seals[place]))
+        # A right seal says all that a checksum says.
+        if not own and _checksum(head[:HEAD_BYTES], vector) != int(self._records[row]["crc"]):
             del self._rows[key]
             self.corrupt += 1
             return None
-        self._verified[row] = 1
+        self._states[row] = OWN if own else FOREIGN
+        self._seals[place] = seal
         self._release(1)
         return row
+
+    def state(self, row: int) -> int:
+        """What a row that `row` gave is: OWN, FOREIGN, or ACCEPTED, which is foreign but good to use."""
+        return self._states[row]
+
+    def lot(self, row: int) -> bytes:
+        """A number for drawing among rows that `row` gave: the same every time for this user and this row, and nothing
+        that can be foreseen without the user's key."""
+        return bytes(self._seals[row * SIZE : (row + 1) * SIZE])
+
+    def accept(self, rows: Collection[int], proven: Sequence[int]) -> None:
+        """Let these foreign rows be used as long as this cache is open; from now on the `proven` of them are own."""
+        for row in rows:
+            self._states[row] = ACCEPTED
+        with self._explained(), self._locked(fcntl.LOCK_EX):
+            if self._whole() < self._count:
+                return  # cut meanwhile: these places may soon be other rows'
+            for row in proven:
+                _write(self._sealed, self.lot(row), row * SIZE)
+                self._states[row] = OWN
 
     def tokens(self, rows: Sequence[int]) -> Counts:
         """True token count of each row's text."""
@@ -112,16 +154,29 @@ class VectorCache:
         return self._records["cut"][np.asarray(rows, np.intp)].astype(np.int32)
 
     def vectors(self, rows: Sequence[int]) -> Matrix:
-        """A copy of these rows."""
-        taken: Matrix = self._mapped()[np.asarray(rows, np.intp)]
+        """A copy of these rows, which `row` gave; refuses what was changed since it was verified."""
+        places = np.asarray(rows, np.intp)
+        taken: Matrix = self._mapped()[places]
+        heads, vectors = self._records[places].tobytes(), taken.tobytes()
+        for i, row in enumerate(rows):
+            record, size = i * RECORD.itemsize, self._row_bytes
+            head, vector = heads[record : record + HEAD_BYTES], vectors[i * size : (i + 1) * size]
+            if self._seal.of(head, vector) != self.lot(row):
+                raise RecallBenchError(
+                    f"vectors changed in the cache while they were in use: {self.folder}",
+                    expected="rows as they were when they were verified",
+                    found=f"row {row} with other numbers",
+                    remedy="find out what writes there, or name another folder with --cache-dir; "
+                    "the folder is only a cache and may be deleted",
+                )
         self._release(len(rows))
         return taken
 
     def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
-        """Keep these; a key that another process has kept meanwhile stays as it is."""
+        """Keep these as own rows; one that is own already, or accepted, stays as it is."""
         with self._explained(), self._locked(fcntl.LOCK_EX):
             self._take_in()
-            new = [i for i, key in enumerate(keys) if self.row(key) is None]
+            new = [i for i, key in enumerate(keys) if (row := self.row(key)) is None or self._states[row] == FOREIGN]
             if not new:
                 return
             block = np.ascontiguousarray(vectors[new], np.float32)
@@ -129,28 +184,31 @@ class VectorCache:
             records["key"] = np.frombuffer(b"".join(keys[i] for i in new), "V32")
             records["tokens"] = [tokens[i] for i in new]
             records["cut"] = [cuts[i] for i in new]
-            records["crc"] = [_checksum(record, row) for record, row in zip(records, block, strict=True)]
+            heads, rows = [one.tobytes()[:HEAD_BYTES] for one in records], [one.tobytes() for one in block]
+            records["crc"] = [_checksum(head, row) for head, row in zip(heads, rows, strict=True)]
+            seals = b"".join(self._seal.of(head, row) for head, row in zip(heads, rows, strict=True))
             self._record()
             whole = self._whole()
             # What a killed process left at the end of the index must not come to stand beside the new rows.
             os.ftruncate(self._index, whole * RECORD.itemsize)
             try:
                 _write(self._vectors, block.tobytes(), whole * self._row_bytes)
+                _write(self._sealed, seals, whole * SIZE)
                 _write(self._index, records.tobytes(), whole * RECORD.itemsize)
             except BaseException:
                 # Also on Ctrl-C: the next reader must not take half a block for whole rows.
                 os.ftruncate(self._index, whole * RECORD.itemsize)
                 raise
-            self._adopt(records)
+            self._adopt(records, seals)
 
     def close(self) -> None:
         """Let go of the files. May be called twice."""
         self._matrix = np.zeros((0, self._dims), np.float32)
         self._map = None
-        for descriptor in (self._index, self._vectors):
+        for descriptor in (self._index, self._vectors, self._sealed):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._index = self._vectors = -1
+        self._index = self._vectors = self._sealed = -1
 
     def _record(self) -> None:
         known = self.computed_with
@@ -164,7 +222,7 @@ class VectorCache:
         """Rows that both files hold completely."""
         return min(os.fstat(self._index).st_size // RECORD.itemsize, os.fstat(self._vectors).st_size // self._row_bytes)
 
-    def _adopt(self, records: npt.NDArray[np.void]) -> None:
+    def _adopt(self, records: npt.NDArray[np.void], seals: bytes) -> None:
         if self._count + len(records) > len(self._records):
             grown = np.zeros(max(1024, 2 * (self._count + len(records))), RECORD)
             grown[: self._count] = self._records[: self._count]
@@ -172,10 +230,12 @@ class VectorCache:
         self._records[self._count : self._count + len(records)] = records
         keys = records["key"].tobytes()
         for i in range(len(records)):
-            # The last record of a key wins: it is there only because an earlier one was found damaged.
+            # The last record of a key wins: it is there because an earlier one was found damaged, or was foreign.
             self._rows[keys[i * KEY_BYTES : (i + 1) * KEY_BYTES]] = self._count + i
         self._count += len(records)
-        self._verified.extend(bytes(len(records)))
+        self._states.extend(bytes(len(records)))
+        # Whoever has sealed no row behind these has a shorter file.
+        self._seals.extend(seals.ljust(len(records) * SIZE, b"\0"))
 
     def _mapped(self) -> Matrix:
         if len(self._matrix) < self._count:
@@ -210,9 +270,8 @@ class VectorCache:
             ) from error
 
 
-def _checksum(record: npt.NDArray[np.void] | np.void, row: npt.NDArray[np.float32]) -> int:
-    head = record.tobytes()[: RECORD.itemsize - 4]
-    return zlib.crc32(row.tobytes(), zlib.crc32(head))
+def _checksum(head: bytes, vector: bytes) -> int:
+    return zlib.crc32(vector, zlib.crc32(head))
 
 
 def _read(descriptor: int, start: int, size: int) -> bytes:

@@ -12,20 +12,27 @@ from typing import NamedTuple
 import numpy as np
 
 from recallbench.embedding import machine
-from recallbench.embedding.cache import VectorCache
-from recallbench.embedding.embedder import Backend, Embedded, EmbeddingReport, Matrix
+from recallbench.embedding.cache import FOREIGN, OWN, VectorCache
+from recallbench.embedding.embedder import Backend, Counts, Embedded, EmbeddingReport, Matrix
 from recallbench.embedding.encoders import EncoderSpec, Role
-from recallbench.embedding.engine import Clock, Row
+from recallbench.embedding.engine import Clock, Engine, Row
 from recallbench.embedding.engines import Engines
 from recallbench.embedding.identity import digest_of, key_of
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.own_key import own_key
 from recallbench.embedding.sample import Sample
+from recallbench.embedding.seal import Seal
+from recallbench.embedding.spot_check import Draw, Ticket, worst_cosine
 from recallbench.embedding.tokens import Tokens
 from recallbench.embedding.weights import Shelf
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Advance, Progress
 
 NAMES: Mapping[Role, str] = {"passage": "passages", "query": "queries"}
+WHOSE: Mapping[int, str] = {
+    FOREIGN: "without the seal of your own key",
+    OWN: "of your own",
+}
 WINDOW = 8192
 """Texts sorted by length at a time; only their ids are held, at most 16 MB."""
 BLOCK = 256
@@ -42,11 +49,23 @@ class Item(NamedTuple):
     cut: int
 
 
+def counts(numbers: Iterable[int]) -> Counts:
+    """Counts, one per text."""
+    return np.fromiter(numbers, np.int32)
+
+
 class CachedEmbedder:
     """Embeds with one encoder and keeps every vector."""
 
     def __init__(
-        self, spec: EncoderSpec, *, cache_dir: Path, backend: Backend, environ: Mapping[str, str], progress: Progress
+        self,
+        spec: EncoderSpec,
+        *,
+        cache_dir: Path,
+        backend: Backend,
+        environ: Mapping[str, str],
+        progress: Progress,
+        recheck_own: bool,
     ) -> None:
         self.spec = spec
         self.name = spec.name
@@ -58,6 +77,7 @@ class CachedEmbedder:
         self._asked: Backend = backend
         self._environ = environ
         self._progress = progress
+        self._watched = (FOREIGN, OWN) if recheck_own else (FOREIGN,)
         self._memo = Memo(cache_dir / "memo")
         self._shelf = Shelf(spec.name, environ, self._memo, progress)
         self._clock = Clock()
@@ -71,6 +91,12 @@ class CachedEmbedder:
         self._reused = 0
         self._given = 0
         """Vectors that went into the run."""
+        self._draws = self._new_draws()
+        self._foreign = 0
+        self._embedded_again = 0
+        self._worst_again: float | None = None
+        self._key: bytes | None = None
+        self._key_note = ""
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
@@ -89,6 +115,7 @@ class CachedEmbedder:
         self._store().refresh()
         proving = self._settled().lacks_proof()
         stream = enumerate(texts)
+        self._draws = self._new_draws()
         window: list[Item] = []
         waiting: set[bytes] = set()
         stage = self._stage(role, total) if total is not None else nullcontext(None)
@@ -101,6 +128,7 @@ class CachedEmbedder:
                 if len(window) >= WINDOW:
                     self._embed(window, role, advance)
                     window, waiting = [], set()
+            self._recheck(role)
             if window:
                 self._embed(window, role, advance)
 
@@ -109,17 +137,18 @@ class CachedEmbedder:
         store = self._store()
         keys = [key_of(self.spec, text, role, position) for position, text in enumerate(texts)]
         found = [store.row(key) for key in keys]
-        # Texts that were ensured under a backend since given up count as never seen.
-        if None in found or any(key not in self._seen for key in keys):
+        # Texts that were ensured under a backend since given up count as never seen, and rows that somebody put in the
+        # place of those that were accepted as never checked.
+        if any(not self._usable(store, row) for row in found) or any(key not in self._seen for key in keys):
             self.ensure(texts, role)
             store = self._store()
             found = [store.row(key) for key in keys]
-        rows = [row for row in found if row is not None]
+        rows = [row for row in found if row is not None and self._usable(store, row)]
         if len(rows) < len(keys):
             raise RecallBenchError(
                 f"vectors that were just written can't be read back: {store.folder}",
                 expected=f"{len(keys)} vectors",
-                found=f"{len(rows)} with a right checksum",
+                found=f"{len(rows)} as they were written",
                 remedy="check the disk; the folder is only a cache and may be deleted",
             )
         self._given += len(rows)
@@ -129,6 +158,8 @@ class CachedEmbedder:
         """What happened so far."""
         engines = self._settled()
         notes = list(engines.notes)
+        if self._key_note:
+            notes.append(self._key_note)
         if self._cache is not None and self._cache.corrupt:
             notes.append(f"{self._cache.corrupt} damaged record(s) in the vector cache were computed anew")
         return EmbeddingReport(
@@ -145,6 +176,9 @@ class CachedEmbedder:
             truncated=sum(tokens > self.max_tokens for tokens in self._seen.values()),
             seconds=dict(self._clock.seconds),
             notes=tuple(notes),
+            foreign=self._foreign,
+            embedded_again=self._embedded_again,
+            embedded_again_worst_cosine=self._worst_again,
             computed_with=self._cache.computed_with if self._cache is not None else (),
         )
 
@@ -160,24 +194,28 @@ class CachedEmbedder:
     def _missing(
         self, block: Sequence[tuple[int, str]], role: Role, waiting: set[bytes], proving: bool
     ) -> list[tuple[int, bytes, str]]:
-        """Of these texts the first of each that has no vector yet; the others are counted."""
+        """Of these texts the first of each that has no vector yet; the others are counted, and offered to a draw."""
         store = self._store()
         missing = []
         kept: dict[bytes, int] = {}
         for position, text in block:
             key = key_of(self.spec, text, role, position)
-            if key in waiting or key in kept or key in self._seen:
+            if key in waiting or key in kept:
                 continue
             row = store.row(key)
+            if key in self._seen and (row is None or self._usable(store, row)):
+                continue
             if row is None:
                 waiting.add(key)
                 missing.append((position, key, text))
             else:
                 kept[key] = row
+                if (draw := self._draws.get(store.state(row))) is not None:
+                    draw.offer(Ticket(store.lot(row), row, position, text))
             if proving:
                 self._sample.offer(text)
+        self._reused += sum(key not in self._seen for key in kept)
         self._seen.update(zip(kept, store.tokens(list(kept.values())).tolist(), strict=True))
-        self._reused += len(kept)
         return missing
 
     def _tokenised(self, missing: Sequence[tuple[int, bytes, str]], role: Role) -> list[Item]:
@@ -187,14 +225,52 @@ class CachedEmbedder:
             read = self._tokenizer().read([text for _, _, text in missing], self.spec.prefix(role))
             return [Item(position, key, *one) for (position, key, _), one in zip(missing, read, strict=True)]
 
-    def _embed(self, window: list[Item], role: Role, advance: Advance | None) -> None:
-        """Compute and keep one window, the longest texts first."""
+    def _new_draws(self) -> dict[int, Draw]:
+        return {state: Draw() for state in self._watched}
+
+    @staticmethod
+    def _usable(store: VectorCache, row: int | None) -> bool:
+        return row is not None and store.state(row) != FOREIGN
+
+    def _recheck(self, role: Role) -> None:
+        """Embed again what was drawn, and accept all that took part where it agrees; raises InputError otherwise."""
+        for state, draw in self._draws.items():
+            if not draw.drawn:
+                continue
+            engine, store = self._engine(role), self._store()
+            if self._draws.get(state) is not draw:
+                return  # another backend is used from now on, and none of these rows
+            drawn, count = draw.drawn, len(draw.rows)
+            whose = f"{count} {'vector' if count == 1 else 'vectors'} {WHOSE[state]}"
+            self._progress.note(f"{store.folder} keeps {whose}: before any is used, {len(drawn)} are embedded again")
+            items = self._tokenised([(one.position, b"", one.text) for one in drawn], role)
+            with self._clock.part("forward"):
+                vectors = engine.forward(engine.batch([item.ids for item in items]))
+            self._refuse_useless(vectors, items, role)
+            rows = [one.row for one in drawn]
+            made = Embedded(vectors, counts(item.tokens for item in items), counts(item.cut for item in items))
+            kept = Embedded(store.vectors(rows), store.tokens(rows), store.cuts(rows))
+            worst = worst_cosine(kept, made, store.folder, whose)
+            if state == FOREIGN:
+                store.accept(draw.rows, rows)
+                self._foreign += len(draw.rows)
+            self._embedded_again += len(rows)
+            self._worst_again = worst if self._worst_again is None else min(worst, self._worst_again)
+
+    def _engine(self, role: Role) -> Engine:
+        """The engine of this role; where it turns out to be another backend's, that one's cache takes over."""
         engines = self._settled()
         before = engines.backend
         engine = engines.ready(role, self._sample.texts(), self._ids)
         if engines.backend != before:
             self._start_over(before)
-            window = [item for item in window if self._store().row(item.key) is None]
+        return engine
+
+    def _embed(self, window: list[Item], role: Role, advance: Advance | None) -> None:
+        """Compute and keep one window, the longest texts first."""
+        engine = self._engine(role)
+        # Another backend's cache may have some.
+        window = [item for item in window if self._store().row(item.key) is None]
         window.sort(key=lambda item: (-item.tokens, item.key))
         size = self.spec.batch_size
         # Without a total for all texts, the time left is told for each window.
@@ -246,7 +322,9 @@ class CachedEmbedder:
             )
         # What was ensured so far counts for nothing; `lookup` embeds it where this backend's cache lacks it.
         self._seen.clear()
-        self._computed = self._reused = 0
+        self._computed = self._reused = self._foreign = self._embedded_again = 0
+        self._worst_again = None
+        self._draws = self._new_draws()
         if self._cache is not None:
             self._cache.close()
             self._cache = None
@@ -261,5 +339,10 @@ class CachedEmbedder:
         if self._cache is None:
             folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
             line = machine.computing_with(self._settled().backend)
-            self._cache = VectorCache(folder, self.stored_dims, self.fingerprint, line)
+            if self._key is None:
+                self._key, self._key_note = own_key(self._cache_dir)
+                if self._key_note:
+                    self._progress.note(self._key_note)
+            seal = Seal(self._key, self.fingerprint_sha256)
+            self._cache = VectorCache(folder, self.stored_dims, seal, self.fingerprint, line)
         return self._cache

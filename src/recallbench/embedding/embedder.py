@@ -54,6 +54,11 @@ class EmbeddingReport:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall clock by part: load, compile, proof, tokenise, forward."""
     notes: tuple[str, ...] = ()
+    foreign: int = 0
+    """Of the reused, those that do not carry the keyed hash of this user's own key."""
+    embedded_again: int = 0
+    """Reused vectors that were held against new ones before any of their kind was used."""
+    embedded_again_worst_cosine: float | None = None
     computed_with: tuple[str, ...] = ()
     """Library versions and processors behind the vectors of the cache folder, earlier runs' included."""
 
@@ -101,8 +106,13 @@ def open_embedder(
     backend: Backend = "auto",
     environ: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    recheck_own: bool = False,
 ) -> Embedder:
-    """An embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded."""
+    """An embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded.
+
+    Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
+    `recheck_own` that goes for the user's own too.
+    """
     if encoder == "hash":
         from recallbench.embedding.hashing import HashEmbedder
 
@@ -117,6 +127,7 @@ def open_embedder(
         backend=backend,
         environ=os.environ if environ is None else environ,
         progress=progress or Silent(),
+        recheck_own=recheck_own,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from recallbench.embedding import machine
 from recallbench.embedding.forward import Batch, Forward
@@ -29,21 +31,43 @@ class Proof:
     """Why the faster one could not even run."""
 
 
+class Difference(NamedTuple):
+    """How far two sets of vectors of the same texts lie apart, at worst."""
+
+    cosine: float
+    length: float
+    """Relative."""
+
+    @property
+    def tolerable(self) -> bool:
+        """Whether they count as the same: other batches and backends give vectors that differ by a ten-millionth."""
+        return self.cosine >= COSINE and self.length <= LENGTH
+
+
+def difference(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> Difference:
+    """Hold vectors against others, row by row."""
+    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    lengths = np.linalg.norm(ours, axis=1), np.linalg.norm(theirs, axis=1)
+    with np.errstate(all="ignore"):
+        cosines = (ours * theirs).sum(axis=1) / (lengths[0] * lengths[1])
+        drift = np.abs(lengths[0] / lengths[1] - 1)
+    # A NaN on either side is no equality: it counts as the worst there is.
+    return Difference(
+        min(1.0, float(np.nan_to_num(cosines, nan=-1.0).min())),
+        float(np.nan_to_num(drift, nan=np.inf).max()),
+    )
+
+
 def compare(fast: Forward, reference: Forward, batches: Sequence[Batch], advance: Advance = lambda done: None) -> Proof:
     """Run both over the same batches."""
     worst, longest, texts = 1.0, 0.0, 0
     for batch in batches:
-        ours, theirs = fast(batch).astype(np.float64), reference(batch).astype(np.float64)
-        lengths = np.linalg.norm(ours, axis=1), np.linalg.norm(theirs, axis=1)
-        with np.errstate(all="ignore"):
-            cosines = (ours * theirs).sum(axis=1) / (lengths[0] * lengths[1])
-            drift = np.abs(lengths[0] / lengths[1] - 1)
-        # A NaN on either side is no equality: it counts as the worst there is.
-        worst = min(worst, float(np.nan_to_num(cosines, nan=-1.0).min()))
-        longest = max(longest, float(np.nan_to_num(drift, nan=np.inf).max()))
+        ours = fast(batch)
+        found = difference(ours, reference(batch))
+        worst, longest = min(worst, found.cosine), max(longest, found.length)
         texts += len(ours)
         advance(len(ours))
-    return Proof(worst >= COSINE and longest <= LENGTH, worst, texts)
+    return Proof(Difference(worst, longest).tolerable, worst, texts)
 
 
 class Proofs:

@@ -28,8 +28,9 @@ def corpus_of(options: Options, rules: Rules, progress: Progress) -> Corpus:
     )
 
 
-def embedder_of(options: Options, choice: Choice, progress: Progress) -> Embedder | None:
-    """The encoder; None where the store needs no vectors."""
+def embedder_of(options: Options, choice: Choice, progress: Progress, *, recheck_own: bool = False) -> Embedder | None:
+    """The encoder; None where the store needs no vectors. With `recheck_own` the user's own kept vectors are held
+    against new ones too."""
     if choice.embedder is None:
         return None
     return open_embedder(
@@ -38,6 +39,7 @@ def embedder_of(options: Options, choice: Choice, progress: Progress) -> Embedde
         cache_dir=options.cache_dir,
         environ=options.environ,
         progress=progress,
+        recheck_own=recheck_own,
     )
 
 

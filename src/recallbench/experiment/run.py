@@ -23,6 +23,7 @@ from recallbench.experiment.placement import leave_blocked, measured_folder, res
 from recallbench.experiment.reproduction import Rereading, answered
 from recallbench.experiment.writing import Circumstances, write
 from recallbench.progress import Progress
+from recallbench.protocol.deviations import departures
 from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules, Rules, applied
 from recallbench.results.folder import explicit_folder
@@ -79,7 +80,10 @@ def _run(
     if not ready:
         raise Blocked(f"the store {choice.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:
-        embedder = embedder_of(options, choice, progress)
+        # A result that may be cited rests on no kept vectors that nothing was held against. How many questions there
+        # are is not known yet: a limit may turn out to be none.
+        asked_for = replace(configuration(options, choice, corpus.sha256), limit=None)
+        embedder = embedder_of(options, choice, progress, recheck_own=not departures(asked_for, registered, rules))
         if embedder is not None:
             closing.callback(embedder.close)
         # Opened before it is needed: an embedded server starts while texts are read and embedded.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
+from recallbench import private_file
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.results.folder import BLOCKED
 from recallbench.results.manifest import NAME as MANIFEST
@@ -47,7 +47,7 @@ def make(name: Path) -> tuple[Path, Path]:
                 remedy="name another file",
             )
     made = signer.CryptoSigner.generate_ed25519()
-    _write(private, made.private_bytes, 0o600)
+    _write(private, made.private_bytes, private_file.MODE)
     try:
         _write(public, _public_bytes(made.private_bytes), 0o644)
     except BaseException:
@@ -66,14 +66,9 @@ def private_key(path: Path) -> Any:
     content = _content(path)
     if b"PUBLIC KEY" in content:
         raise _no_key(path, "the private key, which signs", "a public key")
-    rights = path.stat().st_mode & 0o777
-    if rights & 0o077:
-        raise InputError(
-            f"{path}: others than its owner may use this private key",
-            expected="mode 0600",
-            found=f"mode {rights:04o}",
-            remedy=f"chmod 600 {path}; if others could have read it, make a new one with `recallbench keys`",
-        )
+    private_file.refuse_shared(
+        path, "private key", "if others could have read it, make a new one with `recallbench keys`"
+    )
     try:
         found = load_pem_private_key(content, None)
     except (ValueError, TypeError, ArithmeticError) as error:
@@ -141,16 +136,7 @@ def _holds(folder: Path) -> bool:
 
 def _write(path: Path, content: bytes, mode: int) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Never there with wider rights, not for a moment.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                os.fchmod(file.fileno(), mode)
-                file.write(content)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+        private_file.create(path, content, mode)
     except OSError as error:
         raise InputError(
             f"{path} can't be written",

@@ -1,0 +1,103 @@
+"""The user's own key: made once, for its owner alone, outside any cache."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recallbench.embedding.own_key import own_key, place
+from recallbench.errors import InputError, UsageError
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the key of a user who has none yet will lie."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    assert place() == tmp_path / "settings" / "recallbench" / "vectors.key"
+    return place()
+
+
+def test_it_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: Path) -> None:
+    key, note = own_key(tmp_path / "cache")
+    assert (len(key), note) == (32, "")
+    assert path.read_bytes() == key
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert own_key(tmp_path / "cache") == (key, "")
+    path.unlink()
+    assert own_key(tmp_path / "cache")[0] != key
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o620])
+def test_one_that_others_may_use_is_refused(path: Path, tmp_path: Path, mode: int) -> None:
+    own_key(tmp_path / "cache")
+    path.chmod(mode)
+    with pytest.raises(InputError) as error:
+        own_key(tmp_path / "cache")
+    assert (error.value.expected, error.value.found) == ("mode 0600", f"mode 0{mode:o}")
+    assert error.value.remedy.startswith(f"chmod 600 {path}; ")
+
+
+def test_one_whose_maker_was_killed_before_it_was_whole_is_made_whole(path: Path, tmp_path: Path) -> None:
+    for torn in (b"", b"ten bytes!"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(torn)
+        path.chmod(0o600)
+        key, _ = own_key(tmp_path / "cache")
+        assert len(key) == 32
+        assert path.read_bytes() == key
+
+
+def test_another_file_in_its_place_is_refused_and_left_alone(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * 40)
+    path.chmod(0o600)
+    with pytest.raises(InputError, match="is not a key that RecallBench made") as error:
+        own_key(tmp_path / "cache")
+    assert error.value.found == "40 bytes"
+    assert path.read_bytes() == b"x" * 40
+
+
+def test_where_none_can_be_kept_it_holds_for_this_process_and_a_note_says_so(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "settings").write_text("a file where the settings folder should be")
+    first, note = own_key(tmp_path / "cache")
+    assert len(first) == 32
+    assert note.startswith(f"no key of your own can be kept at {path} (")
+    assert own_key(tmp_path / "cache")[0] != first
+
+
+@pytest.mark.parametrize("cache", ["settings", "settings/recallbench", "link"])
+def test_a_cache_that_would_hold_it_is_refused(path: Path, tmp_path: Path, cache: str) -> None:
+    path.parent.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "settings")
+    with pytest.raises(UsageError, match="would hold your own key as well"):
+        own_key(tmp_path / cache)
+    assert not path.exists()
+
+
+MAKER = """
+import sys
+from pathlib import Path
+from recallbench.embedding.own_key import own_key
+import platformdirs
+print("ready", flush=True)
+sys.stdin.readline()
+print(own_key(Path(sys.argv[1]))[0].hex())
+"""
+
+
+def test_processes_that_make_it_at_once_agree(path: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", MAKER, str(tmp_path / "cache")]
+    makers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) for _ in range(4)
+    ]
+    for maker in makers:
+        assert maker.stdout is not None
+        assert maker.stdout.readline() == "ready\n"
+    for maker in makers:
+        assert maker.stdin is not None
+        maker.stdin.write("go\n")
+    made = [maker.communicate()[0].strip() for maker in makers]
+    assert made == [path.read_bytes().hex()] * 4

@@ -1,0 +1,200 @@
+"""Kept vectors that are not the user's own are held against new ones before any of them is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_models import sentence
+
+from forged_rows import forge, turn
+from recallbench.embedding.seal import Seal
+from recallbench.embedding.spot_check import Draw, Ticket
+from recallbench.errors import InputError
+
+TEXTS = [sentence(3 + seed, seed) for seed in range(20)]
+
+
+@pytest.fixture
+def user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Makes somebody the one who runs RecallBench: each has settings, and so a key, of their own."""
+    return lambda name: monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / name))
+
+
+def kept_by(user: Any, opened: Any, name: str, texts: list[str] = TEXTS) -> None:
+    user(name)
+    embedder = opened()
+    embedder.ensure(texts, "passage")
+    embedder.close()
+
+
+def folder(tmp_path: Path) -> Path:
+    [found] = (tmp_path / "cache" / "vectors").iterdir()
+    return found
+
+
+def test_another_users_vectors_are_used_once_eight_of_them_agree(user: Any, opened: Any, tmp_path: Path) -> None:
+    kept_by(user, opened, "ann")
+    before = (folder(tmp_path) / "vectors.f32").read_bytes()
+    user("bob")
+    embedder = opened()
+    embedder.ensure(TEXTS, "passage")
+    report = embedder.report()
+    assert (report.computed, report.reused, report.foreign, report.embedded_again) == (0, 20, 20, 8)
+    assert 0.999999 < (report.embedded_again_worst_cosine or 0) <= 1
+    embedder.lookup(TEXTS, "passage")
+    assert embedder.report().embedded_again == 8
+    # What was embedded again is Bob's own now; of the others eight more are.
+    again = opened()
+    again.ensure(TEXTS, "passage")
+    assert (again.report().foreign, again.report().embedded_again) == (12, 8)
+    # None of that changes a vector, and all are still Ann's own.
+    assert (folder(tmp_path) / "vectors.f32").read_bytes() == before
+    user("ann")
+    embedder = opened()
+    embedder.ensure(TEXTS, "passage")
+    assert (embedder.report().foreign, embedder.report().embedded_again) == (0, 0)
+
+
+def test_vectors_from_before_there_were_seals_are_checked_too(user: Any, opened: Any, tmp_path: Path) -> None:
+    kept_by(user, opened, "ann", TEXTS[:3])
+    for seals in folder(tmp_path).glob("seals-*"):
+        seals.unlink()
+    for foreign, again in ((3, 3), (0, 0)):
+        embedder = opened()
+        embedder.ensure([TEXTS[1], TEXTS[0], TEXTS[1], TEXTS[2]], "passage")
+        assert (embedder.report().foreign, embedder.report().embedded_again) == (foreign, again)
+
+
+def test_queries_are_checked_apart_from_passages(user: Any, opened: Any) -> None:
+    kept_by(user, opened, "ann")
+    user("bob")
+    embedder = opened()
+    embedder.ensure(TEXTS[:10], "passage")
+    embedder.ensure(TEXTS[10:], "query")
+    assert (embedder.report().foreign, embedder.report().embedded_again) == (20, 16)
+
+
+def other_tokens(record: Any, vector: Any) -> None:
+    record["tokens"] += 1
+
+
+def other_cut(record: Any, vector: Any) -> None:
+    record["cut"] -= 1
+
+
+def longer(record: Any, vector: Any) -> None:
+    vector *= 1.001
+
+
+def nothing(record: Any, vector: Any) -> None:
+    vector[:] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("change", "whose"),
+    [(turn, "mine"), (turn, "theirs"), *((change, "mine") for change in (longer, nothing, other_tokens, other_cut))],
+)
+def test_forged_vectors_are_refused_and_none_is_used(
+    user: Any, opened: Any, tmp_path: Path, change: Any, whose: str
+) -> None:
+    kept_by(user, opened, whose)
+    forge(folder(tmp_path), None, change)
+    user("mine")
+    embedder = opened()
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as error:
+        embedder.ensure([*TEXTS, "rain again"], "passage")
+    assert str(folder(tmp_path)) in error.value.problem
+    assert error.value.expected.endswith("in each of 8 drawn from 20 vectors without the seal of your own key")
+    assert f"delete {folder(tmp_path)}" in error.value.remedy
+    # Nor is it by whoever goes on all the same.
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's"):
+        embedder.lookup(TEXTS[:1], "passage")
+    assert embedder.report().computed == 0
+
+
+def test_vectors_that_are_put_there_during_a_run_are_checked_before_they_are_used(
+    user: Any, opened: Any, tmp_path: Path
+) -> None:
+    kept_by(user, opened, "mine")
+    kept_by(user, opened, "theirs", [])
+    user("mine")
+    embedder = opened()
+    embedder.ensure(TEXTS, "passage")
+    where = folder(tmp_path)
+    index, vectors = (where / "index").read_bytes(), (where / "vectors.f32").read_bytes()
+    # The same texts once more, with other vectors: of several rows the last counts.
+    (where / "index").write_bytes(index * 2)
+    (where / "vectors.f32").write_bytes(vectors * 2)
+    forge(where, range(20, 40), turn)
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's"):
+        embedder.lookup([*TEXTS, "rain again"], "passage")
+
+
+def test_own_vectors_are_checked_where_that_is_asked_for(
+    user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept_by(user, opened, "ann")
+    embedder = opened(recheck_own=True)
+    embedder.ensure([*TEXTS, "rain again"], "passage")
+    report = embedder.report()
+    assert (report.reused, report.computed, report.foreign, report.embedded_again) == (20, 1, 0, 8)
+    # Not what was computed by this very run.
+    embedder.lookup([*TEXTS, "rain again"], "passage")
+    assert embedder.report().embedded_again == 8
+    user("bob")
+    both = opened(recheck_own=True)
+    both.ensure(TEXTS, "passage")
+    assert (both.report().foreign, both.report().embedded_again) == (20, 8)
+    monkeypatch.setattr("recallbench.embedding.proof.COSINE", 1.1)
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as error:
+        opened(recheck_own=True).ensure(TEXTS, "passage")
+    assert "8 drawn from 12 vectors without the seal of your own key" in error.value.expected
+
+
+@pytest.mark.marked
+def test_a_backend_that_fails_its_proof_during_the_check_leaves_nothing_of_its_vectors(
+    user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user("ann")
+    opened(backend="openvino").ensure(TEXTS, "passage")
+    user("bob")
+    with monkeypatch.context() as patched:
+        patched.setattr("recallbench.embedding.proof.COSINE", 1.1)
+        patched.setattr("recallbench.embedding.machine.cpu_model", lambda: "another processor")
+        embedder = opened(backend="openvino", recheck_own=True)
+        embedder.ensure([*TEXTS, "rain again"], "passage")
+        found = embedder.lookup([*TEXTS, "rain again"], "passage").vectors
+    report = embedder.report()
+    assert (report.backend, report.computed, report.reused) == ("torch/cpu", 21, 0)
+    assert (report.foreign, report.embedded_again, report.embedded_again_worst_cosine) == (0, 0, None)
+    by_torch = opened(backend="torch").lookup([*TEXTS, "rain again"], "passage").vectors
+    np.testing.assert_array_equal(found, by_torch)
+
+
+def drawn(lots: dict[int, bytes], order: list[int]) -> list[int]:
+    draw = Draw()
+    for row in order:
+        draw.offer(Ticket(lots[row], row, row, ""))
+    return [ticket.row for ticket in draw.drawn]
+
+
+def test_a_draw_is_of_eight_distinct_rows_whatever_their_order() -> None:
+    seal = Seal(b"k" * 32, "fingerprint")
+    lots = {row: seal.of(b"", bytes([row])) for row in range(30)}
+    first = drawn(lots, list(range(30)))
+    assert len(set(first)) == 8
+    assert drawn(lots, [*range(29, -1, -1), *range(30)]) == first
+    assert drawn(lots, [5, 5, 3]) == sorted([3, 5], key=lambda row: lots[row])
+
+
+def test_whoever_forges_a_quarter_of_the_rows_is_met_nine_times_in_ten() -> None:
+    # 10 of 40 rows, and 400 users who each have a key that the forger does not know: 1 - C(30, 8) / C(40, 8) = .9239.
+    met = 0
+    for user in range(400):
+        seal = Seal(user.to_bytes(32, "big"), "fingerprint")
+        lots = {row: seal.of(b"", bytes([row])) for row in range(40)}
+        met += any(row < 10 for row in drawn(lots, list(range(40))))
+    assert met / 400 == pytest.approx(0.9239, abs=0.04)
