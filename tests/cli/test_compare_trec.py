@@ -92,6 +92,46 @@ def test_clusters_by_file_and_by_prefix(runs: Path) -> None:
     assert (done.returncode, "clusters.txt, line 2" in done.stderr) == (2, True)
 
 
+def test_one_cluster_with_most_questions_proves_no_drop(runs: Path) -> None:
+    """70 questions of 97 are of one conversation, which falls by 2/7; of nine small ones three rise and three fall.
+
+    t over the ten would put the drop between .05 and .36.
+    """
+    asked = [(f"big/{i}", i >= 20) for i in range(70)]
+    asked += [(f"small{c}/{i}", i > 0 or c >= 3) for c in range(9) for i in range(3)]
+    rose = {f"small{c}/0" for c in range(3, 6)}
+    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q, _ in asked))
+    (runs / "a.run").write_text("".join(f"{q} Q0 {'n' if q in rose else 'g'} 1 1 A\n" for q, _ in asked))
+    (runs / "b.run").write_text("".join(f"{q} Q0 {'g' if kept else 'n'} 1 1 B\n" for q, kept in asked))
+    words = ("--cluster-prefix", "/", "--measures", "recall_any@1", "--fail-if", "recall_any@1 drops 0.005")
+    found = compared(runs, *words)
+    (recall,) = found["measures"]
+    assert (recall["difference"], recall["largest"]) == (pytest.approx(-20 / 97), pytest.approx(70 / 97))
+    assert (recall["wins"], recall["losses"]) == (3, 23)
+    assert recall["method"] == "95% by 1,024 sign flips of 10 clusters"
+    assert recall["p"] > 0.5
+    assert recall["low"] < recall["difference"] < 0 < recall["high"]
+    (decided,) = found["conditions"]
+    assert decided["outcome"] == "inconclusive"
+    assert decided["reason"].endswith(", and 0.005 lies within; one of the 10 clusters holds 72% of the questions")
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, "--strict", cwd=runs)
+    assert (done.returncode, decided["reason"] in done.stdout) == (1, True)
+
+
+def test_too_few_clusters_decide_nothing_and_say_so(runs: Path) -> None:
+    """Five conversations, each of which lost one question of two: 2 of their 32 sign flips are as far."""
+    asked = [f"{c}/{i}" for c in "abcde" for i in range(2)]
+    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in asked))
+    (runs / "a.run").write_text("".join(f"{q} Q0 g 1 1 A\n" for q in asked))
+    (runs / "b.run").write_text("".join(f"{q} Q0 {'n' if q.endswith('0') else 'g'} 1 1 B\n" for q in asked))
+    condition = ("--measures", "recall_any@1", "--fail-if", "recall_any@1 drops 0.005")
+    (decided,) = compared(runs, "--cluster-prefix", "/", *condition)["conditions"]
+    assert (decided["outcome"], decided["reason"]) == (
+        "inconclusive",
+        "there is no interval: n/a (5 clusters: sign flips reach no p of .05 below 6)",
+    )
+
+
 def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
     """x gains 1 on each of two questions, y and z lose 1/2 on one each: without x nothing is left but loss."""
     (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in ("x/1", "x/2", "y/1", "z/1")))

@@ -63,6 +63,15 @@ def test_reasons_say_the_interval_of_the_drop() -> None:
     assert decide(asked, measured(None, None)).reason == "there is no interval: n/a (all clusters equal)"
 
 
+def test_a_cluster_that_holds_much_is_told_where_the_interval_decides_nothing() -> None:
+    asked = condition("recall_any@10 drops 0.005")
+    told = "the drop is between -0.0100 and +0.0200, and 0.005 lies within"
+    assert decide(asked, measured(-0.02, 0.01, largest=0.29)).reason == told
+    assert decide(asked, measured(-0.02, 0.01, largest=0.7)).reason == (
+        f"{told}; one of the 10 clusters holds 70% of the questions"
+    )
+
+
 def test_where_no_question_differs_there_is_no_drop() -> None:
     found = decide(condition("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
     assert (found.outcome, found.reason) == ("passes", "no question's value differs")

@@ -41,6 +41,9 @@ class DifferencePart(_Part):
     detectable: float | None = Field(description="found four times in five at p < .05, before any correction")
     least: float | None = Field(description="smallest difference when one cluster is left out")
     most: float | None
+    largest: float | None = Field(
+        default=None, description="share of the questions that the largest cluster holds; null where none depend"
+    )
 
 
 class MeasuredPart(DifferencePart):
@@ -140,6 +143,7 @@ def difference_fields(measure: str, found: Paired, adjusted: float | None) -> di
         "detectable": rounded(found.detectable),
         "least": rounded(found.least),
         "most": rounded(found.most),
+        "largest": rounded(found.largest),
     }
 
 

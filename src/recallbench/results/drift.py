@@ -120,6 +120,8 @@ def _compared(pair: MeasuredPart) -> str:
     apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
     if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
         return f"proven {way}"
+    if pair.low is None and pair.difference:
+        return f"no difference can be shown: {pair.method}"
     return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
 
 

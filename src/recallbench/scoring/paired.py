@@ -7,27 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.scoring.intervals import LEVEL, SEED, Interval, cluster_codes, clustered, score_difference
+from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes, clustered, score_difference
 from recallbench.scoring.judgement import Floats, Ints
+from recallbench.scoring.sign_flips import EQUAL, Test, mean_intervals, sign_flip_tests
 
-ENUMERATED = 20
-"""Up to so many clusters that differ, every sign flip is looked at: 2^19 sums, since each has its mirror image."""
-FLIPS = 9999
-"""Random flips where there are more."""
 POWER = 0.8
-_EQUAL = 1e-12
-"""Differences below this are rounding."""
-_CELLS = 1 << 22
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """A two-sided sign-flip test of no difference."""
-
-    p: float
-    smallest_p: float
-    """What these questions could reach at most, had every cluster moved the same way."""
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +35,8 @@ class Paired:
     least: float | None
     """The smallest difference when any one cluster is left out; None where questions are independent."""
     most: float | None
+    largest: float | None = None
+    """The share of the questions that the largest cluster holds; None where questions are independent."""
     turning: tuple[str, ...] = ()
     """The clusters without any one of which the difference would be 0 or of the other sign."""
 
@@ -67,7 +53,7 @@ def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None
     if clusters is not None and len(clusters) != len(first):
         raise ValueError(f"{len(clusters)} clusters for {len(first)} questions")
     moved = second - first
-    moved = np.where(np.abs(moved) < _EQUAL, 0.0, moved)
+    moved = np.where(np.abs(moved) < EQUAL, 0.0, moved)
     binary = [bool(np.isin(pair, (0.0, 1.0)).all()) for pair in zip(first.T, second.T, strict=True)]
     codes = None if clusters is None else cluster_codes(clusters)
     groups = np.arange(len(moved)) if codes is None else np.unique(codes, return_inverse=True)[1].astype(np.int64)
@@ -76,18 +62,27 @@ def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None
     names = [""] * len(counts)
     for group, name in zip(groups.tolist(), clusters or (), strict=False):
         names[group] = name
-    tests = _tests(totals)
+    tests = sign_flip_tests(totals)
+    flipped = [None] * len(tests) if codes is None else mean_intervals(totals, counts)
     return [
-        _one(column, zero_or_one, codes, sums, counts, names, test)
-        for column, zero_or_one, sums, test in zip(moved.T, binary, totals.T, tests, strict=True)
+        _one(column, zero_or_one, codes, sums, counts, names, test, bounds)
+        for column, zero_or_one, sums, test, bounds in zip(moved.T, binary, totals.T, tests, flipped, strict=True)
     ]
 
 
 def _one(
-    moved: Floats, binary: bool, codes: Ints | None, totals: Floats, counts: Ints, names: Sequence[str], test: Test
+    moved: Floats,
+    binary: bool,
+    codes: Ints | None,
+    totals: Floats,
+    counts: Ints,
+    names: Sequence[str],
+    test: Test,
+    flipped: Interval | None,
 ) -> Paired:
     difference = float(moved.mean())
-    bounds = _interval(moved, binary, codes)
+    by_spread = _by_spread(moved, binary, codes)
+    bounds = flipped if flipped is not None and moved.any() else by_spread
     least, most, turning = (None, None, ()) if codes is None else _left_out(difference, totals, counts, names)
     return Paired(
         n=len(moved),
@@ -100,65 +95,12 @@ def _one(
         wins=int((moved > 0).sum()),
         ties=int((moved == 0).sum()),
         losses=int((moved < 0).sum()),
-        detectable=_detectable(bounds, len(totals), binary and codes is None),
+        detectable=_detectable(by_spread, len(totals), binary and codes is None),
         least=least,
         most=most,
+        largest=None if codes is None else float(counts.max()) / len(moved),
         turning=turning,
     )
-
-
-def sign_flips(totals: Floats) -> Test:
-    """Whether the sum of these totals, one per cluster, is further from 0 than with signs drawn at random.
-
-    Exact by enumeration where no more than 20 of them differ from 0 (flipping the others changes nothing), else
-    p = (b+1) / (B+1) over 9,999 random flips, seed 42.
-    """
-    return _tests(totals[:, None])[0]
-
-
-def _tests(totals: Floats) -> list[Test]:
-    """One test per column of (clusters x measures)."""
-    tests: list[Test | None] = [_exact(column[np.abs(column) > _EQUAL], column) for column in totals.T]
-    open_ = [i for i, test in enumerate(tests) if test is None]
-    beyond = _beyond(totals[:, open_]) if open_ else ()
-    for i, count in zip(open_, beyond, strict=True):
-        p = (int(count) + 1) / (FLIPS + 1)
-        tests[i] = Test(p, 1 / (FLIPS + 1), f"{FLIPS:,} random sign flips, seed {SEED}")
-    return [test for test in tests if test is not None]
-
-
-def _exact(moving: Floats, totals: Floats) -> Test | None:
-    """By enumeration; None where there are too many."""
-    if not len(moving):
-        return Test(1.0, 1.0, "no cluster differs")
-    if len(moving) > ENUMERATED:
-        return None
-    sums = moving[:1]
-    for total in moving[1:]:
-        sums = np.concatenate([sums + total, sums - total])
-    p = float((np.abs(sums) >= _reached(totals)).mean())
-    return Test(p, 0.5 ** (len(moving) - 1), f"all {2 ** len(moving):,} sign flips")
-
-
-def _reached(totals: Floats) -> float:
-    # Sums that are equal on paper may differ in their last digits.
-    return abs(float(totals.sum())) - 1e-9 * float(np.abs(totals).sum())
-
-
-def _beyond(totals: Floats) -> Ints:
-    """How many of the random flips, the same ones for every column, bring its sum as far from 0 as it is."""
-    groups, columns = totals.shape
-    reached = np.array([_reached(column) for column in totals.T])
-    draw = np.random.default_rng(SEED)
-    found = np.zeros(columns, dtype=np.int64)
-    width = -(-groups // 8)
-    step = max(1, _CELLS // (8 * width))
-    for start in range(0, FLIPS, step):
-        rows = min(step, FLIPS - start)
-        bits = np.unpackbits(np.frombuffer(draw.bytes(rows * width), dtype=np.uint8)).reshape(rows, -1)
-        sums = 2.0 * (bits[:, :groups].astype(np.float64) @ totals) - totals.sum(axis=0)
-        found += (np.abs(sums) >= reached).sum(axis=0)
-    return found
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -170,11 +112,11 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _interval(moved: Floats, binary: bool, codes: Ints | None) -> Interval:
+def _by_spread(moved: Floats, binary: bool, codes: Ints | None) -> Interval:
     """Of the mean difference: Tango's score interval for independent pairs of 0 and 1, else t over the standard error.
 
     A percentile bootstrap of differences covers too little where few questions move, and Wilson's formula knows no
-    pairs.
+    pairs. Of clusters t alone tells what could be detected; what was seen is judged by their signs.
     """
     if not moved.any():
         return Interval(None, None, "n/a (no question differs)")
@@ -205,5 +147,5 @@ def _left_out(
     if len(totals) < 2:
         return None, None, ()
     rest = (totals.sum() - totals) / (counts.sum() - counts)
-    turned = [] if abs(difference) < _EQUAL else np.flatnonzero(rest * np.sign(difference) < _EQUAL).tolist()
+    turned = [] if abs(difference) < EQUAL else np.flatnonzero(rest * np.sign(difference) < EQUAL).tolist()
     return float(rest.min()), float(rest.max()), tuple(names[i] or "one question" for i in turned)

@@ -6,7 +6,9 @@ The drop is the first's value minus the second's. Of its 95% interval and the th
     the whole interval below the threshold          passes: such a drop is excluded
     the threshold inside, or no interval            inconclusive: too few questions to tell
 
-and where no question's value differs at all, there is no drop: passes.
+and where no question's value differs at all, there is no drop: passes. Where questions depend on each other, the
+interval is that of sign flips of whole clusters (`scoring/sign_flips.py`): a proven drop is none in at most 2.5% of
+comparisons, however unequal clusters are.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 
 FORM = "recall_any@10 drops 0.005"
+UNEQUAL = 0.3
+"""From this share of the questions on, one cluster's sign decides so much that it is told."""
 _TEXT = re.compile(r"(?P<measure>\S+)\s+drops\s+(?:by\s+)?(?P<threshold>\S+)")
 
 
@@ -65,7 +69,7 @@ def decide(asked: Condition, found: MeasuredPart) -> ConditionPart:
         elif high < asked.threshold:
             outcome, reason = "passes", f"{between}: below {asked.threshold:g}"
         else:
-            outcome, reason = "inconclusive", f"{between}, and {asked.threshold:g} lies within"
+            outcome, reason = "inconclusive", f"{between}, and {asked.threshold:g} lies within{_uneven(found)}"
     return ConditionPart.model_validate(
         {
             "condition": str(asked),
@@ -90,6 +94,12 @@ def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, str
         return 1 if fallen else 0
     failing = ("fails", "inconclusive") if strict else ("fails",)
     return 1 if any(one.outcome in failing for one in conditions) else 0
+
+
+def _uneven(found: MeasuredPart) -> str:
+    if found.largest is None or found.largest < UNEQUAL:
+        return ""
+    return f"; one of the {found.clusters} clusters holds {found.largest:.0%} of the questions"
 
 
 def _share(text: str) -> float | None:

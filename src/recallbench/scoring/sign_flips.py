@@ -1,0 +1,146 @@
+"""What the signs of clusters say of a mean difference: a test of none, and the differences it does not reject.
+
+If a ranking is no better than another, each cluster could as well have moved the other way. So the sum over clusters is
+held to the sums with signs drawn at random. No assumption about the sizes of clusters is made, which t needs: where one
+of ten holds half of the questions, t calls chance a difference in one sample of seven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from recallbench.scoring.intervals import SEED, Interval
+from recallbench.scoring.judgement import Floats, Ints
+
+ENUMERATED = 20
+"""Up to so many clusters every sign flip is looked at: 2^19 sums, since each has its mirror image."""
+FLIPS = 9999
+"""Random flips where there are more."""
+EQUAL = 1e-12
+"""Differences below this are rounding."""
+_TAIL = 40
+"""One flip in so many may lie beyond each end of a 95% interval."""
+_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A two-sided sign-flip test of no difference."""
+
+    p: float
+    smallest_p: float
+    """What these questions could reach at most, had every cluster moved the same way."""
+    method: str
+
+
+def sign_flips(totals: Floats) -> Test:
+    """Whether the sum of these totals, one per cluster, is further from 0 than with signs drawn at random.
+
+    Exact by enumeration where no more than 20 of them differ from 0 (flipping the others changes nothing), else
+    p = (b+1) / (B+1) over 9,999 random flips, seed 42.
+    """
+    return sign_flip_tests(totals[:, None])[0]
+
+
+def sign_flip_tests(totals: Floats) -> list[Test]:
+    """One test per column of (clusters x measures)."""
+    tests: list[Test | None] = [_exact(column[np.abs(column) > EQUAL], column) for column in totals.T]
+    open_ = [i for i, test in enumerate(tests) if test is None]
+    beyond = _beyond(totals[:, open_]) if open_ else ()
+    for i, count in zip(open_, beyond, strict=True):
+        p = (int(count) + 1) / (FLIPS + 1)
+        tests[i] = Test(p, 1 / (FLIPS + 1), f"{FLIPS:,} random sign flips, seed {SEED}")
+    return [test for test in tests if test is not None]
+
+
+def mean_intervals(totals: Floats, counts: Ints) -> list[Interval]:
+    """By column of (clusters x measures) the mean differences that a 95% sign-flip test does not reject.
+
+    Held against a difference d, a cluster's total is less by d for each of its `counts` questions. Flipping the signs
+    of some clusters then reaches what was seen if their own mean is at most d: the ends of the interval are ranks among
+    the means of all sets of clusters (Hartigan's typical values).
+    """
+    groups = len(counts)
+    flips = 2**groups if groups <= ENUMERATED else FLIPS + 1
+    if flips < _TAIL:
+        clusters = "one cluster" if groups == 1 else f"{groups} clusters"
+        return [Interval(None, None, f"n/a ({clusters}: sign flips reach no p of .05 below 6)")] * totals.shape[1]
+    how = f"{flips:,}" if groups <= ENUMERATED else f"{FLIPS:,} random"
+    seed = "" if groups <= ENUMERATED else f", seed {SEED}"
+    method = f"95% by {how} sign flips of {groups} clusters{seed}"
+    place = flips // _TAIL
+    made = []
+    for means in _set_means(totals, counts):
+        if means.max() - means.min() <= EQUAL:
+            # An interval of no width would claim certainty.
+            made.append(Interval(None, None, "n/a (all clusters equal)"))
+            continue
+        last = len(means) - place
+        ordered = np.partition(means, (place - 1, last))
+        made.append(Interval(float(ordered[place - 1]), float(ordered[last]), method))
+    return made
+
+
+def _set_means(totals: Floats, counts: Ints) -> Iterator[Floats]:
+    """By column the mean over the questions of each set of clusters: of all sets, or of as many as flips are drawn."""
+    if len(counts) <= ENUMERATED:
+        sizes = _subset_sums(counts.astype(np.float64))[1:]
+        for column in totals.T:
+            yield _subset_sums(column)[1:] / sizes
+        return
+    # One product a column: a product of matrices rounds each of them as its company has it.
+    columns = [*totals.T, counts.astype(np.float64)]
+    sums = [np.column_stack([drawn @ column for column in columns]) for drawn in _random_sets(len(counts))]
+    *tops, sizes = np.concatenate(sums).T
+    for top in tops:
+        yield top[sizes > 0] / sizes[sizes > 0]
+
+
+def _subset_sums(values: Floats) -> Floats:
+    """The sum of every subset, the empty one first."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums, sums + value])
+    return sums
+
+
+def _exact(moving: Floats, totals: Floats) -> Test | None:
+    """By enumeration; None where there are too many."""
+    if not len(moving):
+        return Test(1.0, 1.0, "no cluster differs")
+    if len(moving) > ENUMERATED:
+        return None
+    sums = moving[:1]
+    for total in moving[1:]:
+        sums = np.concatenate([sums + total, sums - total])
+    p = float((np.abs(sums) >= _reached(totals)).mean())
+    return Test(p, 0.5 ** (len(moving) - 1), f"all {2 ** len(moving):,} sign flips")
+
+
+def _reached(totals: Floats) -> float:
+    # Sums that are equal on paper may differ in their last digits.
+    return abs(float(totals.sum())) - 1e-9 * float(np.abs(totals).sum())
+
+
+def _beyond(totals: Floats) -> Ints:
+    """How many of the random flips, the same ones for every column, bring its sum as far from 0 as it is."""
+    reached = np.array([_reached(column) for column in totals.T])
+    beyond = np.zeros(totals.shape[1], dtype=np.int64)
+    for drawn in _random_sets(len(totals)):
+        sums = 2.0 * (drawn @ totals) - totals.sum(axis=0)
+        beyond += (np.abs(sums) >= reached).sum(axis=0)
+    return beyond
+
+
+def _random_sets(groups: int) -> Iterator[Floats]:
+    """The clusters whose sign is kept in each of the random flips, as rows of 0 and 1, some rows at a time."""
+    draw = np.random.default_rng(SEED)
+    width = -(-groups // 8)
+    step = max(1, _CELLS // (8 * width))
+    for start in range(0, FLIPS, step):
+        rows = min(step, FLIPS - start)
+        bits = np.unpackbits(np.frombuffer(draw.bytes(rows * width), dtype=np.uint8)).reshape(rows, -1)
+        yield bits[:, :groups].astype(np.float64)
