@@ -1,0 +1,204 @@
+"""What scripts/setup installs is held to the sha256 of the lists; the lists agree with pyproject.toml."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LISTS = ("requirements.txt", "requirements-dev.txt")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def pins(name: str) -> dict[Requirement, list[str]]:
+    """The requirements of a list, each with its hashes."""
+    lines = [line for line in (ROOT / name).read_text("utf-8").splitlines() if not line.startswith("#")]
+    entries = "\n".join(lines).replace(" \\\n", " ").splitlines()
+    return {Requirement(first): hashes for first, *hashes in (re.split(r"\s+--hash=", entry) for entry in entries)}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_pins_every_package_and_holds_its_hashes(name: str) -> None:
+    found = pins(name)
+    assert len(found) > 60
+    for requirement, hashes in found.items():
+        assert re.fullmatch(r"==[^=*,]+", str(requirement.specifier)), requirement
+        assert hashes
+        assert [one for one in hashes if not re.fullmatch(r"sha256:[0-9a-f]{64}", one)] == [], requirement
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_names_no_registry_and_nothing_of_torch_own(name: str) -> None:
+    assert not re.search(r"://|--(extra-)?index|--find-links|@ ", (ROOT / name).read_text("utf-8"))
+    own = re.compile(r"torch|triton|cuda-.*|nvidia-.*")
+    assert [str(one) for one in pins(name) if own.fullmatch(canonicalize_name(one.name))] == []
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_what_pyproject_asks_for(name: str) -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+    if name != LISTS[0]:
+        asked += [one for extra in extras.values() for one in extra]
+    listed = {
+        canonicalize_name(one.name): one
+        for each in LISTS[: LISTS.index(name) + 1]
+        for one in reversed(list(pins(each)))
+    }
+    for wanted in map(Requirement, asked):
+        if wanted.name in ("torch", "recallbench"):
+            continue
+        (pinned,) = listed[canonicalize_name(wanted.name)].specifier
+        assert wanted.specifier.contains(pinned.version), wanted
+
+
+def test_torch_alone_is_pinned_in_pyproject_without_a_hash() -> None:
+    assert "torch==2.13.0" in PROJECT["project"]["dependencies"]
+
+
+BACKEND = """
+from pathlib import Path
+from zipfile import ZipFile
+
+META = {
+    "METADATA": "Metadata-Version: 2.1\\nName: recallbench\\nVersion: 0\\n",
+    "WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+    "RECORD": "",
+}
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    with ZipFile(Path(folder, "recallbench-0-py3-none-any.whl"), "w") as wheel:
+        for name, text in META.items():
+            wheel.writestr(f"recallbench-0.dist-info/{name}", text)
+    return "recallbench-0-py3-none-any.whl"
+"""
+
+
+def write_wheel(folder: Path, name: str, version: str, text: str = "", needs: str = "") -> str:
+    """Write a wheel of one module, the same bytes for the same text, and return its sha256."""
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": text,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        + (f"Requires-Dist: {needs}\n" if needs else ""),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        record = ""
+        for at, content in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
+            record += f"{at},sha256={digest},{len(content)}\n"
+            wheel.writestr(zipfile.ZipInfo(at), content)
+        wheel.writestr(zipfile.ZipInfo(f"{info}/RECORD"), f"{record}{info}/RECORD,,\n")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout whose packages are tiny, with the script as it is."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "setup", tmp_path / "scripts")
+    (tmp_path / "wheels").mkdir()
+    write_wheel(tmp_path / "wheels", "torch", "2.13.0")
+    (tmp_path / "backend.py").write_text(BACKEND)
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n\n[project]\n'
+        'name = "recallbench"\nversion = "0"\ndependencies = [\n    "torch==2.13.0",\n]\n'
+    )
+    (tmp_path / "requirements-dev.txt").write_text("")
+    return tmp_path
+
+
+def setup(checkout: Path) -> subprocess.CompletedProcess[str]:
+    """scripts/setup, which finds packages in the folder of wheels alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    offline = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(checkout / "wheels")}
+    done = subprocess.run(
+        [checkout / "scripts" / "setup"], env=kept | offline, capture_output=True, text=True, check=False
+    )
+    print(f"{done.stdout}{done.stderr}[exit {done.returncode}]")
+    return done
+
+
+def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
+    honest = write_wheel(checkout / "wheels", "tiny", "1.0", "honest = True")
+    (checkout / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{honest}\n")
+    forged = write_wheel(checkout / "wheels", "tiny", "1.0", "honest = False")
+    done = setup(checkout)
+    assert done.returncode == 3
+    assert f"Expected sha256 {honest}" in done.stderr
+    assert f"Got        {forged}" in done.stderr
+    assert "what was fetched is not what requirements.txt records" in done.stderr
+    assert "torch==2.13.0 is held to its version, not to a hash" in done.stderr
+    assert not list(checkout.glob(".venv/lib/*/site-packages/tiny.py"))
+    # Nor is a package installed that the list names without a hash.
+    (checkout / "requirements.txt").write_text("tiny==1.0\n")
+    done = setup(checkout)
+    assert done.returncode == 3
+    assert "Hashes are required" in done.stderr
+    # With the honest wheel it goes on where it stopped; then there is nothing to do.
+    write_wheel(checkout / "wheels", "tiny", "1.0", "honest = True")
+    (checkout / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{honest}\n")
+    assert setup(checkout).returncode == 0
+    (installed,) = checkout.glob(".venv/lib/*/site-packages/tiny.py")
+    assert installed.read_text() == "honest = True"
+    assert setup(checkout).stderr == ""
+
+
+def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "pin", tmp_path / "scripts")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "uv").symlink_to(shutil.which("uv", path=sysconfig.get_path("scripts")) or "missing")
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    hashes = {
+        f"{name}=={version}": write_wheel(wheels, name, version, needs=needs)
+        for name, version, needs in (
+            ("torch", "2.13.0", "nvidia-tiny==1; sys_platform == 'linux'"),
+            ("nvidia_tiny", "1", ""),
+            ("builder", "3", ""),
+            ("tiny", "1.0", "deep; python_version < '3.12'"),
+            ("deep", "1", ""),
+            ("checker", "1", "tiny"),
+        )
+    }
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["builder==3"]\n\n[project]\nname = "recallbench"\nversion = "0"\n'
+        'requires-python = ">=3.11"\ndependencies = ["tiny>=1", "torch==2.13.0"]\n'
+        '[project.optional-dependencies]\ndev = ["checker"]\n'
+    )
+
+    def pin(*arguments: str) -> tuple[str, ...]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+        env = kept | {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(wheels), "UV_CACHE_DIR": str(tmp_path / "cache")}
+        command = [tmp_path / "scripts" / "pin", *arguments]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        made = [(tmp_path / name).read_text().splitlines() for name in LISTS]
+        return tuple("\n".join(line for line in lines if not line.startswith("#")) for lines in made)
+
+    def entry(pin: str, marker: str = "") -> str:
+        return f"{pin}{marker} \\\n    --hash=sha256:{hashes[pin]}"
+
+    deep = entry("deep==1", " ; python_full_version < '3.12'")
+    run, dev = pin()
+    assert run == "\n".join((entry("builder==3"), deep, entry("tiny==1.0")))
+    assert dev == entry("checker==1")
+    # What is pinned stays, until it is asked for.
+    hashes["tiny==1.1"] = write_wheel(wheels, "tiny", "1.1")
+    assert pin() == (run, dev)
+    assert pin("--upgrade") == ("\n".join((entry("builder==3"), entry("tiny==1.1"))), dev)
