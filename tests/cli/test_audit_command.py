@@ -20,10 +20,18 @@ def git(place: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True)
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a result in it that was not committed, which every test gets a copy of."""
+    place = tmp_path_factory.mktemp("measured")
+    git(place, "init", "-q", ".")
+    recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=place)
+    return place
+
+
 @pytest.fixture
-def result(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", ".")
-    recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=tmp_path)
+def result(measured: Path, tmp_path: Path) -> Path:
+    shutil.copytree(measured, tmp_path, dirs_exist_ok=True)
     return tmp_path / "result"
 
 
