@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 Advance = Callable[[int], None]
+T = TypeVar("T")
 
 
 class Progress(Protocol):
@@ -28,3 +29,10 @@ class Silent:
 
     def note(self, text: str) -> None:
         return None
+
+
+def counted(things: Iterable[T], advance: Advance) -> Iterator[T]:
+    """Yield each of the things, and count it once the next one is asked for."""
+    for thing in things:
+        yield thing
+        advance(1)

@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from commandline import recallbench
-from recallbench.cli.bars import EVERY, Lines, listener, pace
+from recallbench.cli import bars
+from recallbench.cli.bars import EVERY, Bars, Lines, listener, pace
 from recallbench.progress import Silent
 
 
@@ -41,3 +44,70 @@ def test_quiet_says_nothing_and_logs_are_told_every_half_minute() -> None:
     assert type(listener(quiet=True)) is Silent
     assert type(listener(quiet=False)) is Lines
     assert EVERY == 30
+
+
+def test_of_stages_inside_each_other_the_innermost_that_lasts_is_told(tmp_path: Path) -> None:
+    code = (
+        "with lines.stage('auditing', 50, 'checks') as outer:\n"
+        "    outer(10)\n"
+        "    with lines.stage('reading', 8, 'segments') as inner:\n"
+        "        inner(4)\n"
+        "        time.sleep(0.5)\n"
+        "    for _ in range(100):\n"
+        "        with lines.stage('reading', 8, 'segments') as inner:\n"
+        "            inner(8)\n"
+        "            time.sleep(0.004)\n"
+    )
+    lines = told(code, tmp_path)
+    assert lines[0].startswith("reading: 50%, 4 of 8 segments")
+    assert all(line.startswith("auditing: 20%, 10 of 50 checks") for line in lines[1:])
+    assert len(lines) > 1
+
+
+def test_a_name_makes_no_line_of_its_own(tmp_path: Path) -> None:
+    code = "with lines.stage('fetching a\\n\\x1b[2Jb', 4, 'B'):\n    time.sleep(0.5)"
+    (line,) = told(code, tmp_path)
+    assert line.startswith("fetching a\\n\\x1b[2Jb: 0%, 0 of 4 B")
+
+
+def test_a_bar_inside_another_goes_when_it_is_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bars, "PATIENCE", 0.0)
+    shown = Bars()
+    with shown.stage("auditing", 2, "checks") as outer:
+        outer(1)
+        with shown.stage("reading", 8, "segments") as inner:
+            inner(8)
+            assert shown._bars is not None
+            assert [task.description for task in shown._bars.tasks] == ["auditing", "reading"]
+        assert [task.description for task in shown._bars.tasks] == ["auditing"]
+        outer(1)
+    assert shown._bars is None
+    assert "auditing" in capsys.readouterr().err
+
+
+SHORT = """
+import sys
+from recallbench.cli import bars, main
+from recallbench.progress import Silent
+bars.listener = lambda quiet: Silent() if quiet else bars.Lines(every=0.05)
+sys.argv[0] = "recallbench"
+main.run_program()
+"""
+
+
+@pytest.mark.parametrize("words", [("audit", "result", "--rerun-control"), ("cite", "result"), ("attest", "result")])
+def test_an_audit_tells_how_far_it_is(words: tuple[str, ...], tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    run = ("run", "canary-locomo", "--store", "bm25", "--folder", "result", "-q")
+    assert recallbench(*run, cwd=place).returncode == 0
+    if words[0] == "attest":
+        assert recallbench("keys", "../own/key", cwd=place).returncode == 0
+        words = (*words, "--key", "../own/key")
+    loud = recallbench(*words, cwd=place, program=("-c", SHORT)).stderr
+    line = r"auditing result: [0-9]+%, [0-9]+ of [0-9]+ checks, [0-9.]+ checks/s, 0:[0-9]{2} left"
+    assert re.search(line, loud)
+    quiet = recallbench(*words, "--quiet", cwd=place, program=("-c", SHORT)).stderr
+    assert "auditing result" not in quiet

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from heard import Heard
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.errors import InputError
-from recallbench.progress import Silent
+from recallbench.progress import Progress, Silent
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings, sampled
@@ -81,7 +82,7 @@ def haystack(scope: str, sessions: int, golds: Sequence[int | None]) -> Haystack
 CORPUS = (haystack("answer_a_abs", 3, [0, None, 2]), haystack("answer_b", 12, [11]))
 
 
-def ask(store: Store, *, limit: int | None = None, expected: int = 3) -> Retrieval:
+def ask(store: Store, *, limit: int | None = None, expected: int = 3, progress: Progress | None = None) -> Retrieval:
     def read() -> Iterator[Haystack]:
         return selected(CORPUS, limit)
 
@@ -93,8 +94,18 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3) -> Retriev
         expected=expected,
         calls=Calls(2, 5),
         timings=Timings(),
-        progress=Silent(),
+        progress=progress or Silent(),
     )
+
+
+@pytest.mark.parametrize(("stable", "answers"), [(True, 3), (False, 6)])
+def test_both_calls_of_a_question_count_for_how_far_it_is(stable: bool, answers: int) -> None:
+    heard = Heard()
+    ask(Witness(stable=stable), progress=heard)
+    assert heard.stages == [("ingesting", 3, "questions", 3), ("asking", answers, "answers", answers)]
+    heard = Heard()
+    ask(Witness(stable=stable, one=True), progress=heard)
+    assert heard.stages == [("ingesting and asking", answers, "answers", answers)]
 
 
 def test_a_store_never_sees_an_id_of_the_dataset() -> None:

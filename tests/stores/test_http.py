@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heard import Heard
 from recallbench.errors import Blocked, InputError
 from recallbench.stores.http import HttpStore
 from recallbench.stores.store import Hit, Item, Query
@@ -39,6 +40,14 @@ def opened(script: Scripted, *, dims: int = 2, **environ: str) -> HttpStore:
     store.ingest(ITEMS, VECTORS if dims else None)
     store.ingest(ELSEWHERE, VECTORS[:1] if dims else None)
     return store
+
+
+def test_items_are_counted_as_they_go(script: Scripted) -> None:
+    heard = Heard()
+    store = HttpStore(script.address, {"RECALLBENCH_STORE_TIMEOUT": "5"}, heard)
+    store.prepare(0)
+    store.ingest(ITEMS, None)
+    assert heard.stages == [("sending items", 3, "items", 3)]
 
 
 def searching(answer: object) -> Callable[[str, Any], Any]:

@@ -22,6 +22,12 @@ ITEMS = [
     Item(42, 2, "", SAID, 1.0),
 ]
 VECTORS = padded(np.eye(3, 5, dtype=np.float32), 1024)
+
+
+def unheard(done: int) -> None:
+    """Nobody listens to how far it is."""
+
+
 COLUMNS = ["role", "project_id", "topic", "lesson_text", "embedding", "source_run_id"]
 COLUMNS += ["importance", "commit_sha", "metadata", "verified_at", "created_at"]
 
@@ -65,7 +71,9 @@ def test_rows_are_what_was_given(standin: str, dates) -> None:
         table = read_table(connection)
         assert [name for name, _ in table.columns] == COLUMNS
         assert (table.dims, table.has_validity) == (1024, False)
-        found = copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, dates)
+        went: list[int] = []
+        found = copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, dates, went.append)
+        assert went == [1, 1, 1]
         assert rows(connection) == expected(dates)
         topics = dict(connection.execute("SELECT id, topic FROM pgmnemo.agent_lesson").fetchall())
         assert {topics[lesson]: item for lesson, item in found.items()} == {
@@ -80,7 +88,7 @@ def test_a_role_under_row_security_puts_in_the_same_rows(standin: str) -> None:
     # Postgres refuses COPY there.
     with database(standin, "1.0-tenants") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain, session(plain) as connection:
         table = read_table(connection)
-        assert len(copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant")) == 3
+        assert len(copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", unheard)) == 3
         assert rows(connection) == expected("constant")
         check_visible(connection, table, Projects(0), 3)
 
@@ -90,7 +98,7 @@ def test_rows_of_others_are_not_counted_as_ours(standin: str) -> None:
         table = read_table(connection)
         assert table.has_validity
         for projects, size in ((Projects(0), 2), (Projects(1), 3)):
-            given = copy_lessons(connection, table, projects, ITEMS[:size], VECTORS[:size], "constant")
+            given = copy_lessons(connection, table, projects, ITEMS[:size], VECTORS[:size], "constant", unheard)
             assert sorted(given.values()) == [40, 41, 42][:size]
         check_visible(connection, table, Projects(0), 2)
         check_visible(connection, table, Projects(1), 3)
@@ -108,7 +116,7 @@ def test_rows_of_others_are_not_counted_as_ours(standin: str) -> None:
 def test_what_hides_a_row_is_noticed(standin: str, hiding: str, recallable: int) -> None:
     with database(standin, "2.0") as dsn, session(dsn) as connection:
         table, projects = read_table(connection), claim_projects(connection)
-        copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant")
+        copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant", unheard)
         connection.execute(f"UPDATE pgmnemo.agent_lesson SET {hiding}".encode())
         with pytest.raises(Blocked, match="does not keep every segment recallable") as raised:
             check_visible(connection, table, projects, 3)
@@ -120,7 +128,7 @@ def test_a_closed_row_hides_nothing_where_the_version_knows_no_validity(standin:
     with database(standin, "1.0") as dsn, session(dsn) as connection:
         connection.execute("ALTER TABLE pgmnemo.agent_lesson ADD expires_at timestamptz DEFAULT '2001-01-01'")
         table = read_table(connection)
-        copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant")
+        copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", unheard)
         check_visible(connection, table, Projects(0), 3)
 
 

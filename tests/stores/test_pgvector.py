@@ -12,6 +12,7 @@ import psycopg
 import pytest
 import reference_score
 
+from heard import Heard
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.exact import ExactStore
@@ -82,6 +83,17 @@ def filled(dsn: str) -> Iterator[Callable[..., PgvectorStore]]:
     yield fill
     for store in opened:
         store.close()
+
+
+def test_segments_are_counted_as_they_go_in(dsn: str) -> None:
+    heard = Heard()
+    items, vectors, _ = corpus()
+    store = PgvectorStore(dsn, DEFAULT_WEIGHTS, heard)
+    store.prepare(vectors.shape[1])
+    store.ingest(items, vectors)
+    store.ready()
+    store.close()
+    assert heard.stages == [("taking in segments", 51, "segments", 51), ("lexicon", 3, "scopes", 3)]
 
 
 @pytest.fixture(scope="module")

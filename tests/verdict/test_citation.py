@@ -200,3 +200,15 @@ def test_a_version_adds_no_line(place: Path) -> None:
     told = text(cite(Audited(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
     assert len(told.splitlines()) == len(text(cite(one)).splitlines())
     assert "\x1b" not in told
+
+
+def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) -> None:
+    result = stated(place / "results" / "new")
+    assert "too short" not in text(cite(Audited(result, canonical(result.folder))))
+    first = result.headline[0]
+    sure = first.estimate.model_copy(update={"value": 0.97, "low": 0.95, "high": 0.98, "design_effect": 5.1})
+    headline = [first.model_copy(update={"estimate": sure}), *result.headline[1:]]
+    other = replace(result, metrics=result.metrics.model_copy(update={"headline": headline}))
+    assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 158" in text(
+        cite(Audited(other, canonical(result.folder)))
+    )

@@ -26,6 +26,7 @@ def attest(
     key: Annotated[
         Path | None, option("key", "The private key, as `recallbench keys` made it.", metavar="FILE")
     ] = None,
+    quiet: settings.Quiet = False,
     config: settings.Config = None,
 ) -> int:
     """Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json.
@@ -33,6 +34,7 @@ def attest(
     An in-toto Statement v1 in a DSSE envelope, Ed25519, made without any network. A folder that is not as its
     manifest says is refused; what the audit calls the result when it is signed is in the statement.
     """
+    from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
     from recallbench.verdict.attestation import attest as sign
     from recallbench.verdict.audit import audit
@@ -43,7 +45,7 @@ def attest(
         raise UsageError(
             "no key is named", expected="--key FILE", remedy="make a pair with `recallbench keys NAME`, and name NAME"
         )
-    found = audit(folder)
+    found = audit(folder, progress=listener(quiet))
     made = sign(folder, key.expanduser(), found.verdict.text, found.verdict.canonical)
     print(f"{made}\n  {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL when signed")
     return 0

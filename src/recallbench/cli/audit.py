@@ -14,6 +14,7 @@ from recallbench.cli.settings import option
 from recallbench.escaping.terminal import visible, visible_lines
 
 if TYPE_CHECKING:
+    from recallbench.progress import Progress
     from recallbench.verdict.audit import Audit
     from recallbench.verdict.gate import Check
 
@@ -58,6 +59,7 @@ def audit(
     verbose: Annotated[
         bool, option("verbose", "Of a folder in another layout, show each published number with its definition.")
     ] = False,
+    quiet: settings.Quiet = False,
     config: settings.Config = None,
 ) -> int:
     """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
@@ -70,11 +72,14 @@ def audit(
         )
     if history is not None and not publish:
         raise UsageError("--history goes with --publish", expected="both", found="--history alone")
+    from recallbench.cli.bars import listener
+
+    progress = listener(quiet)
     done: list[dict[str, Any]] = []
     codes = []
     for folder in folders:
         try:
-            found = _examined(folder, corpus_file or [], rerun_control)
+            found = _examined(folder, corpus_file or [], rerun_control, progress)
             if publish:
                 found = found.also(_on_record(found, history))
             if require_attestation is not None:
@@ -96,7 +101,7 @@ def audit(
     return max(codes)
 
 
-def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None) -> Audit:
+def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None, progress: Progress) -> Audit:
     """The audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.results.layouts.registry import recognised
     from recallbench.verdict.audit import audit
@@ -105,7 +110,7 @@ def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None
     environ = settings.environment()
     if folder.is_dir() and recognised(folder) is not None:
         return audit_foreign(folder, corpus_files, environ)
-    return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control)
+    return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)
 
 
 def _on_record(found: Audit, history: Path | None) -> Check:

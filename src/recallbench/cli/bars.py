@@ -34,30 +34,40 @@ class Notes(Silent):
 
 
 class Bars(Notes):
-    """Bars and notes on stderr."""
+    """Bars and notes on stderr; a stage inside another has its bar below that one's, for as long as it lasts."""
+
+    def __init__(self) -> None:
+        self._bars: RichProgress | None = None
+        self._open = 0
 
     @contextmanager
     def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
-        started, done, bar, task = time.monotonic(), 0, None, None
+        started, done, task = time.monotonic(), 0, None
 
         def advance(more: int) -> None:
-            nonlocal done, bar, task
+            nonlocal done, task
             done += more
             elapsed = time.monotonic() - started
             if elapsed < PATIENCE:
                 return
-            if bar is None:
-                bar = _bar()
-                bar.start()
-                task = bar.add_task(visible(concealed(name)), total=total, pace="")
-            if task is not None:
-                bar.update(task, completed=done, pace=pace(done, total, unit, elapsed))
+            if self._bars is None:
+                self._bars = _bar()
+                self._bars.start()
+            if task is None:
+                task = self._bars.add_task(visible(concealed(name)), total=total, pace="")
+            self._bars.update(task, completed=done, pace=pace(done, total, unit, elapsed))
 
+        self._open += 1
         try:
             yield advance
         finally:
-            if bar is not None:
-                bar.stop()
+            self._open -= 1
+            if self._bars is not None and self._open:
+                if task is not None:
+                    self._bars.remove_task(task)
+            elif self._bars is not None:
+                self._bars.stop()
+                self._bars = None
 
 
 @dataclass(slots=True)
@@ -68,17 +78,21 @@ class _Stage:
     started: float = field(default_factory=time.monotonic)
     done: int = 0
 
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
     def __str__(self) -> str:
-        elapsed = time.monotonic() - self.started
         share = f" {self.done / self.total:.0%}," if self.total else ""
         counted = f"{self.done:,}" + (f" of {self.total:,}" if self.total else "")
-        return f"{self.name}:{share} {counted} {self.unit}, {pace(self.done, self.total, self.unit, elapsed)}"
+        return f"{self.name}:{share} {counted} {self.unit}, {pace(self.done, self.total, self.unit, self.elapsed)}"
 
 
 class Lines(Notes):
     """Notes on stderr, and a line whenever nothing was said for a while: for logs and pipes.
 
-    A thread of its own looks at the clock, so that work which tells nothing of itself is seen to be alive too.
+    A thread of its own looks at the clock, so that work which tells nothing of itself is seen to be alive too. Of
+    stages inside each other the innermost is told that lasts; what is over in a moment says nothing of the whole.
     """
 
     def __init__(self, every: float = EVERY) -> None:
@@ -87,6 +101,7 @@ class Lines(Notes):
         self._stages: list[_Stage] = []
         self._latest = "the start"
         self._look = every / 30
+        self._patience = every * PATIENCE / EVERY
         _thread.start_new_thread(_watch, (weakref.ref(self), self._look))
 
     def note(self, text: str) -> None:
@@ -114,9 +129,11 @@ class Lines(Notes):
         if now + self._look - self._said < self._every:
             return
         # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
-        stage = next(reversed(self._stages), None)
+        open_ = list(self._stages)
+        lasting = [one for one in open_ if one.elapsed >= self._patience]
+        stage = next(reversed(lasting or open_[:1]), None)
         line = f"still at work; last: {self._latest}" if stage is None else str(stage)
-        os.write(2, f"{concealed(line)}\n".encode(errors="backslashreplace"))
+        os.write(2, f"{visible(concealed(line))}\n".encode(errors="backslashreplace"))
         self._said = now
 
 

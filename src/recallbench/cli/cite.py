@@ -13,6 +13,7 @@ from recallbench.cli import settings
 from recallbench.cli.settings import option
 
 if TYPE_CHECKING:
+    from recallbench.progress import Progress
     from recallbench.verdict.audit import Audit
     from recallbench.verdict.citation_check import Examine
 
@@ -47,6 +48,7 @@ def cite(
     ] = None,
     markdown: Annotated[bool, option("markdown", "Measures, folders and hashes in code marks.")] = False,
     as_json: Annotated[bool, option("json", "For a program.")] = False,
+    quiet: settings.Quiet = False,
     config: settings.Config = None,
 ) -> int:
     """Print the release note's text for a CANONICAL result, or refuse and tell what hinders it (exit 1).
@@ -54,12 +56,15 @@ def cite(
     The result is audited first. With --check, a release note or README is read instead: every recall figure in it is
     held to the folder that is named for it, and one that no folder supports or that was altered is told with its line.
     """
+    from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
     from recallbench.results.stated import stated
     from recallbench.verdict import citation
 
+    progress = listener(quiet)
+
     def examine(place: Path) -> Audit:
-        return _audited(place, corpus_file or [])
+        return _audited(place, corpus_file or [], progress)
 
     if (folder is None) == (check is None):
         raise UsageError(
@@ -95,10 +100,10 @@ def cite(
     return 0
 
 
-def _audited(place: Path, corpus_files: list[Path]) -> Audit:
+def _audited(place: Path, corpus_files: list[Path], progress: Progress) -> Audit:
     from recallbench.verdict.audit import audit
 
-    return audit(place, corpus_files=corpus_files, environ=settings.environment())
+    return audit(place, corpus_files=corpus_files, environ=settings.environment(), progress=progress)
 
 
 def _check(file: Path, examine: Examine, as_json: bool) -> int:

@@ -93,8 +93,9 @@ def _run(
         gc.freeze()
         closing.callback(gc.unfreeze)
         timings = Timings()
-        with timings.phase("survey"):
-            survey = corpus.survey()
+        stage = progress.stage("reading the corpus", registered.segments or None, "segments")
+        with timings.phase("survey"), stage as advance:
+            survey = corpus.survey(lambda haystack: advance(len(haystack.segments)))
         if options.limit is not None and options.limit >= survey.asked:
             options = replace(options, limit=None)
         haystacks = _reading(corpus, options)

@@ -97,8 +97,13 @@ def retrieve(
     if control is not None:
         control.prepare(0)
     result.version = store.version()
-    stage = "ingesting and asking" if store.one_scope_at_a_time else "ingesting"
-    with progress.stage(stage, expected, "questions") as advance:
+    answers = expected * (1 if store.prefix_stable else 2)
+    stage = (
+        ("ingesting and asking", answers, "answers")
+        if store.one_scope_at_a_time
+        else ("ingesting", expected, "questions")
+    )
+    with progress.stage(*stage) as advance:
         for haystack in haystacks():
             place = ids.admit(haystack)
             items = ids.items(haystack)
@@ -140,7 +145,7 @@ def retrieve(
     if not store.one_scope_at_a_time:
         with result.timings.phase("ready"):
             store.ready()
-        with progress.stage("asking", expected, "questions") as advance:
+        with progress.stage("asking", answers, "answers") as advance:
             _ask(store, waiting, calls, result, advance, timed)
     failures.refuse_all_failed(len(result.questions))
     result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
@@ -161,7 +166,7 @@ def _ask(
         _time(store, [one], calls, result.timings, "cold", failures)
     with result.timings.phase("search"):
         deep = list(_answers(store, asked, calls.depth, advance, failures))
-        short = [] if result.short is None else list(_answers(store, asked, calls.k, lambda done: None, failures))
+        short = [] if result.short is None else list(_answers(store, asked, calls.k, advance, failures))
     result.rankings += failures.emptied(deep)
     if result.short is not None:
         result.short += failures.emptied(short)

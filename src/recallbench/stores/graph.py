@@ -236,8 +236,11 @@ class GraphStore(Store):
         self, what: str, statement: str, rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         answers: list[dict[str, Any]] = []
-        for start in range(0, len(rows), AT_ONCE):
-            answers += self._open().run(f"taking in {what}", statement, rows=rows[start : start + AT_ONCE], **own)
+        with self._progress.stage(f"taking in {what}", len(rows), what) as advance:
+            for start in range(0, len(rows), AT_ONCE):
+                part = rows[start : start + AT_ONCE]
+                answers += self._open().run(f"taking in {what}", statement, rows=part, **own)
+                advance(len(part))
         return answers
 
     def _open(self) -> Bolt:

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.progress import Progress, Silent
 from recallbench.stores.address import recorded_name
 from recallbench.stores.answer import GO_ON, Contract, asked
 from recallbench.stores.statement import Statement, exactly
@@ -56,8 +57,9 @@ class HttpStore(Store):
         evidence["requests"] = "[0-9]+ sent, [0-9]+ of them again"
         return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}),)
 
-    def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, address: str, environ: Mapping[str, str], progress: Progress | None = None) -> None:
         """`address` may carry user and password; results never do."""
+        self._progress = progress or Silent()
         self.name = recorded_name(address)
         self._web = Web(address, environ)
         self._contract = Contract(self.name, f"{REMEDY}; {GO_ON}")
@@ -84,10 +86,12 @@ class HttpStore(Store):
         for scope in dict.fromkeys(item.scope for item in items):
             chosen = [row for row, item in enumerate(items) if item.scope == scope]
             self._known[scope] = frozenset(items[row].id for row in chosen)
-            for start in range(0, len(chosen), AT_ONCE):
-                piece = [_item(items[row], rows, row) for row in chosen[start : start + AT_ONCE]]
-                doing = f"taking items {piece[0]['id']} to {piece[-1]['id']} of scope {scope}"
-                self._web.ask("POST", "/ingest", {"scope": self._scope(scope), "items": piece}, doing, empty=True)
+            with self._progress.stage("sending items", len(chosen), "items") as advance:
+                for start in range(0, len(chosen), AT_ONCE):
+                    piece = [_item(items[row], rows, row) for row in chosen[start : start + AT_ONCE]]
+                    doing = f"taking items {piece[0]['id']} to {piece[-1]['id']} of scope {scope}"
+                    self._web.ask("POST", "/ingest", {"scope": self._scope(scope), "items": piece}, doing, empty=True)
+                    advance(len(piece))
 
     def search(self, query: Query, k: int) -> list[Hit]:
         if query.scope not in self._known:

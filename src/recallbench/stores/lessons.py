@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recallbench.errors import Blocked
+from recallbench.progress import Advance, counted
 from recallbench.stores.postgres import told
 from recallbench.stores.projects import Projects
 from recallbench.stores.store import Item, Matrix
@@ -77,7 +78,13 @@ def padded(vectors: Matrix, dims: int) -> Matrix:
 
 
 def copy_lessons(
-    connection: Connection, table: Table, projects: Projects, items: Sequence[Item], vectors: Matrix, dates: Dates
+    connection: Connection,
+    table: Table,
+    projects: Projects,
+    items: Sequence[Item],
+    vectors: Matrix,
+    dates: Dates,
+    advance: Advance,
 ) -> dict[int, int]:
     """Put segments into the table; returns the item id of each lesson id."""
     from psycopg import errors
@@ -93,7 +100,7 @@ def copy_lessons(
             marks = ", ".join(["%s"] * len(names))
             statement = f"INSERT INTO {TABLE} ({', '.join(names)}) VALUES ({marks})"
             try:
-                connection.cursor().executemany(statement.encode(), rows)
+                connection.cursor().executemany(statement.encode(), counted(rows, advance))
             except errors.InsufficientPrivilege as error:
                 raise Blocked(
                     "row-level security refuses lessons of this role",
@@ -104,7 +111,7 @@ def copy_lessons(
         else:
             with connection.cursor().copy(f"COPY {TABLE} ({', '.join(names)}) FROM STDIN BINARY".encode()) as copy:
                 copy.set_types([kind for _, kind in table.columns])
-                for row in rows:
+                for row in counted(rows, advance):
                     copy.write_row(row)
     topics = {topic(projects, item): item.id for item in items}
     numbers = sorted({projects.number(item.scope) for item in items})

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import Blocked, UsageError
-from recallbench.progress import Progress, Silent
+from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
 from recallbench.stores.lessons import DATES, ROLE, TABLE, Dates, Table, check_visible, copy_lessons, padded, read_table
 from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
@@ -145,9 +145,10 @@ class PgmnemoStore(Store):
             return
         rows = checked_rows(items, vectors, self._dims)
         self._as_tenant(connection, projects.number(items[0].scope))
-        self._items |= copy_lessons(
-            connection, self._table, projects, items, padded(rows, self._table.dims), self._dates
-        )
+        with self._progress.stage("taking in lessons", len(items), "lessons") as advance:
+            self._items |= copy_lessons(
+                connection, self._table, projects, items, padded(rows, self._table.dims), self._dates, advance
+            )
         self._given += len(items)
         for item, row in zip(items, rows, strict=True):
             asked, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
@@ -161,16 +162,17 @@ class PgmnemoStore(Store):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
         before = self._said.copy()
-        for asked, size in self._probes.values():
-            found = len(self.search(asked, size))
-            if not found:
-                raise Blocked(
-                    f"{SCHEMA}.{self._function} recalls nothing of what was put in",
-                    expected=f"some of the {size} segments of a scope",
-                    found="none, though all are in the table, active and verified",
-                    remedy="look for what hides them: policies, triggers, or the function's own conditions",
-                )
-            self._recalled += found
+        with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
+            for asked, size in counted(self._probes.values(), advance):
+                found = len(self.search(asked, size))
+                if not found:
+                    raise Blocked(
+                        f"{SCHEMA}.{self._function} recalls nothing of what was put in",
+                        expected=f"some of the {size} segments of a scope",
+                        found="none, though all are in the table, active and verified",
+                        remedy="look for what hides them: policies, triggers, or the function's own conditions",
+                    )
+                self._recalled += found
         self._said = before
 
     def search(self, query: Query, k: int) -> list[Hit]:

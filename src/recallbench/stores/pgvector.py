@@ -18,7 +18,7 @@ from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.progress import Progress, Silent
+from recallbench.progress import Progress, Silent, counted
 from recallbench.stores import wire
 from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.lexicon import build_lexicon
@@ -136,8 +136,9 @@ class PgvectorStore(Store):
         self._scopes.update(dict.fromkeys(item.scope for item in items))
         statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
         connection = self._open()
-        with told("taking in segments"), connection.cursor().copy(statement) as copy:
-            for block in wire.copy_blocks(items, rows):
+        taking = self._progress.stage("taking in segments", len(items), "segments")
+        with told("taking in segments"), taking as advance, connection.cursor().copy(statement) as copy:
+            for block in wire.copy_blocks(counted(items, advance), rows):
                 copy.write(block)
 
     def ready(self) -> None:

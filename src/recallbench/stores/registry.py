@@ -219,7 +219,7 @@ def _python(wanted: Wanted) -> Store:
 def _http(wanted: Wanted) -> Store:
     from recallbench.stores.http import HttpStore
 
-    return HttpStore(wanted.name, wanted.environ)
+    return HttpStore(wanted.name, wanted.environ, wanted.progress)
 
 
 def _graph(wanted: Wanted) -> Store:

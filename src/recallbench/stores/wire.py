@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import repeat
@@ -29,7 +29,7 @@ _NUMBER = Struct(">id")
 _MOMENT = Struct(">iq")
 
 
-def copy_blocks(items: Sequence[Item], matrix: Matrix) -> Iterator[bytes]:
+def copy_blocks(items: Iterable[Item], matrix: Matrix) -> Iterator[bytes]:
     """COPY data of (id, scope, occurred_at, importance, text, embedding), in blocks of about a megabyte."""
     block = bytearray(HEADER)
     for item, vector in zip(items, vector_values(matrix), strict=True):

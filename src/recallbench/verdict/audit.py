@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from recallbench.corpora.registry import facts
 from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
 from recallbench.reading import document, parsed
 from recallbench.results.folder import BLOCKED
@@ -54,6 +55,7 @@ def audit(
     corpus_files: Sequence[Path] = (),
     environ: Mapping[str, str] | None = None,
     rerun_control: bool | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Check a folder; raises InputError when it is no result folder at all.
 
@@ -73,12 +75,15 @@ def audit(
         corpus = facts(metrics.corpus.name, rules)
     except UsageError as error:
         raise _no_result(folder, f"metrics.json: corpus.name: {error.problem}") from error
-    case = Case(folder, metrics, rules, corpus, corpus_files, os.environ if environ is None else environ)
+    progress = progress or Silent()
+    case = Case(folder, metrics, rules, corpus, corpus_files, os.environ if environ is None else environ, progress)
     gates = tuple(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
-    checks = tuple(one.check(case) for one in (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST))
+    looks = (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST)
+    with progress.stage(f"auditing {folder.name}", len(looks), "checks") as advance:
+        checks = tuple(one.check(case) for one in counted(looks, advance))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     if metrics.retrieval.missing_hits:
         short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"

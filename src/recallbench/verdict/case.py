@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from recallbench.corpora.records import Question, Survey
+from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.reading import document, parsed, state
@@ -64,6 +65,7 @@ class Case:
         corpus: CorpusRules,
         files: Sequence[Path],
         environ: Mapping[str, str],
+        progress: Progress | None = None,
     ) -> None:
         self.folder = folder
         self.metrics = metrics
@@ -71,6 +73,7 @@ class Case:
         self.corpus = corpus
         self._files = files
         self._environ = environ
+        self.progress = progress or Silent()
         self.states = {path.name: state(path) for path in sorted(folder.iterdir()) if path.is_file()}
         """How the files looked when the audit began."""
 
@@ -90,7 +93,7 @@ class Case:
     @_Kept
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
-        return read_dataset(self.metrics, self.rules, self._files, self._environ)
+        return read_dataset(self.metrics, self.rules, self._files, self._environ, self.progress)
 
     @_Kept
     def environment(self) -> dict[str, Any]:

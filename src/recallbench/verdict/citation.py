@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recallbench.errors import RecallBenchError
 from recallbench.protocol.frozen import load, read_data
+from recallbench.results.cells import interval
 from recallbench.results.metrics import EstimatePart, HeadlinePart
 from recallbench.results.stated import Stated, told_place
 from recallbench.verdict.audit import Audit
@@ -166,9 +167,9 @@ def _line(citation: Citation, one: Audited, estimate: EstimatePart, headline: He
     if not citation.deviations:
         # The protocol's own name for it is for results under the protocol.
         name = f"{headline.protocol_name} ({name})"
-    interval = "" if estimate.low is None else f", 95% interval {estimate.low:.4f} to {estimate.high:.4f}"
+    bounds = "" if estimate.low is None else f", 95% interval {interval(estimate)}"
     return (
-        f"- {name} {estimate.value:.4f}{interval}, n = {estimate.n}; {one.result.metrics.store.name} "
+        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {one.result.metrics.store.name} "
         f"{one.result.version}; {_code(one.place, markdown)}, manifest sha256 "
         f"{_code(one.result.manifest_sha256, markdown)}"
     )

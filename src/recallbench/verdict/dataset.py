@@ -13,6 +13,7 @@ from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
+from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import document_names
@@ -56,7 +57,9 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def read_dataset(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Dataset:
+def read_dataset(
+    metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress
+) -> Dataset:
     """The dataset, from one of `files` or where corpora lie; raises CannotTell where it is not here.
 
     A file counts only if it has the sha256 that the result states: another one proves nothing either way.
@@ -74,8 +77,10 @@ def read_dataset(metrics: Metrics, rules: Rules, files: Sequence[Path], environ:
                 digests[id], lengths[id] = digest(segment.text), len(segment.text)
             # Of 277 MB only the outline is kept.
             haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+            advance(len(haystack.segments))
 
-        survey = corpus.survey(keep)
+        with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
+            survey = corpus.survey(keep)
     except Blocked as blocked:
         raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
     except InputError as error:

@@ -4,7 +4,6 @@ import math
 
 from recallbench.corpora.labelled import PREFIX
 from recallbench.errors import InputError
-from recallbench.progress import Silent
 from recallbench.reading import lines
 from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
@@ -79,7 +78,7 @@ def control_again(case: Case) -> Finding:
         expected=len(made.questions),
         calls=Calls(made.k, made.depth),
         timings=Timings(),
-        progress=Silent(),
+        progress=case.progress,
     )
     found = [
         f"{one.question_id}: another ranking than BM25 gives"

@@ -1,0 +1,26 @@
+"""A progress that remembers what it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recallbench.progress import Advance, Silent
+
+
+class Heard(Silent):
+    """Each stage with its total, its unit and how much of it was done."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int | None, str, int]] = []
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+
+        yield advance
+        self.stages.append((name, total, unit, done))
