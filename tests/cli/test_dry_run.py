@@ -1,11 +1,12 @@
 """A dry run needs nothing, says what is missing, and never loads torch."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from commandline import recallbench
+from commandline import environment, recallbench
 from recallbench.corpora.miniature import write_locomo
 
 ROOT = Path(__file__).parents[2]
@@ -113,10 +114,6 @@ def test_the_runner_is_run_with_the_corpus_fixed(tmp_path: Path, corpus: str) ->
 
 
 def test_the_protocols_script_names_tag_and_folder(tmp_path: Path) -> None:
-    import subprocess
-
-    from commandline import environment
-
     write_locomo(tmp_path / "mine.json")
     script = ROOT / "benchmarks" / "locomo" / "run_locomo.sh"
     options = ["--corpus-file", "mine.json", "--allow-deviation", "dataset", "--store", "exact", "--embedder", "hash"]
@@ -131,3 +128,28 @@ def test_the_protocols_script_names_tag_and_folder(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "results" / "v0.2.1_20260509" / "metrics.json").is_file()
     assert subprocess.run(["bash", script], capture_output=True, check=False).returncode == 2
+
+
+BENCHMARKS = ROOT / "benchmarks"
+
+
+@pytest.mark.parametrize("corpus", ["locomo", "longmemeval"])
+def test_a_runner_without_its_tag_starts_no_real_run(tmp_path: Path, corpus: str) -> None:
+    done = recallbench("--version", "--dry-run", cwd=tmp_path, program=(str(BENCHMARKS / corpus / "runner.py"),))
+    assert (done.returncode, "--version has no value" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("words", "option"), [("--dry-run out", "--version"), ("v1 --dry-run", "--folder")])
+def test_nor_does_the_script_of_the_protocol(tmp_path: Path, words: str, option: str) -> None:
+    script = BENCHMARKS / "locomo" / "run_locomo.sh"
+    done = subprocess.run(
+        ["bash", str(script), *words.split()],
+        cwd=tmp_path,
+        env=environment(tmp_path, {"PYTHON": sys.executable}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, f"{option} has no value" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []

@@ -33,6 +33,17 @@ def test_an_option_is_never_the_value_of_the_one_before_it(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nor_is_one_taken_from_a_variable_or_a_settings_file(tmp_path: Path) -> None:
+    words = ("run", "canary-locomo", "--store", "bm25", "--limit", "1")
+    done = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_LABEL": "--dry-run"})
+    assert (done.returncode, "--label has no value" in done.stderr) == (2, True)
+    (tmp_path / "own.toml").write_text('folder = "--strict"\n')
+    done = recallbench(*words, "--config", "own.toml", cwd=tmp_path)
+    assert (done.returncode, "--folder has no value" in done.stderr) == (2, True)
+    done = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_ALLOW_DEVIATION": "--dry-run"})
+    assert (done.returncode, "--allow-deviation has no value" in done.stderr) == (2, True)
+
+
 def test_every_option_that_takes_a_value_refuses_an_option() -> None:
     looked_at = 0
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]

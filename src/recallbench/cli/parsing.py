@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -21,14 +22,12 @@ class Program(typer.Typer):
 
 class _Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        taking = {
-            name
-            for parameter in self.params
-            if parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
-            for name in parameter.opts
-        }
-        _refuse_options_as_values(args, taking)
-        return super().parse_args(ctx, args)
+        taking = [one for one in self.params if one.param_type_name == "option" and not getattr(one, "is_flag", False)]
+        _refuse_options_as_values(args, {name for one in taking for name in one.opts})
+        rest = super().parse_args(ctx, args)
+        for one in taking:
+            _refuse_option_as_value(one.opts[0], ctx.params.get(str(one.name)))
+        return rest
 
 
 def _refuse_options_as_values(arguments: Sequence[str], taking: set[str]) -> None:
@@ -38,10 +37,17 @@ def _refuse_options_as_values(arguments: Sequence[str], taking: set[str]) -> Non
             return
         name, attached, value = argument.partition("=")
         value = value if attached else following
-        if name in taking and value.startswith("--"):
+        if name in taking:
+            _refuse_option_as_value(name, value)
+
+
+def _refuse_option_as_value(name: str, value: Any) -> None:
+    """The same of one option, wherever its value is from: variables and settings files give some too."""
+    for one in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(one, (str, Path)) and str(one).startswith("--"):
             raise UsageError(
                 f"{name} has no value",
-                expected=f"a value behind {name}",
-                found=f"{value}, which is written like an option",
+                expected=f"a value of {name}",
+                found=f"{one}, which is written like an option",
                 remedy=f"give {name} its value, or leave it out",
             )
