@@ -17,7 +17,7 @@ from recallbench.results.report import Run, render
 from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
 from recallbench.verdict.audit import audit
 from recallbench.verdict.case import Case
-from recallbench.verdict.checks.report import _timings
+from recallbench.verdict.checks.report import _figures_parted, _timings
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +106,20 @@ FORGED = (
 def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
     assert "is what one expects of" in (first / "report.md").read_text()
     assert "RB-REPORT" in wrong(changed(first, tmp_path, mutation))
+
+
+def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
+    first: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Metrics.model_validate_json((first / "metrics.json").read_text())
+    case = _case(first, made)
+    row = [one.model_copy(update={"value": 0.99, "design_effect": 5.1}) for one in made.estimates["overall"]]
+    crowded = made.model_copy(update={"estimates": made.estimates | {"overall": row}})
+    told = Run(case.environment, _timings(case))
+    today = render(crowded, told).split("\n")
+    assert "An interval that is *too short*" in "\n".join(today)
+    for module in ("cells", "report"):
+        monkeypatch.setattr(f"recallbench.results.{module}.is_too_short", lambda value, effect: False)
+    before = render(crowded, told).split("\n")
+    assert len(before) < len(today)
+    assert list(_figures_parted(before, today)) == []

@@ -141,9 +141,10 @@ def _too_short(metrics: Metrics) -> list[str]:
     shown = [one for slices in tables for row in slices.values() for one in row]
     if not any(is_too_short(one.value, one.design_effect) for one in shown):
         return []
+    # Without a figure: reports of the first edition, which had no such mark, are held to today's figure by figure.
     return [
-        f"An interval that is {TOO_SHORT} is one of a value near 0 or 1 that few conversations decide: the truth lies",
-        "outside more often than once in twenty times.",
+        f"An interval that is {TOO_SHORT} is one of a value near its bounds that few conversations decide: the truth",
+        "lies outside more often than once in twenty times.",
     ]
 
 
