@@ -95,6 +95,9 @@ def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tm
 FORGED = (
     *(one for one in LOCOMO if one.code == "RB-REPORT" and one.name != "report of another encoding"),
     Mutation("report's interval", "RB-REPORT", text("report.md", r"0\.[0-9]{4} to 0\.[0-9]{4}", digit)),
+    Mutation("report's hash", "RB-REPORT", text("report.md", "sha256 [0-9a-f]{8}", "sha256 0123abcd")),
+    Mutation("report's hour", "RB-REPORT", text("report.md", "T[0-9]{2}:", "T25:")),
+    Mutation("report's protocol", "RB-REPORT", text("report.md", r"Protocol v1\.0\.0", "Protocol v1.0.1")),
     Mutation("report's gate", "RB-REPORT", text("report.md", r"\| pending \|", "| pass |")),
     Mutation("report's store", "RB-REPORT", text("report.md", "`exact.similarity`", "`exact.nearness`")),
     Mutation("report without a section", "RB-REPORT", text("report.md", r"(?s)## Lexical control.*?(?=\n## )", "")),

@@ -15,10 +15,10 @@ from recallbench.verdict.gate import Finding
 
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+")
 _FIGURE = re.compile(
-    r"`[^`]*`|\*\*[^*]*\*\*|(?<![\w.])[-+]?[0-9]+(?:[.,:][0-9]+)*%?|–"
+    r"`[^`]*`|\*\*[^*]*\*\*|\b[0-9a-f]{12,}\b|(?<![\w.])[-+vp]?[0-9]+(?:[.,:T][0-9]+)*%?|–"
     r"|(?:not )?\bCANONICAL\b|\b(?:(?:UN)?VERIFIED|BLOCKED|pass|fail|pending|cannot-tell)\b"
 )
-"""What a line says beside its words: figures, what is quoted or in bold, and how it was decided."""
+"""What a line says beside its words: figures, hashes, versions, what is quoted or in bold, and how it was decided."""
 
 
 def report(case: Case) -> Finding:
