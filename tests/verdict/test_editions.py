@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mutations import LOCOMO, Mutation, digit, metrics, text
@@ -66,6 +68,23 @@ def test_a_result_names_its_edition_and_the_first_did_not(current: Path, first: 
     assert "statistics_edition" not in (first / "metrics.json").read_text()
     assert list(EDITIONS) == [1, 2]
     assert EDITIONS[2] is CURRENT
+
+
+def figures_of(part: Any) -> list[float]:
+    if isinstance(part, (dict, list)):
+        return [figure for one in (part.values() if isinstance(part, dict) else part) for figure in figures_of(one)]
+    return [part] if isinstance(part, float) else []
+
+
+def test_no_figure_keeps_digits_that_another_processor_may_add_up_otherwise(current: Path, first: Path) -> None:
+    """Of the first edition the ends of intervals alone: design effects and means are as they were added up."""
+    scored = ("estimates", "control_bm25", "headline", "denominators")
+    whole = [json.loads((folder / "metrics.json").read_text()) for folder in (current, first)]
+    found = [figures_of([one[name] for name in scored]) for one in whole]
+    long = [[figure for figure in figures if round(figure, 10) != figure] for figures in found]
+    assert len(found[0]) > 500
+    assert long[0] == []
+    assert len(long[1]) > 100
 
 
 def test_each_is_worked_out_again_by_its_own(current: Path, first: Path) -> None:
