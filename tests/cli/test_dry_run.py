@@ -153,3 +153,12 @@ def test_nor_does_the_script_of_the_protocol(tmp_path: Path, words: str, option:
     )
     assert (done.returncode, f"{option} has no value" in done.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_variable_may_name_a_clone_that_keeps_its_file_under_data(tmp_path: Path) -> None:
+    (tmp_path / "clone" / "data").mkdir(parents=True)
+    write_locomo(tmp_path / "clone" / "data" / "locomo10.json")
+    words = ("run", "locomo", "--store", "bm25", "--allow-deviation", "dataset", "--folder", "result", "-q")
+    done = recallbench(*words, cwd=tmp_path, env={"LOCOMO_DATA_DIR": str(tmp_path / "clone")})
+    assert done.returncode == 0
+    assert (tmp_path / "result" / "metrics.json").is_file()
