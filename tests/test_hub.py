@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +20,7 @@ from recallbench.corpora import hub_set
 from recallbench.corpora.fetch import fetch
 from recallbench.corpora.hub_set import HubSet, obtain_set
 from recallbench.errors import InputError, UsageError
+from recallbench.hub_leftovers import sweep_downloads
 from recallbench.progress import Silent
 from recallbench.protocol import load
 
@@ -101,6 +106,7 @@ def hostile(served: LoopbackHub, **headers: str) -> None:
         {"X_Repo_Commit": "{home}/new"},
         {"X_Repo_Commit": "b" * 40},
         {"X_Repo_Commit": ""},
+        {"X_Repo_Commit": "b" * 40, "X_Error_Code": "RevisionNotFound"},
     ],
     ids=lambda headers: "".join(f"{name} {value[:30]}" for name, value in headers.items()),
 )
@@ -203,6 +209,23 @@ def test_links_that_go_in_circles_are_told(home: Home, environ: dict[str, str]) 
         hub.download("team/model", "config.json", REVISION, environ, Silent())
 
 
+def test_a_lock_that_is_another_file_as_well_is_not_emptied(home: Home, environ: dict[str, str]) -> None:
+    lock = home.cache / ".locks" / "models--team--model" / f"{hashlib.sha256(BODY).hexdigest()[:40]}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.hardlink_to(home.path / "mine")
+    with pytest.raises(InputError, match=r"(?s)leads out of the hub's cache.*another name elsewhere"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert (home.path / "mine").read_text() == "the user's own"
+
+
+def test_a_tag_of_the_cache_that_leads_elsewhere_is_not_written(home: Home, environ: dict[str, str]) -> None:
+    home.cache.mkdir(parents=True)
+    (home.cache / "CACHEDIR.TAG").symlink_to(home.path / "new")
+    with pytest.raises(InputError, match="leads out of the hub's cache"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert not (home.path / "new").exists()
+
+
 def test_a_cache_that_is_itself_a_link_is_used(home: Home, environ: dict[str, str]) -> None:
     (home.path / "big-disk").mkdir()
     home.cache.symlink_to(home.path / "big-disk")
@@ -219,6 +242,42 @@ def test_a_cache_that_is_itself_a_link_is_used(home: Home, environ: dict[str, st
 def test_an_endpoint_that_is_no_address_is_wrong_usage(environ: dict[str, str], endpoint: str) -> None:
     with pytest.raises(UsageError, match=r"(?s)HF_ENDPOINT is no address.*https://huggingface.co"):
         hub.download("team/model", "config.json", REVISION, {**environ, "HF_ENDPOINT": endpoint}, Silent())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X_Linked_Size": str(60 << 30)},
+        {"Content_Range": "bytes 0-5/*"},
+        {"Location": "http://127.0.0.1:99999/"},
+        {"Location": "file:///etc/passwd"},
+    ],
+    ids=lambda headers: next(iter(headers.values()))[:20],
+)
+def test_headers_that_mean_nothing_are_no_defect_of_ours(
+    served: LoopbackHub, environ: dict[str, str], headers: dict[str, str]
+) -> None:
+    hostile(served, **headers)
+    if "Location" in headers:
+        honest = served.answer
+        served.answer = lambda path: (302, *honest(path)[1:])  # type: ignore[method-assign]
+    with pytest.raises(hub.Unreachable):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
+
+
+@pytest.mark.parametrize("body", [b"[1]", b'{"errors": 5}', b"[" * 100_000], ids=["list", "number", "deep"])
+def test_the_words_of_a_refusal_are_no_defect_of_ours(
+    served: LoopbackHub, environ: dict[str, str], body: bytes
+) -> None:
+    honest = served.answer
+
+    def answer(path: str) -> tuple[int, dict[str, str], bytes]:
+        told = honest(path)
+        return (403, {**told[1], "X-Error-Message": "closed"}, body) if served.requests[-1].startswith("GET") else told
+
+    served.answer = answer  # type: ignore[method-assign]
+    with pytest.raises(hub.Unreachable, match="403 Forbidden: closed"):
+        hub.download("team/model", "config.json", REVISION, environ, Silent())
 
 
 def test_more_than_was_told_is_not_taken(
@@ -250,3 +309,41 @@ def test_a_set_that_unpacks_to_far_more_than_text_does_is_refused(
         assert refused.value.problem == "corpus.jsonl.gz of team/set is too large when unpacked"
         assert refused.value.expected == f"at most 1 MiB of text in {len(body)} packed bytes"
         assert "unpack it yourself" in refused.value.remedy
+
+
+def test_what_a_killed_download_left_is_swept_and_what_a_living_one_has_is_not(
+    home: Home, served: LoopbackHub, environ: dict[str, str]
+) -> None:
+    honest, hang = served.answer, threading.Event()
+
+    def answer(path: str) -> tuple[int, dict[str, str], bytes]:
+        if served.requests[-1].startswith("GET"):
+            hang.wait(60)
+        return honest(path)
+
+    served.answer = answer  # type: ignore[method-assign]
+    child = os.fork()
+    if child == 0:
+        try:
+            hub.download("team/model", "config.json", REVISION, environ, Silent())
+        finally:
+            os._exit(0)
+    blobs, deadline = home.cache / "models--team--model" / "blobs", time.monotonic() + 60
+    try:
+        while not list(blobs.glob("*.incomplete")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert sweep_downloads(home.cache, "models--team--model") == []
+        assert len(list(blobs.iterdir())) == 1
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        hang.set()
+    (blobs / "unlocked.01234567.incomplete").write_text("whose lock nobody knows")
+    (blobs / "mine.incomplete").write_text("of no form that the library gives")
+    hub.download("team/model", "config.json", REVISION, environ, Silent())
+    assert sorted(path.name for path in blobs.iterdir()) == [
+        hashlib.sha256(BODY).hexdigest()[:40],
+        "mine.incomplete",
+        "unlocked.01234567.incomplete",
+    ]

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from recallbench.confidential import keep, keep_from, said
+from recallbench.downloading import careful
 from recallbench.errors import InputError, UsageError
+from recallbench.hub_leftovers import sweep_downloads
 from recallbench.progress import Advance, Progress
-from recallbench.waiting import TooSlow, download_pace, held_to, watched
+from recallbench.waiting import TooSlow, download_pace, held_to
 
 if TYPE_CHECKING:
     import httpx2
@@ -81,6 +83,7 @@ def download(
     keep(environ.get("HF_TOKEN"))
     keep_from([endpoint or ""])
     _refuse_links(repo, repo_type, environ)
+    sweep_downloads(cache_folder(environ), _folder_name(repo, repo_type))
     try:
         with _guarded(revision):
             # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
@@ -102,7 +105,8 @@ def download(
         raise Missing(str(error)) from error
     except TooSlow as error:
         raise Unreachable(f"the download is too slow: {error}") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+    # The library turns headers into numbers and addresses, and takes a proxy of the environment as it stands.
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, OverflowError, ImportError) as error:
         raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
     _held_inside(Path(path), environ)
     return Path(path)
@@ -137,23 +141,34 @@ def _held_inside(path: Path, environ: Mapping[str, str]) -> Path:
             return found
     except (OSError, RuntimeError):  # links that go round in a circle
         pass
-    raise InputError(
+    raise _leads_out(path, folder, f"a link to {found}")
+
+
+def _leads_out(path: Path, folder: Path, found: str) -> InputError:
+    return InputError(
         f"{path} leads out of the hub's cache, so it is not used",
         expected=f"a file below {folder}",
-        found=f"a link to {found}",
+        found=found,
         remedy="remove that link, then run again: the file is fetched anew",
     )
 
 
 def _refuse_links(repo: str, repo_type: RepoType, environ: Mapping[str, str]) -> None:
     """Raise InputError where a link in the repository's part of the cache would have a download write elsewhere."""
-    folder, name = cache_folder(environ), f"{repo_type}s--{repo.replace('/', '--')}"
-    for top in (folder / name, folder / ".locks", folder / ".locks" / name):
+    folder, name = cache_folder(environ), _folder_name(repo, repo_type)
+    for top in (folder / name, folder / ".locks", folder / ".locks" / name, folder / "CACHEDIR.TAG"):
         if top.is_symlink():
             _held_inside(top, environ)
         for path in () if top.name == ".locks" or not top.is_dir() else top.rglob("*"):
             if path.is_symlink():
                 _held_inside(path, environ)
+            elif path.suffix == ".lock" and path.stat().st_nlink > 1:
+                # Emptied when it is locked, and so would be whatever else it is.
+                raise _leads_out(path, folder, "a file that has another name elsewhere")
+
+
+def _folder_name(repo: str, repo_type: RepoType) -> str:
+    return f"{repo_type}s--{repo.replace('/', '--')}"
 
 
 def _endpoint(environ: Mapping[str, str]) -> str | None:
@@ -198,14 +213,15 @@ def _client() -> httpx2.Client:
 
     client = default_client_factory()
     client.event_hooks["response"].append(_refuse_hostile)
-    return watched(client)
+    return careful(client)
 
 
 def _refuse_hostile(response: httpx2.Response) -> None:
     """Raise InputError for a header that the hub's library would make a path of, and that is none."""
     commit, asked = response.headers.get("x-repo-commit"), _asked.get()
     # Where the revision itself is not there, the answer may name another; nothing is kept under it.
-    held = _COMMIT.fullmatch(asked) and response.headers.get("x-error-code", "EntryNotFound") == "EntryNotFound"
+    other = response.is_error and response.headers.get("x-error-code", "EntryNotFound") != "EntryNotFound"
+    held = _COMMIT.fullmatch(asked) and not other
     if commit is not None and (not _COMMIT.fullmatch(commit) or (held and commit != asked)):
         expected = f"X-Repo-Commit {asked if held else 'of 40 hexadecimal digits'}"
         raise _hostile(response, "X-Repo-Commit", commit, expected)

@@ -11,10 +11,11 @@ from pathlib import Path
 from recallbench import hub
 from recallbench.confidential import keep_from
 from recallbench.corpora.stream import sha256_of
+from recallbench.downloading import careful
 from recallbench.errors import Blocked
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules
-from recallbench.waiting import TooSlow, download_pace, held_to, watched
+from recallbench.waiting import TooSlow, download_pace, held_to
 
 LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 """The environment variable that names another address of LoCoMo's file, such as a mirror."""
@@ -62,7 +63,7 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
     try:
         with (
             held_to(download_pace()),
-            watched(httpx2.Client(follow_redirects=True, timeout=_TIMEOUT)) as client,
+            careful(httpx2.Client(follow_redirects=True, timeout=_TIMEOUT)) as client,
             client.stream("GET", url, headers={"accept-encoding": "identity"}) as reply,
         ):
             if reply.status_code != 200:
@@ -79,7 +80,8 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
                     advance(len(chunk))
     except TooSlow as error:
         raise _unreachable(rules, url, environ, f"the download is too slow: {error}") from None
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    # The last two: for an address that is none in a redirection, and for such a proxy in the environment.
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, ImportError) as error:
         cut = f"the connection ended after {done} of {promised} bytes" if done else str(error)
         raise _unreachable(rules, url, environ, cut) from None
     return scratch / "body"
