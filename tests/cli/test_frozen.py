@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -58,6 +58,7 @@ def started(place: Path, *options: str, env: dict[str, str] | None = None) -> It
         [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--out", "results", *options],
         cwd=place,
         env=environment(place, {"TMPDIR": str(place), "PYTHONHASHSEED": "42", **(env or {})}),
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -92,6 +93,16 @@ def backends(server: int) -> list[int]:
     return [one for one in children(server) if b"postgres: recallbench " in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
+def freeze(server: int) -> dict[int, str]:
+    """Stop a server and all that it started, and tell them by number and birth; some may end meanwhile."""
+    os.kill(server, signal.SIGSTOP)
+    family = {server: birth(server), **children(server)}
+    for one in family:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGSTOP)
+    return family
+
+
 @SIGNALS
 def test_the_embedded_server(place: Path, order: signal.Signals) -> None:
     found: list[int] = []
@@ -104,9 +115,7 @@ def test_the_embedded_server(place: Path, order: signal.Signals) -> None:
 
     with started(place, "--store", "pgvector", "--embedder", "hash") as process:
         awaited(process, at_work)
-        family = {one: birth(one) for one in (*found, *children(found[0]))}
-        for one in family:
-            os.kill(one, signal.SIGSTOP)
+        family = freeze(found[0])
         time.sleep(0.5)
         ended(process, order)
     assert [one for one, born in family.items() if born and birth(one) == born] == []
@@ -118,17 +127,17 @@ def test_the_embedded_server(place: Path, order: signal.Signals) -> None:
 @SIGNALS
 def test_a_server_that_was_named(place: Path, order: signal.Signals) -> None:
     with EmbeddedServer() as server:
+        family: dict[int, str] = {}
         try:
             with started(place, "--store", "pgvector", "--embedder", "hash", "--dsn", server.dsn) as process:
                 awaited(process, lambda: bool(backends(server.pid)))
-                family = [server.pid, *children(server.pid)]
-                for one in family:
-                    os.kill(one, signal.SIGSTOP)
+                family = freeze(server.pid)
                 time.sleep(0.5)
                 ended(process, order)
         finally:
             for one in family:
-                os.kill(one, signal.SIGCONT)
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGCONT)
         # It is none of ours: it goes on, and the next run removes what this one left.
         with psycopg.connect(server.dsn) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -154,23 +163,57 @@ def test_a_function_that_swallows_every_interruption(place: Path, order: signal.
     env = {"PYTHONPATH": str(place)}
     with started(place, "--store", "python:hung:memory", env=env) as process:
         awaited(process, (place / "asked").exists)
+        # Whoever asks twice does not take away the time to end in good order.
+        process.send_signal(order)
+        time.sleep(0.2)
         told = ended(process, order)
     assert "by force" in told
     assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_reader_of_its_words_who_has_stopped(place: Path) -> None:
+@SIGNALS
+def test_a_function_in_c_that_keeps_the_interpreter_to_itself(place: Path, order: signal.Signals) -> None:
+    # No other line of Python runs any more, of no thread: the shell tells it as 143 and 130.
+    (place / "hung.py").write_text(
+        "def memory(items, vectors):\n"
+        "    open('asked', 'w').close()\n"
+        "    return sum(range(10**12))\n"
+        "memory.needs_vectors = False\n"
+    )
+    with started(place, "--store", "python:hung:memory", env={"PYTHONPATH": str(place)}) as process:
+        awaited(process, (place / "asked").exists)
+        sent = time.monotonic()
+        process.send_signal(order)
+        _, told = process.communicate(timeout=60)
+        assert time.monotonic() - sent < BOUND
+    assert process.returncode == -order
+    assert "by force" in told
+    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+
+
+@pytest.mark.parametrize(("number", "order"), [(1, signal.SIGHUP), (2, signal.SIGTERM)], ids=["stdout", "stderr"])
+def test_a_reader_of_its_words_who_has_stopped(place: Path, number: int, order: signal.Signals) -> None:
     # Nobody reads what it prints, until its pipe is full and every word waits.
     (place / "chatty.py").write_text(
         "import os\n"
         "def memory(items, vectors):\n"
         "    open('asked', 'w').close()\n"
         "    while True:\n"
-        "        os.write(2, b'words ' * 1000)\n"
+        f"        os.write({number}, b'words ' * 1000)\n"
         "memory.needs_vectors = False\n"
     )
     with started(place, "--store", "python:chatty:memory", env={"PYTHONPATH": str(place)}) as process:
         awaited(process, (place / "asked").exists)
         time.sleep(0.5)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(order)
         assert process.wait(BOUND) == 130
+
+
+def test_nobody_is_left_behind_a_run_that_was_killed_outright(place: Path) -> None:
+    (place / "hung.py").write_text(SWALLOWS)
+    with started(place, "--store", "python:hung:memory", env={"PYTHONPATH": str(place)}) as process:
+        awaited(process, (place / "asked").exists)
+        assert len(children(process.pid)) == 1
+        process.kill()
+        # Whoever it started shares its stderr, which ends with the last of them.
+        process.communicate(timeout=BOUND)

@@ -141,6 +141,8 @@ def _end_on_signals() -> None:
     """A polite request to end (a cancelled CI job, `timeout`) takes the way of Ctrl-C, so that servers are stopped."""
 
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        # Armed again: until here, another of its kind would have ended the program at once.
+        signal.signal(number, interrupt)
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     def again(lost: sys.UnraisableHookArgs) -> None:
@@ -149,13 +151,19 @@ def _end_on_signals() -> None:
         else:
             sys.__unraisablehook__(lost)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, interrupt)
-    end_in_time(f"recallbench: {FORCED}", INTERRUPTED)
     # Python drops what is raised while it runs a finaliser (an import has many), a Ctrl-C too: it comes once more.
     signal.signal(signal.SIGALRM, interrupt)
     sys.unraisablehook = again
+    end_in_time(f"recallbench: {FORCED}", INTERRUPTED, _sweep_servers)
+
+
+def _sweep_servers() -> None:
+    from recallbench.stores.folders import sweep
+
+    sweep()
 
 
 def _fix_hash_seed() -> None:
