@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from urllib.parse import quote
 
@@ -27,6 +28,19 @@ TOKEN = 'tök/en+"9\\7'
         repr(TOKEN)[1:-1],
         TOKEN.encode().hex(),
         TOKEN.encode().hex().upper(),
+        TOKEN.encode().hex(":"),
+        TOKEN.encode().hex(" ").upper(),
+        TOKEN.upper(),
+        json.dumps(json.dumps(TOKEN))[3:-3],
+        json.dumps(TOKEN)[1:-1].replace("/", "\\/"),
+        json.dumps(TOKEN)[1:-1].replace("/", "\\u002f").replace("+", "\\u002B"),
+        "".join(f"\\u{ord(one):04x}" for one in TOKEN),
+        "".join(f"\\x{one:02x}" for one in TOKEN.encode()),
+        "".join(f"%{one:02X}" for one in TOKEN.encode()),
+        quote(quote(TOKEN, safe=""), safe=""),
+        html.escape(TOKEN),
+        "".join(f"&#{ord(one)};" for one in TOKEN),
+        "".join(f"&#x{ord(one):04X};" for one in TOKEN),
     ],
 )
 def test_every_spelling_is_replaced(text: str) -> None:
@@ -53,7 +67,15 @@ def test_a_word_is_replaced_as_a_word_and_in_no_file() -> None:
     text = '{"postgres": "PostgreSQL 18", "dsn": "postgresql://postgres_1"}'
     assert concealed(text) == text
     assert said("no postgres at postgresql:5432 for user postgres.") == "no *** at postgresql:5432 for user ***."
+    assert said("the embedded Postgres") == "the embedded Postgres"
     assert concealed("cG9zdGdyZXM=") == "***M="
+
+
+def test_base64_in_lines_is_found() -> None:
+    keep("s3cr3t/T0ken")
+    for before in range(76):
+        shown = concealed(base64.encodebytes(bytes(before) + b"s3cr3t/T0ken and so on").decode())
+        assert "***" in shown, before
 
 
 @pytest.mark.parametrize("short", ["", "a", "ab", "abc", " "])
@@ -89,7 +111,16 @@ def test_logins_of_addresses_are_replaced_in_what_others_say(text: str, shown: s
 
 
 def test_what_a_peer_sends_can_not_stall_it() -> None:
-    for text in ("a-" * 200_000, "http://" + "a:" * 100_000, "password=" * 50_000, "x:/" * 100_000 + "@"):
+    keep("%s&#5-hunter\\2", "hush")
+    for text in (
+        "a-" * 200_000,
+        "\\" * 400_000,
+        "%25" * 200_000,
+        "&#0" * 200_000,
+        "http://" + "a:" * 100_000,
+        "password=" * 50_000,
+        "x:/" * 100_000 + "@",
+    ):
         said(text)
 
 
@@ -100,6 +131,9 @@ def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
             "HF_TOKEN": "hf_abcdefgh1",
             "PGPASSWORD": "pg-pass-1",
             "OPENAI_API_KEY": "sk-12345678",
+            "AWS_SECRET_ACCESS_KEY": "aws/key+1",
+            "DB_PASS": "db-pass-1",
+            "HTTPS_PROXY": "http://joe:pr0xy-pw@proxy:3128",
             "RECALLBENCH_LOCOMO_URL": "https://joe:l0como-pw@h/x",
             "PGMNEMO_DSN": "host=h password='dsn pass 1' dbname=b",
             "HOME": "/home/joe-the-9th",
@@ -111,6 +145,9 @@ def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
         "hf_abcdefgh1",
         "pg-pass-1",
         "sk-12345678",
+        "aws/key+1",
+        "db-pass-1",
+        "pr0xy-pw",
         "l0como-pw",
         "dsn pass 1",
         "p%40ss-word",

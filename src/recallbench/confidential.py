@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-from urllib.parse import quote, quote_plus, unquote
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 MARK = "***"
 SHORTEST = 4
 """Characters of a secret that is looked for."""
 _LONG, _MIXED, _ENCODED = 12, 6, 8
-_NAMES = re.compile(r"(TOKEN|PASSWORD|PASSWD|SECRET|PASSPHRASE|API_?KEY)$")
+_NAMES = re.compile(r"(TOKEN|PASSWORD|PASSWD|_PASS|SECRET|PASSPHRASE|(API|ACCESS|SECRET|PRIVATE)_?KEY)$")
 _SCHEME = r"\b(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:/{1,3}|(?:https?|postgres(?:ql)?|bolt|neo4j):)"
 _LOGIN = re.compile(
     # A password with a bare slash or @ goes on to the last @; a port in its place is none. Bounded: peers may send it.
@@ -34,16 +34,32 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 
+_ESCAPED = re.compile(r"%[2-7]|\\(?:u00|x)[3-7]|&#")
+"""What is somewhere in a text with an escaped letter or figure."""
+
+
+class _Spelled(NamedTuple):
+    anywhere: bool
+    """Else only as a word."""
+    unescaped: str
+    """What stands in every spelling that leaves letters and figures as they are, in small letters."""
+    secret: str
+
+
 _kept: set[str] = set()
-_patterns: dict[str, re.Pattern[str]] = {}
+_spellings: list[_Spelled] = []
 
 
 def keep(*secrets: str | None) -> None:
     """Remember what must not be written or printed from now on."""
-    new = {secret for secret in secrets if secret and len(secret) >= SHORTEST} - _kept
+    # What has several lines, as a private key has, may be told line by line.
+    lines = {line.strip() for secret in secrets if secret for line in secret.splitlines()}
+    new = {line for line in lines if len(line) >= SHORTEST} - _kept
     if new:
         _kept.update(new)
-        _patterns.update(_compiled(_kept))
+        # The longer first, should one hold another.
+        _spellings[:] = map(_spelled, sorted(_kept, key=lambda one: (-len(one), one)))
+        _encoded.cache_clear()
 
 
 def keep_from(texts: Iterable[str]) -> None:
@@ -66,16 +82,19 @@ def keep_environment(environ: Mapping[str, str]) -> None:
 def forget() -> None:
     """Forget all that was kept."""
     _kept.clear()
-    _patterns.clear()
+    _spellings.clear()
+    _encoded.cache_clear()
 
 
 def concealed(text: str, *, words: bool = False) -> str:
     """The text without the secrets that are kept; with `words` also without those that are words."""
-    if "anywhere" in _patterns:
-        text = _patterns["anywhere"].sub(MARK, text)
-    if words and "words" in _patterns:
-        text = _patterns["words"].sub(MARK, text)
-    return text
+    if not _spellings:
+        return text
+    everything, small = _ESCAPED.search(text) is not None, text.lower()
+    for spelled in _spellings:
+        if (spelled.anywhere or words) and (everything or spelled.unescaped in small):
+            text = _form(spelled.secret).sub(MARK, text)
+    return _encoded().sub(MARK, text)
 
 
 def said(text: str) -> str:
@@ -106,47 +125,64 @@ def _both(given: str) -> tuple[str, str]:
     return given, unquote(given)
 
 
-def _compiled(secrets: Iterable[str]) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """What is replaced anywhere, and what only as a word."""
-    anywhere: set[str] = set()
-    plain: set[str] = set()
-    for secret in secrets:
-        (anywhere if _is_no_word(secret) else plain).update(_spellings(secret))
-        anywhere.update(form for form in _encodings(secret) if len(form) >= _ENCODED)
-    if anywhere:
-        yield "anywhere", re.compile(_any_of(anywhere))
-    if plain:
-        yield "words", re.compile(rf"(?<![^\W_])(?:{_any_of(plain)})(?![^\W_])")
-
-
-def _any_of(forms: Iterable[str]) -> str:
-    return "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
-
-
 def _is_no_word(secret: str) -> bool:
     kinds = (str.isalpha, str.isdigit, lambda one: not one.isalnum())
     return len(secret) >= _LONG or (len(secret) >= _MIXED and sum(any(map(kind, secret)) for kind in kinds) > 1)
 
 
-def _spellings(secret: str) -> Iterator[str]:
-    yield secret
-    for percent in (quote(secret, safe="", errors="replace"), quote(secret, errors="replace")):
-        yield percent
-        yield re.sub(r"%..", lambda code: code[0].lower(), percent)
-    yield quote_plus(secret, errors="replace")
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
-    yield repr(secret)[1:-1]
-    yield html.escape(secret)
+def _spelled(secret: str) -> _Spelled:
+    longest = max(re.findall(r"[A-Za-z0-9]*", secret), key=len).lower()
+    return _Spelled(_is_no_word(secret), longest, secret)
+
+
+@cache
+def _form(secret: str) -> re.Pattern[str]:
+    """The secret, each character as it is or escaped in whatever way; no word also in capitals or small letters.
+
+    Made when it may be needed: of a long secret it takes half a second.
+    """
+    forms = "".join(map(_spelling, secret))
+    return re.compile(f"(?i:{forms})" if _is_no_word(secret) else rf"(?<![^\W_]){forms}(?![^\W_])")
+
+
+@cache
+def _encoded() -> re.Pattern[str]:
+    """All secrets that are kept, encoded."""
+    return re.compile("|".join(form for one in _spellings for form in _encodings(one.secret)) or r"(?!)")
+
+
+def _spelling(character: str) -> str:
+    # All repetitions are bounded: what is searched may come from a peer who means to stall it.
+    number, raw = ord(character), character.encode("utf-8", "replace")
+    slash, literal = r"\\{1,8}", re.escape(character)
+    units = character.encode("utf-16-be", "replace").hex()
+    escaped = [
+        "".join(rf"%(?:25){{0,4}}{one:02x}" for one in raw),
+        "".join(rf"{slash}u{units[i : i + 4]}" for i in range(0, len(units), 4)),
+        "".join(rf"{slash}x{one:02x}" for one in raw),
+        rf"&#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});",
+    ]
+    if number > 0x7F:
+        escaped.append(rf"{slash}x{number:02x}" if number <= 0xFF else rf"{slash}U{number:08x}")
+    if (named := html.escape(character)) != character:
+        escaped.append(re.escape(named))
+    if character == " ":
+        escaped.append(r"\+")
+    plain = literal if character.isalnum() else slash if character == "\\" else rf"\\{{0,8}}{literal}"
+    return f"(?:{plain}|(?i:{'|'.join(escaped)}))"
 
 
 def _encodings(secret: str) -> Iterator[str]:
-    """Hexadecimal, and what base64 makes of it wherever it begins in the text that was encoded."""
+    """Expressions for hexadecimal, and for what base64 makes of it wherever it begins in the text that was encoded."""
     raw = secret.encode("utf-8", "replace")
-    yield raw.hex()
-    yield raw.hex().upper()
+    if len(raw) * 2 >= _ENCODED:
+        yield "[: -]?".join(f"{one:02x}" for one in raw)
+        yield "[: -]?".join(f"{one:02X}" for one in raw)
     for before in range(3):
+        start, end = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
         encoded = base64.b64encode(bytes(before) + raw).decode()
-        core = encoded[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
-        yield core
-        yield core.replace("+", "-").replace("/", "_")
+        if end - start >= _ENCODED:
+            for written in dict.fromkeys((encoded, encoded.replace("+", "-").replace("/", "_"))):
+                # Some write it in lines, of four characters or a multiple of that.
+                groups = (written[max(start, i) : min(end, i + 4)] for i in range(0, end, 4))
+                yield r"(?:\s|\\[rn]){0,4}".join(re.escape(group) for group in groups if group)

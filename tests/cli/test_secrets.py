@@ -20,6 +20,8 @@ SPELLINGS = (
     TOKEN,
     quote(TOKEN, safe=""),
     json.dumps(TOKEN)[1:-1],
+    json.dumps(TOKEN)[1:-1].replace("/", "\\/"),
+    "".join(f"\\u{ord(one):04x}" for one in TOKEN),
     TOKEN.encode().hex(),
     base64.b64encode(TOKEN.encode()).decode()[:-4],
     base64.b64encode(f"joe:{TOKEN}".encode()).decode()[8:-4],
@@ -39,7 +41,8 @@ class Echo:
         header = self.script.requests[-1][3].get("authorization", "none")
         kind, _, value = header.partition(" ")
         plain = base64.b64decode(value).decode() if kind == "Basic" else value
-        return f"{header} {plain} {quote(plain, safe='')} {plain.encode().hex()}"
+        php, escaped = plain.replace("/", "\\/"), "".join(f"\\u{ord(one):04x}" for one in plain)
+        return f"{header} {plain} {quote(plain, safe='')} {plain.encode().hex()} {php} {escaped}"
 
     def answer(self, path: str, body: Any) -> Any:
         if path == "/version":
@@ -108,6 +111,20 @@ def test_a_store_that_refuses_and_echoes(
     assert "***" in done.stderr
     assert len(list(tmp_path.rglob("BLOCKED.md"))) == (0 if status == 400 else 1)
     assert leaks(tmp_path, done.stdout, done.stderr) == []
+
+
+def test_a_refusal_of_nothing_but_tokens(echo: Echo, tmp_path: Path) -> None:
+    """So many that what is left of them would be short, and the last one is cut off."""
+    token = "0123456789abcdef" * 40
+    echo.script.answer = lambda path, body: (400, f"{token} ".encode() * 999, {})
+    done = recallbench(
+        *("run", "canary-locomo", "--store", echo.script.address, "--out", tmp_path / "o"),
+        cwd=tmp_path,
+        env={"RECALLBENCH_STORE_TOKEN": token},
+    )
+    assert done.returncode == 2
+    assert "***" in done.stderr
+    assert token[:16] not in done.stderr
 
 
 def test_questions_that_fail_with_it(way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import shutil
 import socket
 import struct
@@ -107,6 +108,51 @@ def test_a_server_that_refuses(tcp_dsn: str, change: dict[str, str | None], foun
     assert found in caught.value.found
     assert "hush" not in shown(caught.value)
     assert PASSWORD not in shown(caught.value)
+
+
+@contextmanager
+def server_that_repeats_passwords() -> Iterator[int]:
+    """Asks for the password in clear text, and refuses it in its own words; its port."""
+
+    def serve() -> None:
+        with contextlib.suppress(OSError, struct.error):
+            while True:
+                with listener.accept()[0] as session, contextlib.suppress(OSError, struct.error):
+                    while True:
+                        body = session.recv(struct.unpack(">i", session.recv(4))[0] - 4)
+                        if struct.unpack(">i", body[:4])[0] == 196608:
+                            break
+                        session.sendall(b"N")  # no encryption here
+                    session.sendall(b"R" + struct.pack(">ii", 8, 3))
+                    session.recv(1)
+                    given = session.recv(struct.unpack(">i", session.recv(4))[0] - 4).rstrip(b"\0")
+                    told = b"SFATAL\0C28P01\0Mno entry with " + given + b" here\0\0"
+                    session.sendall(b"E" + struct.pack(">i", len(told) + 4) + told)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("way", ["passfile", "PGPASSFILE", "service", "PGPASSWORD"])
+def test_a_server_that_says_the_password_again(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with server_that_repeats_passwords() as port:
+        dsn = f"host=127.0.0.1 port={port} user=joe dbname=d"
+        (tmp_path / "passwords").write_text("*:*:*:joe:hu/sh-1\n")
+        (tmp_path / "passwords").chmod(0o600)
+        (tmp_path / "services").write_text(f"[s]\nhost=127.0.0.1\nport={port}\nuser=joe\ndbname=d\npassword=hu/sh-1\n")
+        if way == "passfile":
+            dsn += f" passfile={tmp_path / 'passwords'}"
+        elif way == "PGPASSFILE":
+            monkeypatch.setenv("PGPASSFILE", str(tmp_path / "passwords"))
+        elif way == "service":
+            monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+            dsn = "service=s"
+        else:
+            monkeypatch.setenv("PGPASSWORD", "hu/sh-1")
+        with pytest.raises(Blocked, match=r"no entry with \*\*\* here") as refused:
+            connect(dsn)
+        assert "hu/sh" not in shown(refused.value)
 
 
 @contextmanager

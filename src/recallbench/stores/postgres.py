@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.confidential import MARK, keep, said
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.stores.passfile import passwords
 from recallbench.stores.shared_memory import NO_ROOM, ROOM
 
 if TYPE_CHECKING:
@@ -82,13 +84,16 @@ def connect(dsn: str) -> Connection:
         )
     keep(*(str(parts[name]) for name in SECRETS if parts.get(name)))
     keep(*(value for name, value in _settings(str(parts.get("options", ""))) if _SECRET.search(name)))
+    # A server that refuses may say the password again.
+    keep(*passwords(parts.get("passfile"), os.environ))
     try:
         settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
         connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
-        # It may be from PGPASSWORD, a password file or a service.
+        # It may be from PGPASSWORD or a service.
         keep(connection.info.password)
         return connection
     except psycopg.OperationalError as error:
+        keep((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
         message = said(str(error).strip())
         refused = "FATAL" in message
         raise Blocked(

@@ -30,8 +30,9 @@ BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 LARGEST = 16 << 20
 """Bytes of an answer: 50 hits are two thousand."""
 
-HEAD = 4096
-"""Bytes of an answer that is no JSON which are looked at, to show the first of them."""
+HEAD = 1 << 18
+"""Bytes of an answer that is no JSON which are looked at, to show the first of them: so many more that a secret which
+is cut off at their end is never among those, however often others before it were made short."""
 
 
 class Web:
