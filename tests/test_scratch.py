@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from killing import killed_at
 from recallbench.results.folder import staged
 from recallbench.scratch import MARKER, OWNER, PREFIX, Scratch, replacing, scratch, sweep
-
-STEPS = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir", "os.listdir", "fcntl.flock")
-
-
-def killed_at(step: int, work: Callable[[], None]) -> bool:
-    """Whether a process of its own, doing this, was killed right before that step on disk; else it came to its end."""
-    child = os.fork()
-    if child == 0:
-        left = step
-
-        def count(event: str, _: tuple[object, ...]) -> None:
-            nonlocal left
-            if event in STEPS:
-                left -= 1
-                if left < 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(count)
-        try:
-            work()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
 
 
 def write_result(place: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 from recallbench.errors import InputError
+from recallbench.scratch import scratch
 
 MODE = 0o600
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What a file system says that knows no second name of a file."""
 
 
 def refuse_shared(path: Path, what: str, remedy: str) -> None:
@@ -23,14 +27,21 @@ def refuse_shared(path: Path, what: str, remedy: str) -> None:
 
 
 def create(path: Path, content: bytes, mode: int = MODE) -> None:
-    """Write a new file that never has wider rights than these, not for a moment; one that is there stays as it is
-    (FileExistsError). A write that fails leaves nothing."""
+    """Write a new file that never has wider rights than these, not for a moment, and is whole or absent, whenever this
+    process is killed; one that is there stays as it is (FileExistsError)."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with scratch(path.parent) as room:
+        made = room / path.name
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             os.fchmod(file.fileno(), mode)
             file.write(content)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(made, path)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # Not at once, but it is all that such a file system has: the name is taken first, then the file put there.
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+            os.replace(made, path)

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from recallbench.embedding.embedder import Counts, Matrix
 from recallbench.embedding.seal import SIZE, Seal
 from recallbench.errors import RecallBenchError
+from recallbench.scratch import replacing
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
@@ -70,7 +71,8 @@ class VectorCache:
         with self._explained():
             folder.mkdir(parents=True, exist_ok=True)
             if about and not (folder / "fingerprint.json").exists():
-                (folder / "fingerprint.json").write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
+                with replacing(folder / "fingerprint.json") as made:
+                    made.write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
             self._index = os.open(folder / "index", os.O_RDWR | os.O_CREAT, 0o644)
             self._vectors = os.open(folder / "vectors.f32", os.O_RDWR | os.O_CREAT, 0o644)
             self._sealed = os.open(folder / f"seals-{seal.owner}", os.O_RDWR | os.O_CREAT, 0o644)
@@ -214,9 +216,8 @@ class VectorCache:
         known = self.computed_with
         if self._computing_with and self._computing_with not in known:
             # Before the rows, so that none is ever there without it; renamed, so that no line is ever torn.
-            draft = self.folder / "computed_with.tmp"
-            draft.write_text("".join(f"{line}\n" for line in (*known, self._computing_with)), encoding="utf-8")
-            draft.replace(self.folder / "computed_with")
+            with replacing(self.folder / "computed_with") as draft:
+                draft.write_text("".join(f"{line}\n" for line in (*known, self._computing_with)), encoding="utf-8")
 
     def _whole(self) -> int:
         """Rows that both files hold completely."""

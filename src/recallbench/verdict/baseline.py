@@ -8,6 +8,7 @@ from pathlib import Path
 from recallbench.errors import UsageError
 from recallbench.results import manifest
 from recallbench.results.folder import staged
+from recallbench.scratch import scratch, sweep
 from recallbench.verdict.comparison_folders import folder_side
 
 
@@ -20,6 +21,7 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
             found="one folder named as both",
             remedy="name another baseline",
         )
+    sweep(place.parent)
     aside = place.with_name(f".{place.name}.before")
     _restore(place, aside)
     if not place.exists():
@@ -56,7 +58,9 @@ def _restore(place: Path, aside: Path) -> None:
     if not (aside / manifest.NAME).is_file():
         return
     if place.exists():
-        shutil.rmtree(aside)
+        # Out of its place whole: one that is half removed could neither be put back nor be told from the user's own.
+        with scratch(aside.parent) as room:
+            aside.rename(room / aside.name)
     else:
         aside.rename(place)
 

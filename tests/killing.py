@@ -1,0 +1,32 @@
+"""Processes that are killed at any step of what they do on disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Collection
+
+STEPS = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir", "os.listdir", "fcntl.flock")
+
+
+def killed_at(step: int, work: Callable[[], None], steps: Collection[str] = STEPS) -> bool:
+    """Whether a process of its own, doing this, was killed right before that step on disk; else it came to its end."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def count(event: str, _: tuple[object, ...]) -> None:
+            nonlocal left
+            if event in steps:
+                left -= 1
+                if left < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        try:
+            work()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)

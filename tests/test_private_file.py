@@ -1,0 +1,55 @@
+"""Keys: their owner's alone, whole or absent, and never written over."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from killing import killed_at
+from recallbench.private_file import create
+
+KEY = bytes(range(32))
+
+
+def test_whenever_it_is_killed_a_key_is_whole_or_absent_and_the_next_one_sweeps(tmp_path: Path) -> None:
+    steps = 0
+    while True:
+        place = tmp_path / str(steps)
+        place.mkdir()
+        killed = killed_at(steps, lambda place=place: create(place / "key", KEY))
+        for left in place.glob("key"):
+            assert left.read_bytes() == KEY
+            assert left.stat().st_mode & 0o777 == 0o600
+        create(place / "other", KEY)
+        assert set(os.listdir(place)) <= {"key", "other"}
+        if not killed:
+            break
+        steps += 1
+    assert steps > 8
+    assert sorted(os.listdir(place)) == ["key", "other"]
+
+
+def test_one_that_is_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("key", "link"):
+        with pytest.raises(FileExistsError):
+            create(tmp_path / name, KEY)
+    assert (tmp_path / "key").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["key", "link"]
+
+
+def test_where_a_file_can_have_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", none)
+    create(tmp_path / "key", KEY)
+    assert (tmp_path / "key").read_bytes() == KEY
+    with pytest.raises(FileExistsError):
+        create(tmp_path / "key", b"other")
+    assert os.listdir(tmp_path) == ["key"]
+    assert (tmp_path / "key").read_bytes() == KEY
