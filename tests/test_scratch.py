@@ -25,9 +25,21 @@ def write_file(place: Path) -> None:
         made.write_text("new")
 
 
+def throw_away(place: Path) -> None:
+    with scratch(place) as room:
+        for name in ("a", "p", "z"):
+            (room / name).write_text(name)
+            (room / f"{name}s").mkdir()
+            (room / f"{name}s" / name).write_text(name)
+
+
 @pytest.mark.parametrize(
     ("work", "whole"),
-    [(write_result, [["result"], []]), (write_file, [["baseline.json"]])],
+    [
+        (write_result, [["result"], []]),
+        (write_file, [["baseline.json"]]),
+        (throw_away, [[]]),
+    ],
 )
 def test_whenever_it_is_killed_the_next_one_sweeps(
     tmp_path: Path, work: Callable[[Path], None], whole: list[list[str]]

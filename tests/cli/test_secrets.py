@@ -94,6 +94,17 @@ def test_a_result_holds_no_secret_that_a_store_echoes(
     assert "  fail " not in audited.stdout
 
 
+def test_a_token_that_is_a_plain_word_is_not_in_what_the_store_says(echo: Echo, tmp_path: Path) -> None:
+    folder, env = tmp_path / "r", {"RECALLBENCH_STORE_TOKEN": "swordfish"}
+    done = recallbench(
+        *("run", "canary-locomo", "--store", echo.script.address, "--folder", folder), cwd=tmp_path, env=env
+    )
+    assert done.returncode == 0
+    assert "authorization" in echo.script.requests[-1][3]
+    for path in folder.iterdir():
+        assert "swordfish" not in path.read_text(), path
+
+
 @pytest.mark.parametrize("status", sampled([401, 400, 503]))
 def test_a_store_that_refuses_and_echoes(
     status: int, way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path
