@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
@@ -31,7 +31,7 @@ from recallbench.stores.entities import MOST, RARE, UNIT, asked_about, entities
 from recallbench.stores.graph_runs import enrol, forget, sweep
 from recallbench.stores.rankers import DEFAULT_RANKER
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 
 REVISION = 2
 """Counts up whenever the same input may rank otherwise."""
@@ -99,6 +99,7 @@ class GraphStore(Store):
 
     name = "graph"
     needs_vectors = False
+    never_cold: ClassVar[str] = ELSEWHERE
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -169,9 +170,6 @@ class GraphStore(Store):
                 decay=LN2 / (HALF_LIFE * DAY),
             )
         return [Hit(int(row["id"]), float(row["score"])) for row in rows]
-
-    def chill(self) -> str:
-        return "not possible: what the server keeps warm is its own"
 
     def version(self) -> str:
         return f"recallbench-graph/{REVISION} ({self._open().agent()})"

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.address import recorded_name
 from recallbench.stores.answer import GO_ON, Contract, asked
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 from recallbench.stores.web import Web
 
@@ -50,6 +50,8 @@ class About(NamedTuple):
 
 class HttpStore(Store):
     """Asks a server, and accepts no answer that would make a number wrong."""
+
+    never_cold: ClassVar[str] = ELSEWHERE
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -103,9 +105,6 @@ class HttpStore(Store):
             body["vector"] = checked_questions([query], self._dims)[0].tolist()
         _, answer = self._web.ask("POST", "/search", body, f"searching for {asked(query)}")
         return self._contract.hits(self._pairs(answer, query), query, k, self._known[query.scope])
-
-    def chill(self) -> str:
-        return "not possible: what the server keeps warm is its own"
 
     def version(self) -> str:
         # Asked anew: the gate compares what was there before the run with what is there after it.

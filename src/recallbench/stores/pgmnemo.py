@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent, counted
@@ -65,6 +65,7 @@ class PgmnemoStore(Store):
     """The extension behind one of its retrieval functions."""
 
     name = "pgmnemo"
+    never_cold: ClassVar[str] = ""
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:

@@ -67,12 +67,14 @@ class PgvectorStore(Store):
 
     name = "pgvector"
     prefix_stable: ClassVar[bool] = True
+    never_cold: ClassVar[str] = ""
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        weights = asked_weights(options.get("weights"))
         server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
-        common = {"pgvector": vector, "index": re.escape(INDEX), "plan": f"(?!{UNASKED}).+"}
-        own = _own(asked_weights(options.get("weights")))
+        common = {"pgvector": vector, "index": re.escape(INDEX), "plan": _plan_of(weights)}
+        own = _own(weights)
         version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
 
         def on(where: str, connection: str) -> Statement:
@@ -362,6 +364,12 @@ def _own(weights: Weights) -> dict[str, str]:
     """The settings that the score reads."""
     factors = {f"weight_{part}": repr(getattr(weights, part)) for part in PARTS}
     return {f"recallbench.{name}": value for name, value in (factors | CONSTANTS).items()}
+
+
+def _plan_of(weights: Weights) -> str:
+    """The pattern of every plan: exact over the segments, and over the postings unless vectors alone count."""
+    words = "!" if weights.cosine_only else "="
+    return rf"(?!.*\b(?:hnsw|ivfflat)\b)(?{words}.*\bposting).*\bScan\b[^\n]* on segments\b.*"
 
 
 def _unpacked(result: PGresult) -> Iterator[list[Hit]]:

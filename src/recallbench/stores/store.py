@@ -49,6 +49,10 @@ class Hit(NamedTuple):
     score: float
 
 
+IN_PROCESS = "not possible: the store runs inside this process"
+ELSEWHERE = "not possible: what the server keeps warm is its own"
+
+
 class Store(ABC):
     """A memory under test."""
 
@@ -59,6 +63,8 @@ class Store(ABC):
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
+    never_cold: ClassVar[str] = IN_PROCESS
+    """Why no query of it can be a cold one; empty where one can."""
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -102,7 +108,7 @@ class Store(ABC):
 
     def chill(self) -> str:
         """Make the next query a cold one, as far as the system allows; returns why it can't be, empty when done."""
-        return "not possible: the store runs inside this process"
+        return self.never_cold
 
     @abstractmethod
     def version(self) -> str:

@@ -1,7 +1,7 @@
 """timings.jsonl against environment.json, the questions, and how long the run took."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeGuard
@@ -48,6 +48,8 @@ def _phases(case: Case, phases: _Rows) -> Iterator[str]:
     for name, there in expected.items():
         if (name in named) != there:
             yield f"{'no' if there else 'a'} phase {name}"
+    # The report has a row for each.
+    yield from (f"a phase {name[:60]}, which no run has" for name in named if name not in (*expected, "ready"))
     told = case.environment.get("seconds")
     if not isinstance(told, dict) or list(told) != named:
         yield f"environment.json tells of other phases than {NAME}"
@@ -66,12 +68,19 @@ def _sample(case: Case, queries: _Rows) -> Iterator[str]:
     if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
         yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"
         return
-    if timed and (first > 0) != (case.environment.get("cold_queries") == "timed"):
-        yield f"{first} cold queries, where environment.json tells of `{case.environment.get('cold_queries')}`"
+    told = case.environment.get("cold_queries")
+    if timed and (first > 0) != (told == "timed"):
+        yield f"{first} cold queries, where environment.json tells of `{told}`"
+    with suppress(CannotTell):  # RB-CALLS tells of it
+        if timed and told != (should := declared_store(case).never_cold or "timed"):
+            yield f"cold queries told as `{told}`, where {case.metrics.store.name} has them as `{should}`"
+    unanswered = set(case.metrics.retrieval.failed)
     for place, row in enumerate(queries):
         state = "cold" if place < first else "warm"
         if row.get("state") not in (state, "failed"):
             yield f"{row['question_id']} is told as {row.get('state')}, in the place of a {state} one"
+        elif state == "warm" and row["question_id"] in unanswered and row["state"] != "failed":
+            yield f"{row['question_id']} was answered when it was timed, and is declared failed"
         elif row["state"] == "failed" and recorded_options(case).get("keep_going") is not True:
             yield f"{row['question_id']} failed, and the run was not to keep going"
 
@@ -91,6 +100,11 @@ def _length(case: Case, phases: _Rows, queries: _Rows) -> Iterator[str]:
     total = math.fsum(time / of for time, of in spent if _number(time))
     if total > lasted + SLACK:
         yield f"{total:.1f} s of work in a run of {lasted:.0f} s"
+    account = environment.get("embedding")
+    parts = account.get("seconds") if isinstance(account, Mapping) else None
+    embedding = math.fsum(filter(_number, parts.values())) if isinstance(parts, Mapping) else 0.0
+    if embedding > lasted + SLACK:
+        yield f"{embedding:.1f} s of embedding in a run of {lasted:.0f} s"
 
 
 def _number(value: Any) -> TypeGuard[float]:
