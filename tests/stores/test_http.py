@@ -132,6 +132,7 @@ def test_a_server_says_what_it_is(script: Scripted) -> None:
         {"version": "one\ntwo"},
         {"version": "x" * 301},
         {"needs_vectors": "no"},
+        {"scores_depend_on_k": "no"},
         {"settings": [1]},
         {"settings": {"a": {}}},
         {"settings": {"a": "one\n| two"}},

@@ -639,6 +639,8 @@ STORES: Mapping[str, tuple[Mutation, ...]] = {
         Mutation("the phase `ready` left out", "RB-TIMINGS", text("timings.jsonl", '^{"phase": "ready".*\n', "")),
     ),
     "bm25": (
+        Mutation("a second list of BM25", "RB-CALLS", SECOND_LIST),
+        Mutation("a list announced that is not there", "RB-CALLS", metrics("retrieval", "calls", to=[10, 50])),
         Mutation("scores doubled", "RB-CONTROL-AGAIN", thoroughly(rows(scaled))),
         Mutation("a negative score", "RB-SCORES", thoroughly(row(lambda r: r["hits"][-1].update(score=-1.0)))),
         Mutation("another b", "RB-RECORDED", setting("bm25.b", "0.5")),
@@ -646,12 +648,18 @@ STORES: Mapping[str, tuple[Mutation, ...]] = {
         Mutation("a control beside itself", "RB-TIMINGS", lambda f: _append(f / "timings.jsonl", CONTROL_PHASE)),
     ),
     "python": (
+        Mutation("two scores for one segment", "RB-CALLS", thoroughly(row(other_scores))),
+        Mutation("a third call", "RB-CALLS", metrics("retrieval", "calls", to=[10, 20, 50])),
         Mutation("one call of a memory that promises nothing", "RB-CALLS", ONE_CALL),
         Mutation("another function's version", "RB-RECORDED", version("my_memory:another (7.2)")),
         Mutation("another function's settings", "RB-RECORDED", setting("callable.function", "my_memory:another")),
         Mutation("a setting of no function", "RB-RECORDED", setting("recallbench.bm25_k1", "1.2")),
     ),
     "http": (
+        Mutation("two scores for one item of a server", "RB-CALLS", thoroughly(row(other_scores))),
+        Mutation("a third call of a server", "RB-CALLS", metrics("retrieval", "calls", to=[10, 20, 50])),
+        Mutation("too few requests for two calls", "RB-CALLS", evidence("requests", "170 sent, 0 of them again")),
+        Mutation("requests that were mostly repeats", "RB-CALLS", evidence("requests", "1000 sent, 900 of them again")),
         Mutation("one call of a server that promises nothing", "RB-CALLS", ONE_CALL),
         Mutation("a server elsewhere", "RB-RECORDED", evidence("server", "http://far.example")),
         Mutation("no requests", "RB-RECORDED", evidence("requests", "none")),
@@ -676,6 +684,11 @@ STORES: Mapping[str, tuple[Mutation, ...]] = {
             "RB-OPTIONS",
             document("environment.json", lambda e: e["command"].extend(["--pgmnemo-function", "recall_fast"])),
         ),
+    ),
+    "callable": (
+        Mutation("one call of a function", "RB-CALLS", ONE_CALL),
+        Mutation("two scores for one item of a function", "RB-CALLS", thoroughly(row(other_scores))),
+        Mutation("scores as no memory has them", "RB-RECORDED", evidence("scores", "as they should be")),
     ),
     "graph": (
         Mutation("one call of the graph", "RB-CALLS", ONE_CALL),

@@ -30,12 +30,24 @@ def open_memory(items, vectors):
     def search(query, k):
         asked = set(query.text.lower().split())
         scored = [(id, float(len(asked & known))) for id, known in words.items()]
-        best = sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
-        # The last of what came back scores 0, so that a score depends on k.
-        return [(id, score - best[-1][1]) for id, score in best]
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
     return search
 open_memory.needs_vectors = False
 open_memory.settings = {"function": "as its user calls it"}
+
+def open_relative(items, vectors):
+    search = open_memory(items, vectors)
+    def relative(query, k):
+        # The last of what came back scores 0, so that a score depends on k.
+        best = search(query, k)
+        return [(id, score - best[-1][1]) for id, score in best]
+    return relative
+open_relative.needs_vectors = False
+
+def open_candid(items, vectors):
+    return open_relative(items, vectors)
+open_candid.needs_vectors = False
+open_candid.scores_depend_on_k = True
 """
 HASH = ("--embedder", "hash")
 
@@ -111,6 +123,26 @@ def test_a_change_is_seen(genuine: Callable[[str], Path], tmp_path: Path, store:
     seen(audited(genuine(store), tmp_path, mutation), mutation)
 
 
+def test_scores_that_depend_on_k_are_refused_unless_the_memory_says_so(tmp_path: Path) -> None:
+    (tmp_path / "my_memory.py").write_text(MEMORY)
+    told = {}
+    for name in ("open_relative", "open_candid"):
+        run = ("run", "canary-locomo", "--limit", "20", "--folder", name, "--store", f"python:my_memory:{name}")
+        done = recallbench(*run, cwd=tmp_path)
+        assert done.returncode == 0
+        assert ("which an audit refuses; where that is right, say scores_depend_on_k" in done.stderr) == (
+            name == "open_relative"
+        )
+        (place := tmp_path / f"of {name}").mkdir()
+        told[name] = [
+            (one.code, one.observed) for one in audited(tmp_path / name, place, None).checks if one.status == "fail"
+        ]
+    assert told["open_candid"] == []
+    ((code, observed),) = told["open_relative"]
+    assert code == "RB-CALLS"
+    assert "; a memory that is right to do so says scores_depend_on_k" in observed
+
+
 def test_every_store_says_what_its_results_are_held_to() -> None:
     for name, entry in (*REGISTERED.items(), *SCHEMES.items()):
         assert entry.kind is not None, name
@@ -118,12 +150,12 @@ def test_every_store_says_what_its_results_are_held_to() -> None:
         assert kind.states(name, {"call": "a:b"}), name
         lowest, highest = kind.score_range({})
         assert lowest < highest
-        assert kind.scores_alike(10, 10, {}) or entry.outside is not None
+        assert kind.scores_alike(10, 10, {}, {})
 
 
 def test_scores_of_pgmnemo_are_held_to_each_other_where_its_pool_holds_the_scope_whole() -> None:
     kind = REGISTERED["pgmnemo"].kind
     assert kind is not None
-    assert kind().scores_alike(40, 10, {"dates": None})
-    assert not kind().scores_alike(41, 10, {"dates": None})
-    assert not kind().scores_alike(40, 10, {"dates": "dataset"})
+    assert kind().scores_alike(40, 10, {"dates": None}, {})
+    assert not kind().scores_alike(41, 10, {"dates": None}, {})
+    assert not kind().scores_alike(40, 10, {"dates": "dataset"}, {})

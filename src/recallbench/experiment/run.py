@@ -30,9 +30,11 @@ from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import Metrics
 from recallbench.results.reproduction import ReproductionRecord
 from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.ranking import scored_apart
 from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
 from recallbench.stores import folders
+from recallbench.stores.options import STORE_OPTIONS
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
 from recallbench.verdict.decision import judged
@@ -191,9 +193,18 @@ def _measure(
         progress=progress,
         keep_going=options.keep_going,
     )
-    return retrieval, StoreState(
-        store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence())
+    state = StoreState(store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence()))
+    own = {one.field: getattr(options, one.field) for one in STORE_OPTIONS}
+    apart = sum(
+        store.scores_alike(size, rules.default_k, own, state.evidence) and scored_apart(short, deep) is not None
+        for size, short, deep in zip(retrieval.candidates, retrieval.short or (), retrieval.rankings, strict=False)
     )
+    if apart:
+        progress.note(
+            f"{store.name}: for {apart} questions a segment has another score in the call for {rules.default_k} hits "
+            f"than in that for {options.depth}, which an audit refuses; where that is right, say scores_depend_on_k"
+        )
+    return retrieval, state
 
 
 def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:

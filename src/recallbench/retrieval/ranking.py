@@ -19,6 +19,20 @@ class Ranking:
     scores: tuple[float, ...]
 
 
+RELATIVE, ABSOLUTE = 1e-6, 1e-9
+"""A server may add the same numbers in another order."""
+
+
+def scored_apart(one: Ranking, other: Ranking) -> tuple[int, float, float] | None:
+    """The first position that stands in both with two scores; None where each has one."""
+    scores = dict(zip(other.positions, other.scores, strict=True))
+    for position, score in zip(one.positions, one.scores, strict=True):
+        again = scores.get(position, score)
+        if not math.isclose(score, again, rel_tol=RELATIVE, abs_tol=ABSOLUTE):
+            return position, score, again
+    return None
+
+
 def order(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Ids and scores by score descending, then id ascending; a repeated id keeps its first place only.
 

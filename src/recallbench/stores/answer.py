@@ -9,6 +9,9 @@ from typing import Any
 from recallbench.errors import InputError
 from recallbench.stores.store import Hit, Query
 
+SCORES = "scores"
+"""What the evidence of such a memory calls how it scores; results of the first edition of the statistics lack it."""
+ALIKE, BY_K = "one for an item, whatever k is", "depend on k, as the memory says of itself"
 GO_ON = "evaluate and run go on without that question with --keep-going"
 
 

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.stores.address import PYTHON, scheme_of
-from recallbench.stores.answer import GO_ON, Contract, asked
+from recallbench.stores.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
 from recallbench.stores.patience import PATIENCE, Impatience, limited
 from recallbench.stores.statement import Statement
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
@@ -48,7 +48,12 @@ class CallableStore(Store):
         own = "the (function|callable)'s own"
         evidence = {"index": own, "plan": own, "module_sha256": "[0-9a-f]{64}|built in"}
         settings = {"callable.function": call}
-        return (Statement(rf"{call} \(.*\)", settings, evidence, {r"callable\..*": ".*"}),)
+        later = {SCORES: f"{ALIKE}|{BY_K}"}
+        return (Statement(rf"{call} \(.*\)", settings, evidence, {r"callable\..*": ".*"}, later),)
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
+        return evidence.get(SCORES) != BY_K
 
     def __init__(self, call: str, name: str = "callable", patience: float = PATIENCE) -> None:
         """`name` is how results call it; `patience` the seconds that one call of the function may take."""
@@ -121,7 +126,8 @@ class CallableStore(Store):
     def evidence(self) -> Mapping[str, str]:
         file = getattr(self._module, "__file__", None)
         source = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "built in"
-        return {"index": "the function's own", "plan": "the function's own", "module_sha256": source}
+        scores = BY_K if getattr(self._open, "scores_depend_on_k", False) else ALIKE
+        return {"index": "the function's own", "plan": "the function's own", "module_sha256": source, SCORES: scores}
 
     def close(self) -> None:
         for scope in tuple(self._scopes):

@@ -118,7 +118,7 @@ class GraphStore(Store):
         return 0.0, 1.0 if _asked(options) == "importance" else inf
 
     @classmethod
-    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
         return True
 
     def __init__(self, environ: Mapping[str, str], ranker: str, progress: Progress | None = None) -> None:

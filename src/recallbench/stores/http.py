@@ -4,7 +4,8 @@
                     "vector": […]}]}
     POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […]}
                    -> {"hits": [{"id": 1, "score": 0.9}]}
-    GET  /version  -> {"version": "…", "needs_vectors": true, "settings": {…}}   (may be missing)
+    GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
+                    "settings": {…}}                                             (may be missing)
     POST /forget   {"scope": "…"}                                                (may be missing)
 
 An answer is status 2xx with JSON; that of /ingest and /forget may be empty. Ids are whole numbers, scopes texts that no
@@ -21,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.address import recorded_name
-from recallbench.stores.answer import GO_ON, Contract, asked
+from recallbench.stores.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
@@ -46,6 +47,7 @@ class About(NamedTuple):
     version: str
     needs_vectors: bool
     settings: Mapping[str, str]
+    scores_depend_on_k: bool = False
 
 
 class HttpStore(Store):
@@ -57,7 +59,11 @@ class HttpStore(Store):
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
         evidence = exactly({"server": name, "index": OWN, "plan": OWN})
         evidence["requests"] = "[0-9]+ sent, [0-9]+ of them again"
-        return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}),)
+        return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}, {SCORES: f"{ALIKE}|{BY_K}"}),)
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
+        return evidence.get(SCORES) != BY_K
 
     def __init__(self, address: str, environ: Mapping[str, str], progress: Progress | None = None) -> None:
         """`address` may carry user and password; results never do."""
@@ -120,6 +126,7 @@ class HttpStore(Store):
             "server": self.name,
             "index": OWN,
             "plan": OWN,
+            SCORES: BY_K if self.about().scores_depend_on_k else ALIKE,
             "requests": f"{self._web.sent} sent, {self._web.again} of them again",
         }
 
@@ -164,11 +171,13 @@ def _about(name: str, answer: Any) -> About:
     if not isinstance(answer, dict):
         raise _unfit(name, "an object", _shown(answer))
     version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
-    settings = answer.get("settings", {})
+    settings, by_k = answer.get("settings", {}), answer.get("scores_depend_on_k", False)
     if not isinstance(version, str) or not version.strip() or not _line(version):
         raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shown(version))
     if not isinstance(needs, bool):
         raise _unfit(name, "needs_vectors as true or false", _shown(needs))
+    if not isinstance(by_k, bool):
+        raise _unfit(name, "scores_depend_on_k as true or false", _shown(by_k))
     if (
         not isinstance(settings, dict)
         or len(settings) > LONGEST
@@ -176,7 +185,7 @@ def _about(name: str, answer: Any) -> About:
         or not all(_line(one) for pair in settings.items() for one in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shown(settings))
-    return About(version, needs, {key: str(value) for key, value in sorted(settings.items())})
+    return About(version, needs, {key: str(value) for key, value in sorted(settings.items())}, by_k)
 
 
 def _line(text: str) -> bool:

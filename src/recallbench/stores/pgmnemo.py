@@ -96,7 +96,7 @@ class PgmnemoStore(Store):
         return (Statement(r"[0-9]+\.[0-9].*", settings, evidence, further | others, later),)
 
     @classmethod
-    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
         # With the corpus' dates recency goes on between two calls.
         return size <= POOL * k and options.get("dates") in (None, DATES[0])
 

@@ -77,8 +77,9 @@ class Store(ABC):
         return -inf, inf
 
     @classmethod
-    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any]) -> bool:
-        """Whether an item of a scope of `size` items gets one score in every call for `k` items or more."""
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
+        """Whether an item of a scope of `size` items gets one score in every call for `k` items or more; `evidence` is
+        how the store said that it worked."""
         return cls.prefix_stable
 
     @abstractmethod
