@@ -14,9 +14,12 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 """What a file system says that knows no second name of a file."""
 
 
-def refuse_shared(path: Path, what: str, remedy: str) -> None:
-    """Raise InputError where others than its owner may read or write the file; `what` is what the message calls it."""
-    rights = path.stat().st_mode & 0o777
+def refuse_shared(path: Path, what: str, remedy: str, opened: int | None = None) -> None:
+    """Raise InputError where others than its owner may read or write the file; `what` is what the message calls it.
+
+    `opened` is its descriptor, where it was opened before: another file may take its place meanwhile.
+    """
+    rights = (path.stat() if opened is None else os.fstat(opened)).st_mode & 0o777
     if rights & 0o077:
         raise InputError(
             f"{path}: others than its owner may use this {what}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -216,3 +217,19 @@ def test_nothing_is_left_in_the_systems_temporary_folder(tmp_path: Path) -> None
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCHINDUCTOR")}
     subprocess.run([sys.executable, "-c", code], env=environment | {"TMPDIR": str(tmp_path / "tmp")}, check=True)
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("link", ["vectors", "vectors/{}"])
+def test_a_cache_that_leads_elsewhere_is_refused_and_nothing_is_written_there(
+    opened: Any, tmp_path: Path, link: str
+) -> None:
+    opened().ensure(["a cat"], "passage")
+    [own] = (tmp_path / "cache" / "vectors").iterdir()
+    place, repository = tmp_path / "cache" / link.format(own.name), tmp_path / "repository"
+    shutil.rmtree(place)
+    repository.mkdir()
+    (repository / "index").write_bytes(b"of git")
+    place.symlink_to(repository)
+    with pytest.raises(InputError, match="the vector cache leads elsewhere"):
+        opened().ensure(["a cat"], "passage")
+    assert {path.name: path.read_bytes() for path in repository.iterdir()} == {"index": b"of git"}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +83,7 @@ def test_a_cache_that_would_hold_it_is_refused(path: Path, tmp_path: Path, cache
 MAKER = """
 import sys
 from pathlib import Path
+from typing import Any
 from recallbench.embedding.own_key import own_key
 import platformdirs
 print("ready", flush=True)
@@ -101,3 +105,84 @@ def test_processes_that_make_it_at_once_agree(path: Path, tmp_path: Path) -> Non
         maker.stdin.write("go\n")
     made = [maker.communicate()[0].strip() for maker in makers]
     assert made == [path.read_bytes().hex()] * 4
+
+
+def test_one_of_another_user_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_key(tmp_path / "cache")
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(InputError, match="is not your own key"):
+        own_key(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_refused_at_once(path: Path, tmp_path: Path, kind: str) -> None:
+    path.parent.mkdir(parents=True)
+    if kind == "pipe":
+        os.mkfifo(path, 0o600)
+    elif kind == "folder":
+        path.mkdir(0o700)
+    else:
+        path.symlink_to("/dev/null")
+    with pytest.raises(InputError):
+        own_key(tmp_path / "cache")
+
+
+def test_one_behind_a_link_counts_as_what_it_leads_to(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    real = tmp_path / "elsewhere.key"
+    real.write_bytes(b"k" * 32)
+    path.symlink_to(real)
+    real.chmod(0o644)
+    with pytest.raises(InputError, match="others than its owner"):
+        own_key(tmp_path / "cache")
+    real.chmod(0o600)
+    assert own_key(tmp_path / "cache") == (b"k" * 32, "")
+    with pytest.raises(UsageError, match="would hold your own key as well"):
+        own_key(tmp_path)
+
+
+def test_another_file_that_takes_its_place_is_not_the_one_that_was_looked_at(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that all may read, and a private one put in its place between opening and looking."""
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * 32)
+    path.chmod(0o644)
+    opened = os.open
+
+    def replaced(name: Any, *arguments: Any) -> int:
+        handle = opened(name, *arguments)
+        if Path(name) == path:
+            (path.parent / "new").write_bytes(b"y" * 32)
+            (path.parent / "new").chmod(0o600)
+            (path.parent / "new").replace(path)
+        return handle
+
+    monkeypatch.setattr(os, "open", replaced)
+    with pytest.raises(InputError, match="others than its owner"):
+        own_key(tmp_path / "cache")
+
+
+def test_one_that_can_only_be_read_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, _ = own_key(tmp_path / "cache")
+    opened = os.open
+
+    def read_only(name: Any, flags: int, *mode: int) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return opened(name, flags, *mode)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert own_key(tmp_path / "cache") == (key, "")
+
+
+def test_a_full_disk_leaves_a_key_for_this_process_alone(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    key, note = own_key(tmp_path / "cache")
+    assert len(key) == 32
+    assert note.startswith(f"no key of your own can be kept at {path} (No space left on device)")

@@ -20,7 +20,7 @@ from forged_rows import forge
 from recallbench.embedding import cache
 from recallbench.embedding.cache import RECORD, VectorCache
 from recallbench.embedding.seal import Seal
-from recallbench.errors import RecallBenchError
+from recallbench.errors import InputError, RecallBenchError
 
 DIMS = 5
 SEAL = Seal(b"k" * 32, "fingerprint")
@@ -410,3 +410,48 @@ def test_a_lot_is_the_same_every_time_and_another_for_every_user_and_vector(tmp_
     assert lots[0] == lots[1]
     assert len(set(lots)) == 3
     assert not any(SEAL.owner.encode() in lot or b"k" * 8 in lot for lot in lots)
+
+
+def put_there(place: Path, kind: str) -> Path:
+    """What somebody who shares the cache puts into a file's place; returns what a link leads to."""
+    private = place.parent.parent / "private"
+    place.parent.mkdir()
+    if kind == "link to a file":
+        private.write_text("a secret of the user's\n")
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(private)
+    return private
+
+
+KINDS = pytest.mark.parametrize("kind", ["link to a file", "link to nothing", "pipe"])
+
+
+def holds(private: Path) -> str:
+    return private.read_text() if private.exists() else ""
+
+
+@KINDS
+@pytest.mark.parametrize("name", ["index", "vectors.f32", f"seals-{SEAL.owner}", "computed_with"])
+def test_a_link_in_the_place_of_a_file_is_refused_and_not_followed(tmp_path: Path, name: str, kind: str) -> None:
+    private = put_there(tmp_path / "c" / name, kind)
+    before = holds(private)
+    with pytest.raises(InputError, match="the vector cache is not as RecallBench makes it") as error:
+        fill(VectorCache(tmp_path / "c", DIMS, SEAL, {"encoder": "tiny"}, "torch 1 on a processor"), 1)
+    assert error.value.found == ("a pipe, device or folder" if kind == "pipe" else "a link")
+    assert str(tmp_path / "c" / name) in error.value.problem
+    assert holds(private) == before
+
+
+@KINDS
+@pytest.mark.parametrize("name", ["computed_with.tmp", "fingerprint.json"])
+def test_a_link_in_the_place_of_what_is_written_for_people_is_not_followed(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    private = put_there(tmp_path / "c" / name, kind)
+    before = holds(private)
+    cache = VectorCache(tmp_path / "c", DIMS, SEAL, {"encoder": "tiny"}, "torch 1 on a processor")
+    fill(cache, 1)
+    assert cache.computed_with == ("torch 1 on a processor",)
+    assert holds(private) == before

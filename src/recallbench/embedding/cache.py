@@ -16,11 +16,13 @@ again, since whoever shares the folder may write to it at any moment.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hmac
 import json
 import mmap
 import os
+import stat
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +33,7 @@ import numpy.typing as npt
 
 from recallbench.embedding.embedder import Counts, Matrix
 from recallbench.embedding.seal import SIZE, Seal
-from recallbench.errors import RecallBenchError
+from recallbench.errors import InputError, RecallBenchError
 from recallbench.scratch import replacing
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
@@ -68,14 +70,15 @@ class VectorCache:
         self._map: mmap.mmap | None = None
         self._matrix: Matrix = np.zeros((0, dims), np.float32)
         self._touched = 0
-        with self._explained():
+        self._index = self._vectors = self._sealed = -1
+        with self._closing(), self._explained():
             folder.mkdir(parents=True, exist_ok=True)
-            if about and not (folder / "fingerprint.json").exists():
-                with replacing(folder / "fingerprint.json") as made:
-                    made.write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
-            self._index = os.open(folder / "index", os.O_RDWR | os.O_CREAT, 0o644)
-            self._vectors = os.open(folder / "vectors.f32", os.O_RDWR | os.O_CREAT, 0o644)
-            self._sealed = os.open(folder / f"seals-{seal.owner}", os.O_RDWR | os.O_CREAT, 0o644)
+            if about and not os.path.lexists(folder / "fingerprint.json"):
+                with replacing(folder / "fingerprint.json") as draft:
+                    draft.write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
+            self._index = _opened(folder / "index")
+            self._vectors = _opened(folder / "vectors.f32")
+            self._sealed = _opened(folder / f"seals-{seal.owner}")
         self.refresh()
 
     def __len__(self) -> int:
@@ -85,9 +88,11 @@ class VectorCache:
     def computed_with(self) -> tuple[str, ...]:
         """What the rows of this folder were computed with, oldest first."""
         try:
-            return tuple((self.folder / "computed_with").read_text(encoding="utf-8").splitlines())
+            handle = _opened(self.folder / "computed_with", os.O_RDONLY)
         except FileNotFoundError:
             return (UNRECORDED,) if self._count else ()
+        with os.fdopen(handle, encoding="utf-8") as file:
+            return tuple(file.read().splitlines())
 
     def refresh(self) -> None:
         """Take in what other processes appended since."""
@@ -259,6 +264,14 @@ class VectorCache:
             fcntl.flock(self._index, fcntl.LOCK_UN)
 
     @contextmanager
+    def _closing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
@@ -269,6 +282,30 @@ class VectorCache:
                 remedy="free some space, make the folder writable, or name another folder with --cache-dir; "
                 "what was embedded so far is kept",
             ) from error
+
+
+def _opened(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """A file of the cache. Whoever shares it may put a link there to what is not theirs, or a pipe to wait for ever."""
+    try:
+        handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _no_file(path, "a link") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _no_file(path, "a pipe, device or folder")
+    return handle
+
+
+def _no_file(path: Path, found: str) -> InputError:
+    return InputError(
+        f"the vector cache is not as RecallBench makes it: {path}",
+        expected="a file",
+        found=found,
+        remedy=f"find out who put it there; delete {path.parent}, which is only a cache, or name another one with "
+        "--cache-dir",
+    )
 
 
 def _checksum(head: bytes, vector: bytes) -> int:

@@ -338,6 +338,13 @@ class CachedEmbedder:
     def _store(self) -> VectorCache:
         if self._cache is None:
             folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
+            if not folder.resolve().is_relative_to(self._cache_dir.resolve()):
+                raise InputError(
+                    f"the vector cache leads elsewhere: {folder}",
+                    expected=f"a folder below {self._cache_dir}",
+                    found=str(folder.resolve()),
+                    remedy="if the link is your own, name the folder it leads to with --cache-dir; else find out whose",
+                )
             line = machine.computing_with(self._settled().backend)
             if self._key is None:
                 self._key, self._key_note = own_key(self._cache_dir)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
@@ -23,8 +25,8 @@ def place() -> Path:
 def own_key(cache_dir: Path) -> tuple[bytes, str]:
     """The key, made where there is none, and a note where none can be kept: then it holds for this process alone.
 
-    Raises InputError for a key that others may read, and UsageError for one inside the cache: who shares the cache
-    would have it.
+    Raises InputError for a key that others may read or that is another user's, and UsageError for one inside the cache:
+    who shares the cache would have it.
     """
     path = place()
     if cache_dir.resolve() in path.resolve().parents:
@@ -36,26 +38,68 @@ def own_key(cache_dir: Path) -> tuple[bytes, str]:
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, MODE)
+        handle = _opened(path)
     except OSError as error:
         if not path.exists():
-            note = (
-                f"no key of your own can be kept at {path} ({error.strerror}): what this run embeds "
-                "will count as somebody else's vectors"
-            )
-            return os.urandom(LENGTH), note
+            return _passing(path, error)
         raise InputError(
             f"your own key can't be read: {path}",
-            expected="a file that you may read and write",
+            expected="a file that you may read",
             found=error.strerror or str(error),
             remedy="restore its owner and mode 0600, or remove it: a new one is made, and vectors kept under the old "
             "one are held against new ones before they are used",
         ) from error
     try:
-        refuse_shared(path, "key", "if others could have read it, remove it: a new one is made")
+        _refuse_others(path, handle)
         return _filled(handle, path), ""
+    except OSError as error:
+        return _passing(path, error)
     finally:
         os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    # Whoever put a pipe there must not make the run wait for its other end.
+    flags = os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(path, os.O_RDWR | flags, MODE)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        # A key that was made elsewhere may lie where nothing can be written.
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _passing(path: Path, error: OSError) -> tuple[bytes, str]:
+    note = (
+        f"no key of your own can be kept at {path} ({error.strerror}): what this run embeds "
+        "will count as somebody else's vectors"
+    )
+    return os.urandom(LENGTH), note
+
+
+def _refuse_others(path: Path, handle: int) -> None:
+    """Raise InputError where what was opened is no file of this user's alone."""
+    state = os.fstat(handle)
+    if not stat.S_ISREG(state.st_mode):
+        raise _no_key(path, "a file", "a pipe, device or folder")
+    if state.st_uid != os.geteuid():
+        raise InputError(
+            f"{path} is not your own key",
+            expected=f"a file of the user {os.geteuid()}, who runs this",
+            found=f"one of the user {state.st_uid}, who could make seals of yours with it",
+            remedy="move the file away: a new key is made",
+        )
+    refuse_shared(path, "key", "if others could have read it, remove it: a new one is made", handle)
+
+
+def _no_key(path: Path, expected: str, found: str) -> InputError:
+    return InputError(
+        f"{path} is not a key that RecallBench made",
+        expected=expected,
+        found=found,
+        remedy="move the file away: a new key is made",
+    )
 
 
 def _filled(handle: int, path: Path) -> bytes:
@@ -68,10 +112,5 @@ def _filled(handle: int, path: Path) -> bytes:
         os.pwrite(handle, kept, 0)
         os.fsync(handle)
     elif len(kept) > LENGTH:
-        raise InputError(
-            f"{path} is not a key that RecallBench made",
-            expected=f"{LENGTH} bytes",
-            found=f"{os.fstat(handle).st_size} bytes",
-            remedy="move the file away: a new key is made",
-        )
+        raise _no_key(path, f"{LENGTH} bytes", f"{os.fstat(handle).st_size} bytes")
     return kept
