@@ -40,6 +40,7 @@ CASES = (
     ("computed", Mutation("in no time", "RB-EMBEDDING", account(seconds={}))),
     ("computed", Mutation("on a proof that failed", "RB-EMBEDDING", account(proof="failed"))),
     ("computed", Mutation("on a proof of OpenVINO", "RB-EMBEDDING", account(proof="equal", worst_cosine=1.0))),
+    ("computed", Mutation("by torch for no reason", "RB-OPTIONS", environment("options", "backend", to="openvino"))),
     ("own", Mutation("with nothing", "RB-EMBEDDING", account(computed_with=[]))),
     ("own", Mutation("with praise", "RB-EMBEDDING", account(computed_with=["CANONICAL, by the maintainers"]))),
     ("own", Mutation("more foreign than reused", "RB-EMBEDDING", account(foreign=21))),

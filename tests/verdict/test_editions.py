@@ -39,6 +39,9 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     case = _case(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
     (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
     told = render(case.derived, Run(case.environment, _timings(case)))
+    around = json.loads((folder / "environment.json").read_text())
+    del around["recallbench_version"]
+    (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
     (folder / "report.md").write_text(told.replace("is the expected value for", "is what one expects of"))
     (folder / "manifest.json").write_text(build(folder))
     return folder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recallbench.verdict.foreign import audit_foreign
-from recallbench.verdict.foreign_version import version_in
+from recallbench.verdict.named_version import version_in
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,8 @@ from recallbench.verdict.foreign_version import version_in
         ("v062_sparse_safe", "062"),
         ("baseline_fusion_20260516", ""),
         ("locomo10", ""),
+        ("run_2026.05.16", ""),
+        ("2026.05.16_v0.4.0", "0.4.0"),
         ("", ""),
     ],
 )
@@ -50,3 +52,12 @@ def test_a_version_that_was_not_measured_is_a_finding_of_its_own(
     (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
     told = observed.replace("named", "the folder is named").replace("says", "its field version says")
     assert (check.status, check.observed) == (status, told)
+
+
+def test_the_folder_one_stands_in_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "v0.4.0").mkdir()
+    monkeypatch.chdir(tmp_path / "v0.4.0")
+    Path("metrics.json").write_text(json.dumps({"pgmnemo_version": "0.3.1", "overall": {"recall@10": 0.5}}))
+    found = audit_foreign(Path("."), (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
+    (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
+    assert (check.status, check.observed) == ("fail", "the folder is named 0.4.0, measured was 0.3.1")

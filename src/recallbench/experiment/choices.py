@@ -11,9 +11,8 @@ from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.stores.options import STORE_OPTIONS, variant_of
 from recallbench.stores.postgres import has_extension
-from recallbench.stores.registry import asks_vectors, entry_of, recorded_name, server_of
+from recallbench.stores.registry import REFERENCE_STORE, asks_vectors, entry_of, recorded_name, server_of
 
-REFERENCE_STORE = "pgvector"
 BUNDLED_EMBEDDER = "minilm"
 SYSTEM_UNDER_TEST = "pgmnemo"
 

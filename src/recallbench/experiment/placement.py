@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.errors import Blocked, RecallBenchError
-from recallbench.experiment.choices import REFERENCE_STORE, SYSTEM_UNDER_TEST
+from recallbench.experiment.choices import SYSTEM_UNDER_TEST
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
 from recallbench.results.folder import (
@@ -18,7 +18,7 @@ from recallbench.results.folder import (
     free_folder,
     write_blocked,
 )
-from recallbench.stores.registry import recorded_name
+from recallbench.stores.registry import REFERENCE_STORE, recorded_name
 
 
 def parent(options: Options) -> Path:

@@ -14,7 +14,7 @@ from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import Blocked, RecallBenchError
-from recallbench.experiment.choices import REFERENCE_STORE, Choice, choose, configuration, dsn_of
+from recallbench.experiment.choices import Choice, choose, configuration, dsn_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.placement import parent, result_folder
 from recallbench.protocol.deviations import departures
@@ -23,7 +23,7 @@ from recallbench.protocol.history import unrecorded
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.environment import git_state
 from recallbench.results.folder import check_writable
-from recallbench.stores.registry import check_options, has_extension, store_status
+from recallbench.stores.registry import REFERENCE_STORE, check_options, has_extension, store_status
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20

@@ -10,7 +10,7 @@ from pathlib import Path
 from recallbench import __version__
 from recallbench.corpora.registry import facts
 from recallbench.errors import InputError, UsageError
-from recallbench.experiment.choices import REFERENCE_STORE, Choice, choose, dsn_of
+from recallbench.experiment.choices import Choice, choose, dsn_of
 from recallbench.experiment.opening import store_of
 from recallbench.experiment.options import Options
 from recallbench.experiment.passes import cold, put
@@ -26,6 +26,7 @@ from recallbench.results import repetition as told
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.stated import stated
 from recallbench.scoring.measures.registry import ALL
+from recallbench.stores.registry import REFERENCE_STORE
 
 PLAN = "plan.json"
 """What is being repeated; lies in the folder until all is done."""

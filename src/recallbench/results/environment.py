@@ -11,6 +11,11 @@ from pathlib import Path
 
 from recallbench.embedding.machine import cpu_model, version_of
 
+FIELDS = frozenset(
+    {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
+    | {"embedding", "seconds", "cold_queries"}
+)
+"""What it tells; earlier releases did not tell their version."""
 PACKAGES = (
     "numpy",
     "torch",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recallbench.stores.http import About
 
 __all__ = [
+    "REFERENCE_STORE",
     "STORES",
     "Entry",
     "StoreStatus",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 DSN_VARIABLE = "PGMNEMO_DSN"
+REFERENCE_STORE = "pgvector"
+"""What is measured where nobody names a store, and the protocol's own can't be had."""
 
 
 class Wanted(NamedTuple):

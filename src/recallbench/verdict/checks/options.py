@@ -7,6 +7,7 @@ from typing import Any
 from recallbench.corpora.registry import GROUPS
 from recallbench.results.metrics import Metrics
 from recallbench.stores import options as declared
+from recallbench.stores.registry import REFERENCE_STORE
 from recallbench.verdict.case import Case
 from recallbench.verdict.declared import recorded_options
 from recallbench.verdict.examination import Examination, listed
@@ -48,6 +49,8 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
     pairs["embedder"] = (asked["embedder"] or by_default, embedder)
     if asked["store"] is not None:
         pairs["store"] = (asked["store"], made.store.name)
+    elif made.store.name not in (REFERENCE_STORE, case.rules.canonical_store):
+        yield f"store: none asked for, {made.store.name} stated"
     limit = asked["limit"]
     # A limit that reaches all questions is none.
     if limit is None or (isinstance(limit, int) and limit < made.corpus.questions - made.retrieval.left_out):
@@ -55,6 +58,10 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
     backend = made.embedder.fingerprint.get("backend", "").partition("/")[0] if made.embedder else ""
     if asked["backend"] == "torch" and backend == "openvino":
         pairs["backend"] = (asked["backend"], backend)
+    account = case.environment.get("embedding")
+    explained = not isinstance(account, Mapping) or account.get("notes")
+    if asked["backend"] == "openvino" and backend == "torch" and not explained:
+        yield "backend: openvino asked for, torch stated, and no note says why"
     yield from (f"{name}: {one} asked for, {other} stated" for name, (one, other) in pairs.items() if one != other)
     if made.retrieval.failed and asked.get("keep_going") is not True:
         yield f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed"

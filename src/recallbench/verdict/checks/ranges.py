@@ -1,6 +1,7 @@
 """Recorded figures that nobody can work out again: they must be possible."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from recallbench.protocol.frozen import load
 from recallbench.reading import objects
 from recallbench.results import latency
+from recallbench.results.environment import FIELDS
 from recallbench.verdict.case import Case
 from recallbench.verdict.difference import differing
 from recallbench.verdict.encoding import most_tokens
@@ -24,11 +26,12 @@ NOT_DERIVED = (
 )
 """What an audit takes from the folder as it is: only running again tells more."""
 
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
 
 
 def ranges(case: Case) -> Finding:
-    found = [*_exposure(case), *_timings(case), *_times(case.environment)]
+    found = [*_exposure(case), *_timings(case), *_times(case.environment), *_around(case.environment)]
     return listed(found, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
 
 
@@ -104,6 +107,19 @@ def _times(environment: Mapping[str, Any]) -> Iterator[str]:
     for name in ("git", "machine", "packages", "command"):
         if not environment.get(name) and name != "git":
             yield f"environment.json: no {name}"
+
+
+def _around(environment: Mapping[str, Any]) -> Iterator[str]:
+    """What environment.json tells of machine and checkouts, and that it tells of nothing else."""
+    yield from (f"environment.json: {name[:60]}, which no run tells" for name in sorted(environment.keys() - FIELDS))
+    machine, git = environment.get("machine"), environment.get("git")
+    cores = machine.get("cores", 1) if isinstance(machine, Mapping) else 1
+    if cores is not None and (isinstance(cores, bool) or not isinstance(cores, int) or cores < 1):
+        yield f"environment.json: {cores} cores"
+    for name, state in git.items() if isinstance(git, Mapping) else ():
+        known = isinstance(state, Mapping) and (not state or state.keys() == {"commit", "clean"})
+        if not known or (state and not _COMMIT.fullmatch(str(state["commit"]))):
+            yield f"environment.json: git.{name} is no commit"
 
 
 RANGES = Examination(

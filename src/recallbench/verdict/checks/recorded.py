@@ -8,6 +8,7 @@ from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
 from recallbench.results.metrics import Metrics
+from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_entry
 from recallbench.stores.statement import Said, contradictions
 from recallbench.verdict.case import Case
@@ -27,6 +28,9 @@ def recorded(case: Case) -> Finding:
     release = case.environment.get("recallbench_version", made.recallbench_version)
     if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
         found.append(f"recallbench_version {made.recallbench_version}, environment.json has {release}")
+    # Both were first written down by the same release.
+    if "recallbench_version" in case.environment and made.statistics_edition == FIRST.number:
+        found.append(f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others")
     variables = case.environment.get("variables")
     hash_seed = variables.get("PYTHONHASHSEED") if isinstance(variables, Mapping) else None
     if hash_seed != (None if made.seed is None else str(made.seed)):

@@ -1,12 +1,16 @@
 """The system that was measured is the version the result names."""
 
 from recallbench.verdict.gate import Evidence, Finding, Gate, passed_if
+from recallbench.verdict.named_version import alike, leading_version, version_in
 
 
 def check(evidence: Evidence) -> Finding:
     store, pinned = evidence.metrics.store, evidence.metrics.pgmnemo_version
     if store.version != store.version_after:
         return Finding("fail", f"version() was {store.version} before the run and {store.version_after} after it")
+    named = leading_version(evidence.folder.resolve().name) if evidence.folder else ""
+    if store.name == "pgmnemo" and named and not alike(named, version_in(store.version)):
+        return Finding("fail", f"the folder is named {named}, measured was {store.version}")
     asked = store.asked_version
     # Behind its own name and version a store may state what it runs on; only its own counts here.
     own = store.version.split(" ")[0].removeprefix("v")
