@@ -20,6 +20,8 @@ from recallbench.verdict.named_version import version_in
         ("v062_sparse_safe", "062"),
         ("baseline_fusion_20260516", ""),
         ("locomo10", ""),
+        ("pgmnemo0.3.1-locomo", "0.3.1"),
+        ("locomo10.2", ""),
         ("run_2026.05.16", ""),
         ("2026.05.16_v0.4.0", "0.4.0"),
         ("", ""),
@@ -61,3 +63,15 @@ def test_the_folder_one_stands_in_has_a_name_too(tmp_path: Path, monkeypatch: py
     found = audit_foreign(Path("."), (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
     (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
     assert (check.status, check.observed) == ("fail", "the folder is named 0.4.0, measured was 0.3.1")
+
+
+@pytest.mark.parametrize(
+    ("label", "status"), [("v0.4.0 session router", "fail"), ("0.3.1 with numpy 2.4.6", "pass"), ("router v2", "pass")]
+)
+def test_a_label_may_claim_a_version_too(tmp_path: Path, label: str, status: str) -> None:
+    (tmp_path / "run").mkdir()
+    stated = {"run_label": label, "pgmnemo_version": "0.3.1", "overall": {"recall@10": 0.5}}
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps(stated))
+    found = audit_foreign(tmp_path / "run", (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
+    (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
+    assert check.status == status

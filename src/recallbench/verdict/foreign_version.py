@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from recallbench.verdict.foreign_case import ForeignCase, check
 from recallbench.verdict.gate import Check
-from recallbench.verdict.named_version import alike, version_in
+from recallbench.verdict.named_version import alike, leading_version, version_in
 
 MEASURED = "pgmnemo_version"
 CLAIMED = "version"
+LABEL = "run_label"
 
 
 def version(case: ForeignCase) -> Iterator[Check]:
@@ -18,6 +19,8 @@ def version(case: ForeignCase) -> Iterator[Check]:
     named = {
         "the folder is named": version_in(case.imported.folder.resolve().name),
         f"its field {CLAIMED} says": version_in(stated.get(CLAIMED, "")),
+        # A label may go on to tell of other things' versions.
+        f"its field {LABEL} says": leading_version(stated.get(LABEL, "")),
     }
     told = {place: found for place, found in named.items() if found}
     measured = version_in(stated.get(MEASURED, "")) or version_in(f"v{stated.get(MEASURED, '')}")

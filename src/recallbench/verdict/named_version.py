@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![.\d])|(?<![\w.])v([0-9]+)(?![\d])", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![.\d])|(?<![\w.])v([0-9]+)(?![\d])"
+    # Of three numbers, a word may stand right before them: pgmnemo0.3.1.
+    r"|(?<=[a-z])([0-9]+(?:\.[0-9]+){2,})(?![.\d])",
+    re.IGNORECASE,
+)
 _LEADING = re.compile(r"v?[0-9]+(?:\.[0-9]+)+(?![.\w])|v[0-9]+(?![.\w])", re.IGNORECASE)
 
 _DAY = re.compile(r"(?:19|20)[0-9]{2}\.[01][0-9]\.[0-3][0-9]")
@@ -13,7 +18,7 @@ _DAY = re.compile(r"(?:19|20)[0-9]{2}\.[01][0-9]\.[0-3][0-9]")
 def version_in(text: str) -> str:
     """The first version that a text names, as 0.4.1; a single number only behind a v."""
     found = next((one for one in _VERSION.finditer(_words(text)) if not _DAY.fullmatch(one[0])), None)
-    return (found[1] or found[2]) if found else ""
+    return next(filter(None, found.groups())) if found else ""
 
 
 def leading_version(name: str) -> str:
