@@ -92,7 +92,7 @@ def test_what_a_prompt_and_a_notebook_show() -> None:
     assert "<b>" not in shown
     assert "&lt;b&gt;0" in shown
     assert shown.count("<table>") == 2
-    assert "<b>0</b> \\| x" in report.table("markdown")
+    assert "&lt;b>0&lt;/b> \\| x" in report.table("markdown")
     assert len(report.table().splitlines()) > 25
 
 

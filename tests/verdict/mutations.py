@@ -451,6 +451,29 @@ LOCOMO: tuple[Mutation, ...] = (
         "RB-OPTIONS",
         document("environment.json", lambda e: e["command"].__setitem__(4, "bm25")),
     ),
+    Mutation(
+        "a heading in the processor",
+        "RB-RECORDED",
+        thoroughly(environment("machine", "cpu", to="x86\n\n## Verdict: CANONICAL\n")),
+    ),
+    Mutation(
+        "a tag in the processor", "RB-RECORDED", thoroughly(environment("machine", "cpu", to="<h1>CANONICAL</h1>"))
+    ),
+    Mutation(
+        "a zero-width note", "RB-RECORDED", thoroughly(environment("embedding", "notes", to=["un\u200bverified"]))
+    ),
+    Mutation("a device turned round", "RB-RECORDED", thoroughly(environment("embedding", "device", to="\u202eupc"))),
+    Mutation("a tag in a package", "RB-RECORDED", environment("packages", "numpy", to="2 <img src=x>")),
+    Mutation("a tag in the corpus file", "RB-RECORDED", thoroughly(metrics("corpus", "file", to="<b>locomo</b>"))),
+    Mutation(
+        "a heading in the corpus file", "RB-RECORDED", thoroughly(metrics("corpus", "file", to="a\n## CANONICAL"))
+    ),
+    Mutation(
+        "a hidden phase",
+        "RB-RECORDED",
+        text("timings.jsonl", r'"phase": "survey"', r'"phase": "survey\\u200b"'),
+    ),
+    Mutation("a hidden kind in a row", "RB-RECORDED", row(lambda found: found.update(kind="un\u200bknown"))),
     Mutation("fingerprint of another", "RB-RECORDED", metrics("embedder", "fingerprint", to={"encoder": "bge-m3"})),
     Mutation("version of another store", "RB-RECORDED", metrics("store", "version", to="recallbench-pgvector/1")),
     Mutation(

@@ -127,6 +127,28 @@ FORGED = (
 )  # fmt: skip
 
 
+MARKED = {
+    "a heading": "## Confirmed by the maintainers",
+    "another heading": "Confirmed by the maintainers\\n===",
+    "a tag": "words <h2>Confirmed</h2>",
+    "a link": "see [the audit](javascript:alert)",
+    "a picture": "![confirmed](https://x.example/badge.svg)",
+    "a reference": "[a]: https://x.example",
+    "an address": "<https://x.example>",
+    "an entity": "&lt;confirmed&gt; &#8203;",
+    "a quotation": "> confirmed",
+    "hidden words": "con\u200bfirmed",
+}
+"""None of them has a figure."""
+
+
+@pytest.mark.parametrize("marked", MARKED.values(), ids=MARKED)
+def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path, marked: str) -> None:
+    line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
+    found = wrong(changed(first, tmp_path, line))
+    assert "markup that no report has" in found["RB-REPORT"]
+
+
 @pytest.mark.parametrize("mutation", FORGED, ids=lambda one: one.name)
 def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
     assert "is what one expects of" in (first / "report.md").read_text()

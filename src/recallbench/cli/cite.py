@@ -11,6 +11,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.progress import Progress
@@ -130,7 +131,7 @@ def _check(file: Path, examine: Examine, as_json: bool) -> int:
     for one in wrong:
         alike.setdefault((one.figure.line, one.status, "; ".join(one.problems)), []).append(one.told)
     for (line, status, problems), told in alike.items():
-        print(f"{file}:{line}: {status}: {', '.join(told)}: {problems}")
+        print(visible(f"{file}:{line}: {status}: {', '.join(told)}: {problems}"))
     if not found:
         print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
     agree = sum(one.status == "agrees" for one in found)

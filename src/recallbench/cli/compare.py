@@ -10,6 +10,8 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.results.comparison import Comparison
@@ -86,7 +88,7 @@ def compare(
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         found = _folders(first, second, asked, conditions, _words(allow), corpus_file, show)
     if as_json:
-        print(found.model_dump_json(indent=1))
+        print(plain(found.model_dump_json(indent=1)))
     elif as_markdown:
         print(comparison_text.markdown(found), end="")
     else:
@@ -201,4 +203,4 @@ def lines(found: Comparison) -> list[str]:
     for one in found.changed:
         side_by_side = columns([("", "A", "B"), *told.changed_rows(one)])
         shown += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]
-    return [*shown, "", *told.verdict(found)]
+    return list(map(visible, [*shown, "", *told.verdict(found)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recallbench.cli.columns import columns
+from recallbench.escaping.terminal import visible
 from recallbench.results.versions import (
     MARKDOWN,
     PAGE,
@@ -35,4 +36,4 @@ def comparison(versions: Versions, folder: Path) -> str:
         f"table: {(folder / MARKDOWN).absolute()}",
         f"page: {(folder / PAGE).absolute()}",
     ]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.results.drift import Drift
@@ -55,7 +57,7 @@ def drift(
     asked = parse(measure)
     found = verdict.drift([folder for place in results for folder in named(place, Path())], asked)
     if format == "json":
-        print(found.model_dump_json(indent=1))
+        print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
@@ -77,4 +79,5 @@ def _lines(found: Drift) -> list[str]:
     from recallbench.results import drift as told
 
     table = columns([told.HEADER, *told.rows(found)])
-    return [told.title(found), "", *table, "", *told.left_out(found), *told.findings(found), *told.reading(found)]
+    below = [*told.left_out(found), *told.findings(found), *told.reading(found)]
+    return list(map(visible, [told.title(found), "", *table, "", *below]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli.score_tables import Compared, Wanted, show
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.evaluation.case import NOTHING, count
 
 if TYPE_CHECKING:
@@ -74,13 +75,13 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
         else:
             print(f"recallbench: nothing to compare with {asked.compare}: {NOTHING}", file=sys.stderr)
             for one in sides[1].said():
-                print(f"recallbench: {one}", file=sys.stderr)
+                print(f"recallbench: {visible(one)}", file=sys.stderr)
     show(wanted, found, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
         of = f"{side.path}: " if len(sides) > 1 else ""
         for note in side.report.notes:
             if note.startswith("warning: "):
-                print(f"recallbench: {of}{note}", file=sys.stderr)
+                print(visible(f"recallbench: {of}{note}"), file=sys.stderr)
         named = f", named below {place}" if compared is not None or side is sides[0] else ""
         if failed := side.failed:
             print(f"recallbench: {of}{count(failed)} failed{named}", file=sys.stderr)

@@ -11,6 +11,7 @@ from pathlib import Path
 from recallbench.cli.labelled_target import Target
 from recallbench.cli.score_tables import Wanted
 from recallbench.errors import UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.experiment.options import Options
 from recallbench.progress import Progress
 from recallbench.results.cells import figure
@@ -62,7 +63,8 @@ def evaluate_set(
         refuse_untold(wanted.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
     metrics = outcome.metrics
-    told = [headline(metrics, outcome.folder), *_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
+    beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
+    told = [headline(metrics, outcome.folder), *map(visible, beside)]
     if wanted is None or wanted.format == "text":
         print("\n".join(told), flush=True)
     else:
@@ -71,7 +73,7 @@ def evaluate_set(
     lacking = None if wanted is None else tell(wanted, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
-            print(line, file=sys.stderr)
+            print(visible(line), file=sys.stderr)
     verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
     whole = tell_failures(outcome.retrieval.failures)
     if lacking is not None:

@@ -11,6 +11,8 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.results.thresholds import Gating
@@ -63,14 +65,14 @@ def gate(
         return _update(file, config.parent, given, replace)
     found = thresholds.gate(file, config.parent, given, settings.environment())
     if format == "json":
-        print(found.model_dump_json(indent=1))
+        print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
         print("\n".join(_lines(found)))
     for one in found.missing:
-        missing = f"{one.result}: {one.problem}\n  found: {one.found}\n  what to do: {one.remedy}"
-        print(f"recallbench: {missing}", file=sys.stderr)
+        missing = (f"{one.result}: {one.problem}", f"  found: {one.found}", f"  what to do: {one.remedy}")
+        print("recallbench: " + "\n".join(map(visible, missing)), file=sys.stderr)
     return 3 if found.missing else 0 if found.passed else 1
 
 
@@ -118,4 +120,4 @@ def _lines(found: Gating) -> list[str]:
     lines = list(told.sources(found))
     for title, parts in told.sections(found):
         lines += ["", f"{title}:", *columns([told.HEADER, *told.rows(parts)])]
-    return [*lines, "", told.verdict(found)]
+    return list(map(visible, [*lines, "", told.verdict(found)]))

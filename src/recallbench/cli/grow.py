@@ -12,6 +12,7 @@ import typer
 from recallbench.cli import settings
 from recallbench.cli.columns import columns
 from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible
 
 EXAMPLES = (
     "Examples: recallbench grow locomo --store bm25; recallbench grow DIR --distractors more.jsonl --match tokens "
@@ -125,7 +126,7 @@ def grow(
     elif format == "markdown":
         print(markdown(found), end="")
     else:
-        print("\n".join([*columns(rows(found)), *notes(found)]))
+        print("\n".join([*columns(rows(found)), *map(visible, notes(found))]))
     if plot is not None:
         plot.write_text(drawn(found), encoding="utf-8")
     return 0

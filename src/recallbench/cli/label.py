@@ -13,6 +13,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible, visible_lines
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def label(
     book = LabelBook(folder)
     if cut := book.mend():
         said = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
-        print(f"recallbench: {said}", file=sys.stderr)
+        print(f"recallbench: {visible(said)}", file=sys.stderr)
     done = book.labelled()
     if query:
         free = (name for number in count(1) if (name := f"q{number}") not in done)
@@ -86,7 +87,7 @@ def label(
     for number, (one, found) in enumerate(
         proposals(folder, left, options, facts(name), k, listener(quiet)) if left else (), len(asked) - len(left) + 1
     ):
-        print(f"\n[{number} of {len(asked)}] {one.text}")
+        print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")
         grades = _judged(found)
         if grades is None:
             break
@@ -104,11 +105,11 @@ def _judged(found: Sequence[Proposal]) -> dict[str, float] | None:
     """Grades by id; empty when the query is skipped, None when its user stops."""
     grades: dict[str, float] = {}
     for place, one in enumerate(found, 1):
-        print(f"\n  {place}. {one.id}: {_short(one.text)}")
+        print(f"\n  {place}. {visible(one.id)}: {visible(_short(one.text))}")
         while True:
             key = _key()
             if key == "m":
-                print(one.text)
+                print(visible_lines(one.text))
             elif key in ("q", None):
                 return None
             elif key == "s":

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +11,9 @@ import typer
 
 from recallbench.cli.columns import columns
 from recallbench.cli.settings import CorpusFile, environment, option
+from recallbench.escaping.document import json_text
+from recallbench.escaping.sheet import csv_text
+from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.verdict.multiverse import Multiverse
@@ -55,11 +55,11 @@ def multiverse(
     for warning in found.warnings:
         print(f"recallbench: {found.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
     if as_json:
-        print(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        print(json_text(_document(found), indent=2))
     elif as_csv:
         print(_csv(found), end="")
     else:
-        print("\n".join(_told(found)))
+        print("\n".join(map(visible, _told(found))))
     return 0
 
 
@@ -84,11 +84,7 @@ def _rows(found: Multiverse) -> list[tuple[Any, ...]]:
 
 
 def _csv(found: Multiverse) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    writer.writerows(_rows(found))
-    return text.getvalue()
+    return csv_text([_FIELDS, *(["" if one is None else str(one) for one in row] for row in _rows(found))])
 
 
 def _document(found: Multiverse) -> dict[str, Any]:

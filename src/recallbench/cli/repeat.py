@@ -10,6 +10,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible
 
 EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
@@ -99,5 +100,6 @@ def repeat(
     else:
         lines = [told.title(made.summary), *columns([told.HEADER, *told.rows(made.summary)])]
         lines += [*told.findings(made.summary), *told.conditions(made.summary)]
-        print("\n".join([*lines, f"report: {(made.folder / told.MARKDOWN).absolute()}"]), flush=True)
+        lines.append(f"report: {(made.folder / told.MARKDOWN).absolute()}")
+        print("\n".join(map(visible, lines)), flush=True)
     return 0 if made.summary.holds else 1

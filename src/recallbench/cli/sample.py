@@ -10,6 +10,8 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def sample(
     read = RecallLog(log, by, skip_bad)
     done = _draw(read, n, seed, out) if labels is None else _score(read, labels, k, matching, format)
     for told in read.told:
-        print(f"recallbench: passed over: {told}", file=sys.stderr)
+        print(f"recallbench: passed over: {visible(told)}", file=sys.stderr)
     if read.bad:
         print(f"recallbench: {passed_over(read.bad.total())}", file=sys.stderr)
     return done
@@ -94,7 +96,9 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
         for name, count in sorted(found.recalls.items())
     )
     print(
-        f"recallbench: {len(found.chosen)} {'query' if len(found.chosen) == 1 else 'queries'} by {log.by}: {parts}",
+        visible(
+            f"recallbench: {len(found.chosen)} {'query' if len(found.chosen) == 1 else 'queries'} by {log.by}: {parts}"
+        ),
         file=sys.stderr,
     )
     return 0
@@ -108,11 +112,11 @@ def _score(log: RecallLog, labels: Path, k: int, matching: Matching, format: str
 
     found = score(log, labels, [parse(f"{name}@{k}") for name in MEASURES], matching)
     if format == "json":
-        print(found.model_dump_json(indent=1))
+        print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
         lines = columns([told.header(found), *told.rows(found)])
         below = [*told.matched(found), *told.intervals(found), *told.abstention(found), *found.notes]
-        print("\n".join([*lines, "", *below]))
+        print("\n".join(map(visible, [*lines, "", *below])))
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from recallbench.errors import UsageError
+from recallbench.escaping.document import json_text
 
 if TYPE_CHECKING:
     from recallbench.evaluation.report import Report
@@ -86,7 +86,7 @@ def show(
             found["ks"] = None if tradeoff is None else tradeoff.document()
         if compared is not None:
             found["compare"] = compared.document
-        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False), flush=True)
+        print(json_text(found, indent=2), flush=True)
     else:
         print(render(report, wanted.format, wanted.by), end="")
         if tradeoff is not None:

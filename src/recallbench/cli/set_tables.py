@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recallbench.cli.compare import between, lines
 from recallbench.cli.score_tables import Compared, Wanted, show
 from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.evaluation.case import NOTHING
 from recallbench.evaluation.store_run import StoreRun
 from recallbench.experiment.options import Options
@@ -84,11 +85,11 @@ def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | 
             report.by(wanted.by)
         except UsageError as error:
             # The set has the field, but not in what --limit left of it.
-            print(f"recallbench: {error.problem}: no means by {wanted.by}", file=sys.stderr)
+            print(f"recallbench: {visible(error.problem)}: no means by {wanted.by}", file=sys.stderr)
             wanted = replace(wanted, by=None)
     try:
         if before is not None and not report.n:
-            print(f"recallbench: nothing to compare with {before[0].part.name}: {NOTHING}", file=sys.stderr)
+            print(f"recallbench: nothing to compare with {visible(before[0].part.name)}: {NOTHING}", file=sys.stderr)
         elif before is not None:
             compared = _compared(before, outcome)
     except RecallBenchError as error:

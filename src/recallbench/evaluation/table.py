@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from recallbench import __version__
 from recallbench.errors import UsageError
+from recallbench.escaping.document import json_text
+from recallbench.escaping.markdown import opening, table
+from recallbench.escaping.sheet import csv_text
+from recallbench.escaping.terminal import visible
+from recallbench.escaping.web import html as escaped
 from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
-from recallbench.results.cells import figure, interval, share, table
+from recallbench.results.cells import figure, interval, share
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 
@@ -30,7 +31,7 @@ def render(report: Report, format: Format, by: str | None = None) -> str:
     if format == "csv":
         return _csv(report, by)
     if format == "json":
-        return json.dumps(document(report, by), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(document(report, by), indent=2) + "\n"
     if format not in ("text", "markdown"):
         raise UsageError("no such format", expected="text, markdown, csv or json", found=repr(format))
     return "\n".join(lines(report, by, len(report), markdown=format == "markdown")) + "\n"
@@ -50,7 +51,8 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     if len(shown) < len(report):
         rows.append((f"… {len(report) - len(shown)} more", *("",) * (len(header) - 1)))
     rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
-    told = [f"{count(len(report))}, k = {report.k}, matching: {report.matching}", ""]
+    said = opening if markdown else visible
+    told = [said(f"{count(len(report))}, k = {report.k}, matching: {report.matching}"), ""]
     told += grid(header, rows, markdown=markdown)
     if by is not None:
         told += ["", *grid((by, "n", *map(name, report.columns)), _slices(report, by), markdown=markdown)]
@@ -62,15 +64,14 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     ]
     if report.texts is not None:
         told += ["", *_by_text(report, markdown=markdown)]
-    said = remarks(report)
-    return [*told, "", *((f"- {one}" for one in said) if markdown else said)]
+    return [*told, "", *(f"- {said(one)}" if markdown else said(one) for one in remarks(report))]
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:
     """Rows below their header, aligned for a terminal or as a Markdown table."""
     if markdown:
         return table(header, rows)
-    every = [header, *rows]
+    every = [list(map(visible, row)) for row in (header, *rows)]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
     return [
         "  ".join(
@@ -199,38 +200,41 @@ def html(report: Report) -> str:
         rows.append((f"… {len(report) - PREVIEW} more", *("",) * (len(header) - 1)))
     rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
     means = ("measure", "value", "95% interval", "n", "oracle", "chance")
-    said = "".join(f"<li>{escape(one)}</li>" for one in remarks(report))
+    said = "".join(f"<li>{escaped(one)}</li>" for one in remarks(report))
     return (
-        f"<p>{count(len(report))}, k = {report.k}, matching: {escape(str(report.matching))}</p>"
+        f"<p>{count(len(report))}, k = {report.k}, matching: {escaped(str(report.matching))}</p>"
         f"{_html_table(header, rows)}{_html_table(means, _means(report))}<ul>{said}</ul>"
     )
 
 
 def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
+    body = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _csv(report: Report, by: str | None) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns, matching = report.columns, str(report.matching)
-    writer.writerow(("query", "kind", *map(name, columns), "failure", "matching"))
+    rows: list[tuple[str, ...]] = [("query", "kind", *map(name, columns), "failure", "matching")]
+
+    def means(of: str, one: Report, matched: str) -> tuple[str, ...]:
+        return of, "", *(_plain(_number(one.value(m))) for m in columns), "", matched
+
     ways = report.ways or ("",) * len(report)
     for row, answer, way in zip(report.rows, report.answers, ways, strict=True):
-        values = [row.values.get(str(one), "") for one in columns]
+        values = [_plain(row.values.get(str(one))) for one in columns]
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
-        matched = "id" if way == "id" else matching
-        writer.writerow((row.case.name, row.case.kind or "", *values, failure, matched))
+        rows.append((row.case.name, row.case.kind or "", *values, failure, "id" if way == "id" else matching))
     for slice, one in report.by(by).items() if by is not None else ():
-        writer.writerow((f"{MEAN} {by}={slice}", "", *(_number(one.value(m)) for m in columns), "", matching))
+        rows.append(means(f"{MEAN} {by}={slice}", one, matching))
     for decided, one in report.apart.items():
-        matched = "id" if decided == "id" else matching
-        writer.writerow((f"{MEAN} decided by={decided}", "", *(_number(one.value(m)) for m in columns), "", matched))
-    writer.writerow((MEAN, "", *(_number(report.value(one)) for one in columns), "", matching))
-    return text.getvalue()
+        rows.append(means(f"{MEAN} decided by={decided}", one, "id" if decided == "id" else matching))
+    return csv_text([*rows, means(MEAN, report, matching)])
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:

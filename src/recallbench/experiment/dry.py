@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.registry import write_miniature
+from recallbench.escaping.terminal import visible
 from recallbench.experiment.options import Options
 from recallbench.experiment.readiness import readiness
 from recallbench.experiment.run import run
@@ -49,7 +50,7 @@ def dry_run(options: Options) -> bool:
     asked = outcome.metrics.retrieval.asked
     print(f"dry run of {options.corpus}: {asked} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
     for line in wrong:
-        print(f"  artefacts: {line}")
+        print(f"  artefacts: {visible(line)}")
     return print_readiness(options) and not wrong
 
 
@@ -59,9 +60,9 @@ def print_readiness(options: Options) -> bool:
     width = max(len(row.name) for row in rows)
     print(f"readiness of a real run on {options.corpus}")
     for row in rows:
-        print(f"  {row.name.ljust(width)}  {row.status:<9}  {row.detail}")
+        print(f"  {row.name.ljust(width)}  {row.status:<9}  {visible(row.detail)}")
         if row.remedy:
-            print(f"  {'':<{width}}  {'':<9}  what to do: {row.remedy}")
+            print(f"  {'':<{width}}  {'':<9}  what to do: {visible(row.remedy)}")
     ready = all(row.status != "NOT READY" for row in rows)
     print("READY" if ready else "NOT READY")
     return ready

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from recallbench.corpora.recall_log import Recall, RecallLog
 from recallbench.errors import UsageError
+from recallbench.escaping.document import json_text
 from recallbench.scoring.strata import allocate
 
 
@@ -76,7 +76,7 @@ class Sample:
                 record["texts"] = dict(recall.texts)
             if recall.at:
                 record["at"] = recall.at
-            yield json.dumps(record | {"logged": one.logged}, ensure_ascii=False)
+            yield json_text(record | {"logged": one.logged})
 
 
 def draw(log: RecallLog, n: int, seed: int) -> Sample:

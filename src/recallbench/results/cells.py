@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from recallbench.escaping.markdown import Markup, table
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, IntervalPart, Metrics
 from recallbench.scoring.estimate import Estimate
 from recallbench.scoring.intervals import is_too_short
 
-BAR = r"\|"
-"""A bar that is no border of a table's cell."""
 TOO_SHORT = "*too short*"
 """Beside an interval that holds the truth less often than 95% says."""
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table."""
-    lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---' for _ in header)}|"]
-    return lines + [f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |" for row in rows]
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -40,12 +33,13 @@ def saturation(one: EstimatePart) -> str:
     return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
 
 
-def interval(one: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> str:
+def interval(one: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> Markup:
     """A 95% interval, or a dash; `value` is what it is of, where the part does not say."""
     if one.low is None or one.high is None:
-        return "–"
+        return Markup("–")
     of = value if isinstance(one, IntervalPart) else one.value
-    return f"{one.low:.4f} to {one.high:.4f}" + (f", {TOO_SHORT}" if is_too_short(of, one.design_effect) else "")
+    short = f", {TOO_SHORT}" if is_too_short(of, one.design_effect) else ""
+    return Markup(f"{one.low:.4f} to {one.high:.4f}{short}")
 
 
 def sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
@@ -55,6 +49,6 @@ def sliced(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePa
     for kind, found in slices.items():
         by_name = {one.measure: one for one in found}
         shown = [by_name[name] for name in names]
-        cells = (f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})" for one in shown)
+        cells = (Markup(f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})") for one in shown)
         rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
     return table((what, "n", "saturated at 10", *names), rows)

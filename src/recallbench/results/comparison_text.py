@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from recallbench.escaping import markdown as escaped
+from recallbench.escaping.markdown import table
 from recallbench.escaping.terminal import visible
-from recallbench.results.cells import figure, table
+from recallbench.results.cells import figure
 from recallbench.results.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -131,13 +133,12 @@ def markdown(found: Comparison) -> str:
     """The whole comparison."""
     parts: list[Sequence[str]] = [
         ["# A against B", ""],
-        [f"- {line}" for line in opening(found)],
+        [f"- {escaped.opening(line)}" for line in opening(found)],
         [""],
         table(HEADER, rows(found)),
         [""],
-        [line for told in verdict(found) for line in (f"**{told.partition(':')[0]}**{told.partition(':')[2] and ':'}"
-                                                      f"{told.partition(':')[2]}", "")],
-        reading(found),
+        [line for told in verdict(found) for line in (_finding(told), "")],
+        [escaped.opening(line) for line in reading(found)],
     ]  # fmt: skip
     if found.kinds:
         parts += [["", "## By kind", ""], table(KIND_HEADER, kind_rows(found))]
@@ -145,12 +146,17 @@ def markdown(found: Comparison) -> str:
         parts.append(["", "## What changed most"])
     for one in found.changed:
         parts += [
-            ["", f"### {changed_title(one)}", ""],
-            [f"- {line}" for line in texts(one)],
+            ["", f"### {escaped.inline(changed_title(one))}", ""],
+            [f"- {escaped.opening(line)}" for line in texts(one)],
             [""],
             table(("rank", "A", "B"), changed_rows(one)),
         ]
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _finding(told: str) -> str:
+    word, colon, rest = told.partition(":")
+    return f"**{escaped.inline(word)}**{colon}{escaped.inline(rest)}"
 
 
 def _side(side: SidePart) -> str:

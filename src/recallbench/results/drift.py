@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.cells import figure, interval, table
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.results.cells import figure, interval
 from recallbench.results.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
 from recallbench.results.metrics import EstimatePart
 
@@ -142,11 +143,11 @@ def reading(drift: Drift) -> list[str]:
 def markdown(drift: Drift) -> str:
     """For a job's summary."""
     parts: list[Sequence[str]] = [
-        [f"### {'❌' if drift.fell else '✅'} {title(drift)}", ""],
-        [f"- {line}" for line in (*findings(drift), *left_out(drift))],
+        [f"### {'❌' if drift.fell else '✅'} {inline(title(drift))}", ""],
+        [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
         [""],
         table(HEADER, rows(drift)),
         [""],
-        reading(drift),
+        [opening(line) for line in reading(drift)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 from datetime import datetime
-from html import escape
 
+from recallbench.escaping.web import html
 from recallbench.results.cells import figure, interval
 from recallbench.results.drift import HEADER, Drift, findings, left_out, pace, reading, rows, title
 from recallbench.results.versions_page import STYLE, listed, page, tabled
@@ -83,7 +83,7 @@ def render(drift: Drift) -> str:
         draw(drift),
         "<figcaption>The table below has the same figures.</figcaption>",
         "</figure>",
-        *tabled("Results, earliest first", HEADER, [[escape(cell) for cell in row] for row in rows(drift)]),
+        *tabled("Results, earliest first", HEADER, [[html(cell) for cell in row] for row in rows(drift)]),
         *listed(reading(drift)),
     ]
     return page(title(drift), body)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from recallbench.confidential import concealed
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import fenced, inline
 from recallbench.scratch import scratch
 
 BLOCKED = "BLOCKED.md"
@@ -120,11 +121,16 @@ def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str)
     """Leave a folder that says why there is no result, and what gets one."""
     with staged(folder, explicit=False) as staging:
         text = (
-            f"# BLOCKED: no result for {corpus}\n\n"
+            f"# BLOCKED: no result for {inline(corpus)}\n\n"
             "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED, "
             "and it is never cited.\n\n"
-            f"**What is missing:** {what}\n\n"
-            + (f"**Found:** {found}\n\n" if found else "")
-            + f"**What gets it:** {remedy}\n"
+            f"**What is missing:** {_told(what)}\n\n"
+            + (f"**Found:** {_told(found)}\n\n" if found else "")
+            + f"**What gets it:** {_told(remedy)}\n"
         )
         (staging.place / BLOCKED).write_text(concealed(text), encoding="utf-8")
+
+
+def _told(text: str) -> str:
+    """A line as text, several as they are."""
+    return "\n\n" + "\n".join(fenced(text)) if "\n" in text else inline(text)

@@ -6,7 +6,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from recallbench.results.cells import figure, interval, table
+from recallbench.escaping.markdown import Markup, opening, table
+from recallbench.escaping.terminal import visible
+from recallbench.results.cells import figure, interval
 from recallbench.results.metrics import EstimatePart
 
 
@@ -65,7 +67,7 @@ def rows(growth: Growth) -> list[tuple[str, ...]]:
     names = [one.measure for one in growth.sizes[0].estimates]
     shown: list[tuple[str, ...]] = [("size", "stored", "largest haystack", *names, "chance", "p50 ms", "p95 ms")]
     for size in growth.sizes:
-        cells = (f"{figure(one.value)} ({interval(one)})" for one in size.estimates)
+        cells = (Markup(f"{figure(one.value)} ({interval(one)})") for one in size.estimates)
         shown.append(
             (
                 f"{size.factor}x",
@@ -118,7 +120,7 @@ def notes(growth: Growth) -> list[str]:
 def markdown(growth: Growth) -> str:
     """The table with its notes."""
     header, *body = rows(growth)
-    return "\n\n".join(["\n".join(table(header, body)), *notes(growth)]) + "\n"
+    return "\n\n".join(["\n".join(table(header, body)), *map(opening, notes(growth))]) + "\n"
 
 
 def drawn(growth: Growth) -> str:
@@ -134,7 +136,7 @@ def drawn(growth: Growth) -> str:
             _line(quality, stored, [size.estimates[i] for size in growth.sizes], one.measure)
         quality.set_ylim(0, 1.02)
         quality.legend(frameon=False)
-        quality.set_title(f"{growth.corpus.partition('@')[0]}: {growth.store}")
+        quality.set_title(visible(f"{growth.corpus.partition('@')[0]}: {growth.store}"))
         timed = [size.p95_ms for size in growth.sizes]
         if all(time is not None for time in timed):
             latency.plot(stored, [time or 0.0 for time in timed], marker="o", label="p95 of a warm query, ms")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.cells import figure, share, table
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.results.cells import figure, share
 
 
 class _Part(BaseModel):
@@ -125,11 +126,12 @@ def abstention(found: LogScores) -> list[str]:
 
 def markdown(found: LogScores) -> str:
     """The whole of it."""
+    files = ", ".join(found.files)
     parts: list[Sequence[str]] = [
-        [f"### {', '.join(found.files)} against {found.labels}", ""],
+        [f"### {inline(f'{files} against {found.labels}')}", ""],
         table(header(found), rows(found)),
         [""],
-        [f"- {line}" for line in (*matched(found), *intervals(found), *abstention(found), *found.notes)],
+        [f"- {opening(line)}" for line in (*matched(found), *intervals(found), *abstention(found), *found.notes)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 

@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.cells import figure, table
+from recallbench.escaping import web
+from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.results.cells import figure
 
 JSON, MARKDOWN = "repeat.json", "repeat.md"
 SHOWN = 20
@@ -141,17 +143,17 @@ def rows(repetition: Repetition) -> list[tuple[str, ...]]:
 
 def markdown(repetition: Repetition) -> str:
     """`repeat.md`."""
-    lines = [f"# {title(repetition)}", "", *(f"- {line}" for line in findings(repetition)), ""]
-    lines += ["## How it was repeated", "", *(f"- {line}" for line in conditions(repetition)), ""]
+    lines = [f"# {inline(title(repetition))}", "", *(f"- {opening(line)}" for line in findings(repetition)), ""]
+    lines += ["## How it was repeated", "", *(f"- {opening(line)}" for line in conditions(repetition)), ""]
     lines += ["## Spread over all passes", "", *table(HEADER, rows(repetition)), ""]
     measures = list(repetition.passes[0].values) if repetition.passes else []
     primary = [one.measure for one in repetition.bands if one.measure in measures]
     passes = [
         [
-            f"[{one.name}]({one.name}/report.md)" if one.content_sha256 else f"[{one.name}]({one.name}.jsonl)",
+            Markup(f"[{inline(one.name)}]({web.address(one.name)}{'/report.md' if one.content_sha256 else '.jsonl'})"),
             one.state,
             *(figure(one.values[measure]) for measure in primary),
-            f"`{one.rankings_sha256[:12]}`",
+            code(one.rankings_sha256[:12]),
         ]
         for one in repetition.passes
     ]

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from recallbench.escaping.markdown import Markup, code, fenced, inline, opening, table
 from recallbench.results import set_report
-from recallbench.results.cells import TOO_SHORT, figure, interval, saturation, share, sliced, system, table
+from recallbench.results.cells import TOO_SHORT, figure, interval, saturation, share, sliced, system
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.intervals import is_too_short
@@ -57,11 +58,11 @@ def _title(metrics: Metrics) -> list[str]:
     label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
     embedder = metrics.embedder.name if metrics.embedder else "no embedder"
     return [
-        f"# {metrics.corpus.name}: {system(metrics)} with {embedder}",
+        f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {embedder}')}",
         "",
-        f"**Verdict when written: {metrics.verdict.text}**, {label}. `recallbench audit` decides it again.",
+        f"**Verdict when written: {inline(metrics.verdict.text)}**, {label}. `recallbench audit` decides it again.",
         "",
-        f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}.",
+        inline(f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}."),
     ]
 
 
@@ -69,8 +70,8 @@ def _headline(metrics: Metrics) -> list[str]:
     rows = [
         (
             one.protocol_name,
-            f"`{one.estimate.measure}`",
-            f"**{figure(one.estimate.value)}**",
+            code(one.estimate.measure),
+            Markup(f"**{figure(one.estimate.value)}**"),
             interval(one.estimate),
             str(one.estimate.n),
             figure(one.estimate.chance),
@@ -82,10 +83,10 @@ def _headline(metrics: Metrics) -> list[str]:
     head = ("protocol name", "what it counts", "value", "95% interval", "n", "chance", "ceiling", "BM25")
     notes = sorted({one.estimate.method for one in metrics.headline if one.estimate.low is not None})
     bands = [
-        f"Band for {one.protocol_name}: {'none' if one.band is None else f'± {one.band}'}, {one.band_status}."
+        inline(f"Band for {one.protocol_name}: {'none' if one.band is None else f'± {one.band}'}, {one.band_status}.")
         for one in metrics.headline
     ]
-    method = [f"Intervals: {'; '.join(notes)}.", ""] if notes else []
+    method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
     return ["## Headline", "", *table(head, rows), "", *method, *bands]
 
 
@@ -94,7 +95,7 @@ def _bm25(metrics: Metrics, measure: str) -> str:
 
 
 def _deviations(metrics: Metrics) -> list[str]:
-    told = [f"- **{one.kind}**: {one.detail}" for one in metrics.deviations] or ["None."]
+    told = [f"- **{inline(one.kind)}**: {inline(one.detail)}" for one in metrics.deviations] or ["None."]
     failing = [one for one in metrics.corpus.checks if not one.holds]
     if failing:
         told += ["", "The corpus file does not hold what is registered of it:", ""]
@@ -110,7 +111,7 @@ def _gates(metrics: Metrics) -> list[str]:
 def _measures(metrics: Metrics) -> list[str]:
     rows = [
         (
-            f"`{one.measure}`",
+            code(one.measure),
             figure(one.value),
             interval(one),
             figure(one.chance),
@@ -177,7 +178,7 @@ def _denominators(metrics: Metrics) -> list[str]:
 
 def _control(metrics: Metrics) -> list[str]:
     rows = [
-        (f"`{one.measure}`", figure(one.value), interval(one), figure(one.chance))
+        (code(one.measure), figure(one.value), interval(one), figure(one.chance))
         for one in metrics.control_bm25[OVERALL]
         if one.measure in COMPARED
     ]
@@ -219,7 +220,7 @@ def _abstention(metrics: Metrics) -> list[str]:
         f"{found.questions} questions ask for what was never said, {found.answerable} can be answered.",
         f"AUROC of the top score: {figure(found.auroc)} ({interval(found.auroc_interval, found.auroc)}). False"
         f" retrieval: {figure(found.false_retrieval)} ({wrong}) at a threshold of"
-        f" {figure(found.threshold)}: {found.threshold_rule}.",
+        f" {figure(found.threshold)}: {inline(found.threshold_rule)}.",
     ]
 
 
@@ -243,7 +244,7 @@ def _retrieval(metrics: Metrics) -> list[str]:
             f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**"
         )
     if made.failed:
-        named = ", ".join(f"`{id}`" for id in made.failed)
+        named = ", ".join(map(code, made.failed))
         lines.append(
             f"**The store failed on {len(made.failed)} of them: {named}.** They count as empty rankings, and as false"
             " retrievals where nothing should be found; none of the times below is theirs."
@@ -253,8 +254,8 @@ def _retrieval(metrics: Metrics) -> list[str]:
 
 def _identity(metrics: Metrics) -> list[str]:
     corpus, store = metrics.corpus, metrics.store
-    rows = [
-        ("corpus", f"{corpus.file}, sha256 `{corpus.sha256}`"),
+    rows: list[tuple[str, str]] = [
+        ("corpus", Markup(f"{inline(corpus.file)}, sha256 {code(corpus.sha256)}")),
         ("counts", f"{corpus.scopes} haystacks, {corpus.segments} segments, {corpus.questions} questions"),
         (
             "found and accepted",
@@ -262,21 +263,25 @@ def _identity(metrics: Metrics) -> list[str]:
             f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns",
         ),
         ("store", f"{store.name}, {store.version}"),
-        *((f"setting `{name}`", f"`{value}`") for name, value in metrics.guc_state.items()),
-        *((name, f"`{value}`") for name, value in store.evidence.items() if "\n" not in value),
-        ("protocol", f"{metrics.protocol.version}, sha256 `{metrics.protocol.sha256}`"),
+        *((Markup(f"setting {code(name)}"), code(value)) for name, value in metrics.guc_state.items()),
+        *((name, code(value)) for name, value in store.evidence.items() if "\n" not in value),
+        ("protocol", Markup(f"{inline(metrics.protocol.version)}, sha256 {code(metrics.protocol.sha256)}")),
         (
             "clarifications",
-            f"{', '.join(map(str, metrics.protocol.clarifications))};"
-            f" sha256 `{metrics.protocol.clarifications_sha256}`",
+            Markup(
+                f"{', '.join(map(str, metrics.protocol.clarifications))};"
+                f" sha256 {code(metrics.protocol.clarifications_sha256)}"
+            ),
         ),
         ("seed", str(metrics.seed)),
     ]
     if metrics.embedder is not None:
-        rows.append(("embedder fingerprint", f"`{metrics.embedder.fingerprint_sha256}`"))
-        rows += [(f"embedder {name}", f"`{value}`") for name, value in metrics.embedder.fingerprint.items() if value]
+        rows.append(("embedder fingerprint", code(metrics.embedder.fingerprint_sha256)))
+        rows += [(f"embedder {name}", code(value)) for name, value in metrics.embedder.fingerprint.items() if value]
     long = {name: value for name, value in store.evidence.items() if "\n" in value}
-    blocks = [line for name, value in long.items() for line in ("", f"{name.capitalize()}:", "", "```", value, "```")]
+    blocks = [
+        line for name, value in long.items() for line in ("", opening(f"{name.capitalize()}:"), "", *fenced(value))
+    ]
     return ["## What was measured", "", *table(("", ""), rows), *blocks]
 
 

@@ -8,7 +8,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from recallbench.results.cells import figure, table
+from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.results.cells import figure
 
 JSON_NAME, PAGE_NAME = "reproduction.json", "reproduction.md"
 LABEL: Final = "reproduction of a flawed definition, never citable"
@@ -89,7 +90,7 @@ def page(record: ReproductionRecord) -> str:
     header = [
         "figure",
         f"published: {then.store} {then.version}, {then.embedder}",
-        f"**reproduced**: {now.store} {now.version}, {now.embedder}",
+        Markup(f"**reproduced**: {inline(f'{now.store} {now.version}, {now.embedder}')}"),
         "canonical definition, same run",
         "what was counted then, on canonical rankings",
     ]
@@ -98,13 +99,13 @@ def page(record: ReproductionRecord) -> str:
             one.figure,
             f"{one.published} ({figure(one.published_artefact)}, {one.published_low:.4f} to {one.published_high:.4f})",
             f"{figure(one.reproduced)} ({figure(one.reproduced_low)} to {figure(one.reproduced_high)})",
-            f"{figure(one.canonical)} `{one.canonical_measure}`",
-            f"{figure(one.same_measure_canonical)} `{one.measure}`",
+            Markup(f"{figure(one.canonical)} {code(one.canonical_measure)}"),
+            Markup(f"{figure(one.same_measure_canonical)} {code(one.measure)}"),
         ]
         for one in record.figures
     ]
     sections = [
-        [f"# {record.name} on {record.corpus}: {LABEL}"],
+        [f"# {inline(f'{record.name} on {record.corpus}: {LABEL}')}"],
         [
             "The column **reproduced** says what a published figure was made of. It is no result: the protocol's "
             "figures are those of [report.md](report.md), and stand beside it."
@@ -123,7 +124,7 @@ def _comparison(record: ReproductionRecord) -> list[str]:
     if not record.comparable:
         return ["No:", "", *_listed(record.obstacles)]
     told = [
-        f"{one.figure} differs by {one.reproduced - one.published_artefact:+.4f}"
+        f"{inline(one.figure)} differs by {one.reproduced - one.published_artefact:+.4f}"
         for one in record.figures
         if one.reproduced is not None
     ]
@@ -131,4 +132,4 @@ def _comparison(record: ReproductionRecord) -> list[str]:
 
 
 def _listed(lines: Sequence[str]) -> list[str]:
-    return [f"- {line}" for line in lines]
+    return [f"- {opening(line)}" for line in lines]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from pydantic_core import to_json
 
 from recallbench.corpora.records import Haystack, Question
+from recallbench.escaping.sheet import column
 from recallbench.retrieval.ranking import Ranking
 
 GRADED = "qrels.graded.trec"
@@ -97,11 +98,11 @@ def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: 
         yield lines.replace("\0", f"{question.id} Q0 {question.scope}/")
 
 
-def document_names(haystacks: Iterable[Haystack]) -> Iterator[str]:
-    """What a team calls the documents of its set, beside the ids that rankings and judgements use."""
+def document_names(haystacks: Iterable[Haystack], written: Callable[[str], str] = column) -> Iterator[str]:
+    """What a team calls the documents of its set, beside the ids that rankings and judgements use; none a formula."""
     for haystack in haystacks:
         for segment in haystack.segments:
-            yield f"{segment.id}\t{segment.session}\n"
+            yield f"{written(segment.id)}\t{written(segment.session)}\n"
 
 
 def trec_grades(questions: Iterable[Question]) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.results.cells import figure, share, sliced, table
+from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.results.cells import figure, share, sliced
 from recallbench.results.metrics import Metrics
 
 
@@ -27,7 +28,7 @@ def _worst(metrics: Metrics) -> list[str]:
         return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
     rows = (
         (
-            f"`{one.question_id}`",
+            code(one.question_id),
             one.kind,
             one.tenant or "–",
             "none came back" if one.first_rank is None else str(one.first_rank),
@@ -43,7 +44,7 @@ def _labels(metrics: Metrics) -> list[str]:
     if seen is None:
         return []
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
-    told = f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date."
+    told = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
     passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
     return ["## Labels", "", told, *passed]
 
@@ -54,13 +55,13 @@ def _hub(metrics: Metrics) -> list[str]:
         return []
     judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
     rows = (
-        (f"`{one.name}`", f"`{one.sha256}`", "pinned" if one.pinned else "recorded at first use, not pinned")
+        (code(one.name), code(one.sha256), "pinned" if one.pinned else "recorded at first use, not pinned")
         for one in found.files
     )
     return [
         "## Files of the hub",
         "",
-        f"{found.repo} at {found.revision}{judged}.",
+        opening(f"{found.repo} at {found.revision}{judged}."),
         "",
         *table(("file", "sha256", "the hash was"), rows),
     ]
@@ -73,7 +74,8 @@ def _matching(metrics: Metrics) -> list[str]:
     lines = [
         "## Matching by text",
         "",
-        f"A segment is gold where its text matches what the question expects, by **{found.method}**. Figures of",
+        "A segment is gold where its text matches what the question expects, by"
+        f" **{inline(found.method)}**. Figures of",
         "another method, or of gold known by id, count something else and can't be compared with these.",
         "",
         f"{found.exact + found.fuzzy} gold segments: {found.exact} exact, {found.fuzzy} fuzzy. Of {found.questions}"
@@ -85,9 +87,9 @@ def _matching(metrics: Metrics) -> list[str]:
             (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
             for name, one in (("id", found.by_id), ("text", found.by_text))
         )
-        lines += ["", *table(("gold known by", "questions", "`recall_any@10`", "MRR"), decided)]
+        lines += ["", *table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided)]
     if found.without:
-        named = ", ".join(f"`{id}`" for id in found.unmatched)
+        named = ", ".join(map(code, found.unmatched))
         more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
         lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
     rows = (
@@ -101,7 +103,8 @@ def _matching(metrics: Metrics) -> list[str]:
         )
         for one in found.sensitivity
     )
-    head = ("token F1 from", "questions", "gold", "`recall_frac@10`", "over all, unmatched as 0", "random texts match")
+    recall = Markup("`recall_frac@10`")
+    head = ("token F1 from", "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
     pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
     return [
         *lines,

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.cells import figure, table
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.results.cells import figure
 from recallbench.results.comparison import signed, signed_range
 
 
@@ -160,10 +161,10 @@ def sources(found: Gating) -> list[str]:
 
 def markdown(found: Gating) -> str:
     """For a job's summary or a comment on a pull request."""
-    parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {verdict(found)}", ""]]
+    parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {inline(verdict(found))}", ""]]
     for title, chosen in sections(found):
-        parts += [[f"**{title.capitalize()}**", ""], table(HEADER, rows(chosen)), [""]]
-    parts.append([f"- {line}" for line in sources(found)])
+        parts += [[f"**{inline(title.capitalize())}**", ""], table(HEADER, rows(chosen)), [""]]
+    parts.append([f"- {opening(line)}" for line in sources(found)])
     return "\n".join(line for part in parts for line in part) + "\n"
 
 

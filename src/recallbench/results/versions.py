@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.results.cells import figure, interval, table
+from recallbench.escaping import web
+from recallbench.escaping.markdown import Markup, inline, opening, table
+from recallbench.results.cells import figure, interval
 from recallbench.results.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
 from recallbench.results.metrics import EstimatePart
 
@@ -145,21 +147,21 @@ def markdown(versions: Versions, folders: dict[str, str]) -> str:
     """`versions.md`; `folders` has the result folder of each version that was measured."""
     linked = [
         [
-            f"[{row[0]}]({folders[row[0]]}/report.md)" if row[0] in folders else row[0],
+            Markup(f"[{inline(row[0])}]({web.address(folders[row[0]])}/report.md)") if row[0] in folders else row[0],
             *row[1:],
         ]
         for row in rows(versions)
     ]
     parts: list[Iterator[str] | list[str]] = [
-        [f"# {title(versions)}", ""],
-        (f"- {line}" for line in identity(versions)),
+        [f"# {inline(title(versions))}", ""],
+        (f"- {opening(line)}" for line in identity(versions)),
         [""],
         table(header(versions), linked),
         [""],
-        [bands(versions), ""],
+        [inline(bands(versions)), ""],
         ["## Neighbours", ""],
         [*table(PAIR_HEADER, pair_rows(versions)), ""] if versions.pairs else [],
-        reading(versions),
+        [opening(line) for line in reading(versions)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 

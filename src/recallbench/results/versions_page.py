@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
+from recallbench.escaping.web import address, html
 from recallbench.results.versions import PAIR_HEADER, Versions, bands, header, identity, pair_rows, reading, rows, title
 from recallbench.results.versions_plot import draw
 
@@ -31,19 +31,17 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
     """The whole page; `folders` has the result folder of each version that was measured."""
     linked = [
         [
-            f'<a href="{escape(folders[row[0]])}/report.md">{escape(row[0])}</a>'
-            if row[0] in folders
-            else escape(row[0]),
-            *map(escape, row[1:]),
+            f'<a href="{address(folders[row[0]])}/report.md">{html(row[0])}</a>' if row[0] in folders else html(row[0]),
+            *map(html, row[1:]),
         ]
         for row in rows(versions)
     ]
-    pairs = [[escape(cell) for cell in row] for row in pair_rows(versions)]
+    pairs = [[html(cell) for cell in row] for row in pair_rows(versions)]
     body = [
         *listed(identity(versions)),
         "<figure>",
         draw(versions),
-        f"<figcaption>{escape(bands(versions))} The table below has the same figures.</figcaption>",
+        f"<figcaption>{html(bands(versions))} The table below has the same figures.</figcaption>",
         "</figure>",
         *tabled("Versions", header(versions), linked),
         "<h2>Neighbours</h2>",
@@ -55,7 +53,7 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
 
 def page(title: str, body: Sequence[str]) -> str:
     """A whole page; the title is text, the body markup already."""
-    name = escape(title)
+    name = html(title)
     lines = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -80,14 +78,14 @@ def page(title: str, body: Sequence[str]) -> str:
 
 def listed(lines: Iterable[str]) -> list[str]:
     """A list of texts."""
-    return ["<ul>", *(f"<li>{escape(line)}</li>" for line in lines), "</ul>"]
+    return ["<ul>", *(f"<li>{html(line)}</li>" for line in lines), "</ul>"]
 
 
 def tabled(caption: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
     """A table with the first cell of each row as its heading; cells are markup already."""
-    made = [f'<div class="wide" role="region" aria-label="{escape(caption)}" tabindex="0">', "<table>"]
-    made.append(f"<caption>{escape(caption)}</caption>")
-    made.append("<thead><tr>" + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head) + "</tr></thead>")
+    made = [f'<div class="wide" role="region" aria-label="{html(caption)}" tabindex="0">', "<table>"]
+    made.append(f"<caption>{html(caption)}</caption>")
+    made.append("<thead><tr>" + "".join(f'<th scope="col">{html(cell)}</th>' for cell in head) + "</tr></thead>")
     made.append("<tbody>")
     for first, *rest in body:
         made.append(f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>")

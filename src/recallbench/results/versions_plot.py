@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from recallbench.escaping.terminal import visible
+from recallbench.escaping.web import html
 from recallbench.results.cells import figure, interval
 from recallbench.results.versions import MeasuredPart, Versions, title
 
@@ -29,7 +30,7 @@ def draw(versions: Versions) -> str:
     from matplotlib.figure import Figure
 
     panels = next(one.figures for one in versions.versions if one.figures)
-    names = [one.version for one in versions.versions]
+    names = [visible(one.version) for one in versions.versions]
     with matplotlib.rc_context(OPTIONS):
         # The object itself, not pyplot: that would ask for a display and keep the figure.
         paper = Figure(figsize=(max(6.0, 1.4 + 0.9 * len(names)), 3.1 * len(panels)), layout="constrained")
@@ -101,7 +102,7 @@ def inlined(svg: str, title: str, said: str) -> str:
     for stand_in, colour in COLOURS.items():
         body = body.replace(stand_in, colour)
     opening = '<svg role="img" aria-labelledby="plot-title plot-said" '
-    words = f'<title id="plot-title">{escape(title)}</title><desc id="plot-said">{escape(said)}</desc>'
+    words = f'<title id="plot-title">{html(title)}</title><desc id="plot-said">{html(said)}</desc>'
     head, tail = body.removeprefix("<svg ").split(">", 1)
     return f"{opening}{head}>{words}{tail}"
 

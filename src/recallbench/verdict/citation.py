@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import RecallBenchError
+from recallbench.escaping.markdown import code, inline
+from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load, read_data
 from recallbench.results.cells import interval
 from recallbench.results.metrics import EstimatePart, HeadlinePart
@@ -141,7 +143,8 @@ def text(citation: Citation, markdown: bool = False) -> str:
         ]
     else:
         lines = [f"{metrics.protocol.cited_as}: {what} ({result.version})."]
-    lines += [*_disclosure(metrics.corpus.name), ""]
+    lines = [_said(line, markdown) for line in (*lines, *_disclosure(metrics.corpus.name))]
+    lines.append("")
     for headline in result.headline:
         lines.append(_line(citation, citation.cited, headline.estimate, headline, markdown))
         before = citation.previous
@@ -166,12 +169,12 @@ def _line(citation: Citation, one: Audited, estimate: EstimatePart, headline: He
     name = _code(estimate.measure, markdown)
     if not citation.deviations:
         # The protocol's own name for it is for results under the protocol.
-        name = f"{headline.protocol_name} ({name})"
+        name = f"{_said(headline.protocol_name, markdown)} ({name})"
     bounds = "" if estimate.low is None else f", 95% interval {interval(estimate)}"
+    system = f"{one.result.metrics.store.name} {one.result.version}"
     return (
-        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {one.result.metrics.store.name} "
-        f"{one.result.version}; {_code(one.place, markdown)}, manifest sha256 "
-        f"{_code(one.result.manifest_sha256, markdown)}"
+        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {_said(system, markdown)}; "
+        f"{_code(one.place, markdown)}, manifest sha256 {_code(one.result.manifest_sha256, markdown)}"
     )
 
 
@@ -181,17 +184,22 @@ def _difference(citation: Citation, one: Movement, markdown: bool) -> str:
     assert before is not None
     name = _code(one.measure, markdown)
     if not citation.deviations:
-        name = f"{one.protocol_name} ({name})"
+        name = f"{_said(one.protocol_name, markdown)} ({name})"
     interval = "no interval" if found.low is None else f"95% interval {found.low:+.4f} to {found.high:+.4f}"
     return (
-        f"- {name} {one.before:.4f} -> {one.after:.4f} ({before.result.version} -> {now.result.version}): "
+        f"- {name} {one.before:.4f} -> {one.after:.4f} "
+        f"({_said(f'{before.result.version} -> {now.result.version}', markdown)}): "
         f"difference {found.difference:+.4f}, {interval}, paired over n = {found.n}: {one.word}; "
         f"{_code(before.place, markdown)} -> {_code(now.place, markdown)}"
     )
 
 
 def _code(text: str, markdown: bool) -> str:
-    return f"`{text}`" if markdown else text
+    return code(text) if markdown else visible(text)
+
+
+def _said(text: str, markdown: bool) -> str:
+    return inline(text) if markdown else visible(text)
 
 
 def document(citation: Citation) -> dict[str, object]:

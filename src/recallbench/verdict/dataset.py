@@ -36,6 +36,8 @@ class Dataset:
     """Of these, turns labelled as evidence."""
     names: str
     """What the documents of a labelled set are called, as `documents.tsv` has it."""
+    bare_names: str
+    """The same as releases of the first edition of statistics wrote it: names as they are, whatever they hold."""
     digests: Mapping[str, bytes]
     """Of the text of each segment of the file, by id."""
     texts: Texts
@@ -87,6 +89,7 @@ def read_dataset(
         raise CannotTell(told(error)) from None
     asked = list(given(haystacks, metrics))
     questions = tuple(question for haystack in asked for question in haystack.questions)
+    labelled = metrics.corpus.name.startswith(PREFIX)
     ids = [segment.id for haystack in asked for segment in haystack.segments]
     return Dataset(
         corpus,
@@ -95,7 +98,8 @@ def read_dataset(
         tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
         len(ids),
         sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
-        "".join(document_names(asked)) if metrics.corpus.name.startswith(PREFIX) else "",
+        "".join(document_names(asked)) if labelled else "",
+        "".join(document_names(asked, str)) if labelled else "",
         digests,
         Texts(
             frozenset(digests[id] for id in ids),

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import code, inline, table
 from recallbench.protocol.history import Entry, Record, appended
-from recallbench.results.cells import figure, table
+from recallbench.results.cells import figure
 from recallbench.results.manifest import differences
 from recallbench.results.stated import Stated, stated
 from recallbench.scratch import replacing
@@ -66,7 +67,7 @@ def impact(before: Stated, after: Stated, file: Path) -> str:
     lines += table(("metric", "counts", "before", "after", "difference", "95% interval"), map(_row, made))
     reasons = {one.reason for one in made if one.reason}
     if reasons:
-        lines += ["", f"Not compared question by question: {'; '.join(sorted(reasons))}."]
+        lines += ["", inline(f"Not compared question by question: {'; '.join(sorted(reasons))}.")]
     return "\n".join(lines)
 
 
@@ -109,8 +110,9 @@ def _origin(word: str, one: Stated, file: Path) -> str:
     where = Path(os.path.relpath(one.folder.resolve(), file.resolve().parent)).as_posix()
     metrics = one.metrics
     return (
-        f"- {word}: `{where}`, manifest sha256 {one.manifest_sha256}; {metrics.corpus.name}, {one.embedder}, "
-        f"{metrics.store.name} ({one.version}), n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
+        f"- {word}: {code(where)}, manifest sha256 {one.manifest_sha256}; "
+        f"{inline(f'{metrics.corpus.name}, {one.embedder}, {metrics.store.name} ({one.version})')}, "
+        f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
     )
 
 
@@ -118,7 +120,7 @@ def _row(one: Movement) -> tuple[str, ...]:
     found = one.found
     difference = "–" if found is None else f"{found.difference:+.4f}"
     interval = "–" if found is None or found.low is None else f"{found.low:+.4f} to {found.high:+.4f}"
-    return one.protocol_name, f"`{one.measure}`", figure(one.before), figure(one.after), difference, interval
+    return one.protocol_name, code(one.measure), figure(one.before), figure(one.after), difference, interval
 
 
 def _unwritable(file: Path, error: OSError) -> InputError:

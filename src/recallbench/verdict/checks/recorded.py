@@ -7,7 +7,10 @@ from typing import Any
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
-from recallbench.results.metrics import Metrics
+from recallbench.escaping.terminal import hidden
+from recallbench.reading import document, objects, parsed
+from recallbench.results import latency, manifest, rows
+from recallbench.results.reproduction import JSON_NAME
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_entry
 from recallbench.stores.statement import Said, contradictions
@@ -18,12 +21,24 @@ from recallbench.verdict.gate import Finding
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
+_MARKS = re.compile(
+    r"```|<!--|<!\[CDATA|</?(?:a|abbr|audio|b|base|body|br|button|center|code|del|details|div|em|embed|font|form|h[1-6]|"
+    r"head|hr|html|i|iframe|img|input|ins|kbd|li|link|math|meta|object|ol|p|picture|pre|s|script|source|span|strong|style|"
+    r"sub|summary|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul|video)(?:[\s/>]|$)",
+    re.IGNORECASE,
+)
+"""What would be a tag, a comment or a block on some page; `<=>` and `<locals>` are none."""
+_OF_THE_SET = (
+    *("corpus.kinds", "denominators", "estimates", "control_bm25", "gates", "labels", "matching", "retrieval.failed"),
+    *("tenants", "worst"),
+)
+"""Where metrics.json has names that a dataset gives: there is no saying how they are spelt."""
 
 
 def recorded(case: Case) -> Finding:
     made = case.metrics
     found = [] if made.seed is not None else ["no seed"]
-    found += [*_store(case), *_embedder(case), *_strings(made)]
+    found += [*_store(case), *_embedder(case), *_strings(case)]
     # Releases before this was written down say nothing of it.
     release = case.environment.get("recallbench_version", made.recallbench_version)
     if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
@@ -102,14 +117,30 @@ def _embedder(case: Case) -> Iterator[str]:
     yield from (f"fingerprint {name}, which {made.name} never has" for name in unheard)
 
 
-def _strings(made: Metrics) -> Iterator[str]:
-    """A line break or a control character in what is only recorded could draw tables and headings of its own."""
-    for place, text in _texts(made.model_dump()):
+def _strings(case: Case) -> Iterator[str]:
+    """What a reader would not see, or would take for a part of a page, has no place in any file that records."""
+    for place, text in _texts(case.metrics.model_dump()):
         block = place.startswith("store.evidence.")
-        if not all(character.isprintable() or (block and character == "\n") for character in text):
-            yield f"{place} holds characters that can't be printed"
-        elif "```" in text or "<!--" in text:
-            yield f"{place} holds marks that would format the report"
+        yield from _unfit(place, text.replace("\n", "") if block else text, place.startswith(_OF_THE_SET))
+    for place, text in _texts(case.environment):
+        yield from _unfit(f"environment.json: {place}", text)
+    for name in (manifest.NAME, JSON_NAME):
+        if (path := case.folder / name).exists():
+            for place, text in _texts(parsed(document(path), path)):
+                yield from _unfit(f"{name}: {place}", text)
+    for name in (latency.NAME, rows.NAME):
+        for number, row in objects(case.folder / name):
+            for place, text in _texts(row):
+                # The words of the dataset are held to the dataset, by RB-TEXTS.
+                if place != "question" and not place.endswith(".text"):
+                    yield from _unfit(f"{name}, line {number}: {place}", text, named_by_the_set=True)
+
+
+def _unfit(place: str, text: str, named_by_the_set: bool = False) -> Iterator[str]:
+    if hidden(text):
+        yield f"{place} holds characters that can't be printed"
+    elif not named_by_the_set and _MARKS.search(text):
+        yield f"{place} holds marks that would format a report"
 
 
 def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from recallbench import __version__
+from recallbench.escaping.terminal import hidden
 from recallbench.reading import lines, objects
 from recallbench.results.report import CIRCUMSTANCES, Run, render
 from recallbench.retrieval.timing import QueryTime, Timings
@@ -19,6 +20,8 @@ _FIGURE = re.compile(
     r"|(?:not )?\bCANONICAL\b|\b(?:(?:UN)?VERIFIED|BLOCKED|pass|fail|pending|cannot-tell)\b"
 )
 """What a line says beside its words: figures, hashes, versions, what is quoted or in bold, and how it was decided."""
+_MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[]|^\[|&#?\w+;")
+"""Headings, quotations, tags, links: words may have moved on since a report was written, these can't have."""
 
 
 def report(case: Case) -> Finding:
@@ -67,6 +70,10 @@ def _figures_parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[s
             if not alike(one, other):
                 yield f"{heading.removeprefix('## ')}, figure {number}: {one} stated, {other} follows"
                 break  # one left out or added moves all that come after it
+    known = set(derived)
+    for number, line in enumerate(stated, 1):
+        if line not in known and (hidden(line) or _MARKUP.search(line)):
+            yield f"line {number}: markup that no report has: {line[:60]}"
 
 
 def _figures(report: Iterable[str]) -> dict[str, list[str]]:
