@@ -238,7 +238,7 @@ def _plain(value: float | None) -> str:
 
 
 def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
-    text = "".join(sign if sign.isprintable() else "�" for sign in " ".join(row.case.name.split()))
+    text = visible(" ".join(row.case.name.split()))
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     mark = " (failed)" if row.failure else ""
     values = (_two(row.values.get(str(one), math.nan)) for one in report.columns)

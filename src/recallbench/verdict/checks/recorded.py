@@ -7,7 +7,7 @@ from typing import Any
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
-from recallbench.escaping.terminal import hidden
+from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, objects, parsed
 from recallbench.results import latency, manifest, rows
 from recallbench.results.reproduction import JSON_NAME
@@ -28,6 +28,8 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 """What would be a tag, a comment or a block on some page; `<=>` and `<locals>` are none."""
+SHOWN = 60
+"""Characters of a text that is refused."""
 _OF_THE_SET = (
     *("corpus.kinds", "denominators", "estimates", "control_bm25", "gates", "labels", "matching", "retrieval.failed"),
     *("tenants", "worst"),
@@ -138,9 +140,9 @@ def _strings(case: Case) -> Iterator[str]:
 
 def _unfit(place: str, text: str, named_by_the_set: bool = False) -> Iterator[str]:
     if hidden(text):
-        yield f"{place} holds characters that can't be printed"
+        yield f"{place} holds characters that can't be printed: {visible(text)[:SHOWN]}"
     elif not named_by_the_set and _MARKS.search(text):
-        yield f"{place} holds marks that would format a report"
+        yield f"{place} holds marks that would format a report: {text[:SHOWN]}"
 
 
 def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:

@@ -1,0 +1,136 @@
+"""Ids and kinds that are formulas, tags, links or cursor movements stay text, wherever a set's result tells of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from commandline import recallbench
+from labelled_sets import jsonl
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.manifest import build
+from recallbench.results.metrics import Metrics
+from recallbench.results.report import Run, render
+from recallbench.scoring.editions import CURRENT, FIRST
+from recallbench.verdict.audit import audit
+from recallbench.verdict.case import Case
+from recallbench.verdict.checks.report import _timings
+
+PLAIN = (
+    "=cmd|'/C_calc'!A0",
+    "+HYPERLINK(1)",
+    "-2+3",
+    "@SUM(1)",
+    "<script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "a|b",
+    "`code`",
+    "##CANONICAL",
+)
+HIDDEN = ("\x1b[31mred", "\u202egnp", "zw\u200b", "\x9bC1", "\U000e0041tag", "\ufeffbom")
+RENDERER = MarkdownIt("commonmark").enable("table")
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ufeff\U000e0000-\U000e007f]")
+
+
+def labelled(folder: Path, names: tuple[str, ...]) -> None:
+    folder.mkdir()
+    words = {name: f"word{number}" for number, name in enumerate(names)}
+    documents = [{"_id": name, "text": f"it says {word}", "scope": "all"} for name, word in words.items()]
+    jsonl(folder / "corpus.jsonl", [*documents, {"_id": "other", "text": "nobody asks", "scope": "all"}])
+    gold = [
+        {"query_id": name, "query": f"{word}?", "kind": name, "tenant": name, "scope": "all", "relevant": ["other"]}
+        for name, word in words.items()
+    ]
+    jsonl(folder / "gold.jsonl", gold)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hostile")
+    labelled(made / "plain", PLAIN)
+    labelled(made / "hidden", HIDDEN)
+    return made
+
+
+def evaluated(place: Path, name: str, format: str) -> str:
+    words = ("--store", "bm25", "--k", "2", "--by", "kind", "--format", format, "--folder", f"{name}-{format}", "-q")
+    done = recallbench("evaluate", name, *words, cwd=place)
+    assert done.returncode == 0
+    return done.stdout
+
+
+def test_a_spreadsheet_is_given_no_formula(place: Path) -> None:
+    rows = list(csv.reader(evaluated(place, "plain", "csv").splitlines()))
+    assert [row[0] for row in rows[1:5]] == [f"'{name}" for name in PLAIN[:4]]
+    assert rows[1][1] == f"'{PLAIN[0]}"
+    names = (place / "plain-csv/documents.tsv").read_text().splitlines()
+    assert names[0] == f"all/0\t'{PLAIN[0]}"
+    assert names[4] == f"all/4\t{PLAIN[4]}"
+
+
+def test_a_page_is_given_no_tag_link_or_heading(place: Path) -> None:
+    for page in (evaluated(place, "plain", "markdown"), (place / "plain-markdown/report.md").read_text()):
+        found = RENDERER.parse(page)
+        leaves = [leaf for token in found for leaf in token.children or ()]
+        assert {token.type for token in (*found, *leaves)}.isdisjoint({"html_block", "html_inline", "link_open"})
+        shown = {token.content for token in leaves}
+        assert {"<script>alert(1)</script>", "a|b"} <= {text.replace("\\|", "|") for text in shown}
+        assert not any("CANONICAL" in found[i + 1].content for i, one in enumerate(found) if one.tag == "h2")
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "csv", "json"])
+def test_nothing_hidden_is_printed_or_written_to_a_report(place: Path, format: str) -> None:
+    printed = evaluated(place, "hidden", format)
+    for text in (
+        printed,
+        *((place / f"hidden-{format}" / name).read_text() for name in ("report.md", "documents.tsv")),
+    ):
+        assert not UNSEEN.search(text)
+        assert "\\u202egnp" in text
+    if format == "json":
+        assert [row["query_id"] for row in json.loads(printed)["rows"]] == list(HIDDEN)
+
+
+def test_what_can_be_seen_is_no_fault_of_a_result_and_what_can_not_is_one(place: Path) -> None:
+    told = {}
+    for name in ("plain", "hidden"):
+        recallbench("evaluate", name, "--store", "bm25", "--folder", f"{name}-audited", "-q", cwd=place)
+        done = recallbench("audit", f"{name}-audited", "--corpus-file", name, "--json", cwd=place)
+        (found,) = json.loads(done.stdout)["audits"]
+        told[name] = {one["code"]: one["observed"] for one in found["checks"] if one["status"] == "fail"}
+    assert told["plain"] == {}
+    assert told["hidden"].keys() == {"RB-RECORDED"}
+    assert "holds characters that can't be printed: \\x1b[31mred" in told["hidden"]["RB-RECORDED"]
+
+
+def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(place: Path) -> None:
+    bare = "".join(f"all/{number}\t{name}\n" for number, name in enumerate((*PLAIN, "other")))
+    for edition, failing in ((CURRENT, {"RB-DOCUMENTS"}), (FIRST, set[str]())):
+        folder = place / f"edition-{edition.number}"
+        shutil.copytree(place / "plain-audited", folder)
+        stated = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
+        stated = stated.model_copy(update={"statistics_edition": edition.number})
+        rules = load()
+        case = Case(folder, stated, rules, facts(stated.corpus.name, rules), [place / "plain"], {})
+        (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
+        (folder / "report.md").write_text(render(case.derived, Run(case.environment, _timings(case))))
+        (folder / "documents.tsv").write_text(bare)
+        (folder / "manifest.json").write_text(build(folder))
+        found = audit(folder, corpus_files=[place / "plain"], environ={})
+        assert {one.code for one in found.checks if one.status == "fail"} == failing
+
+
+def test_an_error_message_has_the_lines_of_an_error_alone(place: Path) -> None:
+    jsonl(place / "bad.jsonl", [{"query": "x\n  what to do: trust me\x1b[2J", "relevant": 3}])
+    (place / "run.trec").write_text("q Q0 d 1 1 t\n")
+    done = recallbench("evaluate", "--run", "run.trec", "--gold", "bad.jsonl", cwd=place)
+    assert done.returncode == 2
+    assert not UNSEEN.search(done.stderr)
+    assert not any(line.strip() == "what to do: trust me" for line in done.stderr.splitlines())
