@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import inspect
+import json
+import shutil
 from dataclasses import fields
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
-from mutations import Mutation, commanded, environment
-from test_audit_mutations import audited
+import typer
+from mutations import Change, Mutation, commanded, environment
+from test_audit_mutations import audited, made
 
 from commandline import recallbench
+from recallbench.cli.main import app
 from recallbench.cli.run import run
+from recallbench.corpora.registry import facts
 from recallbench.experiment.options import Options
+from recallbench.protocol.frozen import load
+from recallbench.results.metrics import Metrics
 from recallbench.stores import options
 from recallbench.stores.options import STORE_OPTIONS, StoreOption, variant_of
-from recallbench.stores.registry import STORES, Wanted
+from recallbench.stores.registry import STORES, Entry, Wanted
+from recallbench.verdict.case import Case
+from recallbench.verdict.checks.options import OPTIONS
 
+DEFAULT = "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05"
+NOT_RECORDED = {"environ", "cache_dir", "corpus_file", "out", "folder"}
+"""Where files lay on one machine decides nothing."""
 WARMTH = StoreOption("exact-warmth", "warmth", lambda value: "" if value == "cold" else f"warmth {value}")
 
 
@@ -48,6 +61,7 @@ def test_an_option_is_covered_as_soon_as_it_is_declared(
     by_default = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="cold"))
     assert told(genuine, tmp_path / "undeclared", in_command) is None
     monkeypatch.setattr(options, "STORE_OPTIONS", (*STORE_OPTIONS, WARMTH))
+    monkeypatch.setitem(cast(dict[str, Entry], STORES), "bm25", STORES["bm25"]._replace(takes=frozenset({WARMTH.name})))
     assert told(genuine, tmp_path / "command", in_command) == "--exact-warmth hot in the command, None in the options"
     assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
     assert told(genuine, tmp_path / "default", by_default) is None
@@ -73,8 +87,80 @@ def test_each_declared_option_is_one_of_runs_and_stores() -> None:
 
 
 def test_what_departs_from_the_defaults_is_said_in_words() -> None:
-    assert variant_of({"weights": "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05", "call": "a:b"}) == ""
+    assert variant_of({"weights": DEFAULT, "call": "a:b"}) == ""
     assert variant_of({"function": "recall_lessons", "dates": "constant", "ranker": "neighbours"}) == ""
     asked = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance"}
     words = ("weights cosine=1", "function recall_fast", "created_at from the dataset", "ranker importance")
     assert variant_of(asked) == " and ".join(words)
+
+
+LIES = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance", "limit": 3}
+"""What a run with them would have had to do otherwise; any other value will do for the rest."""
+HELD_TO_NOTHING = {
+    "dsn": "the server is what the store says of itself",
+    "label": "a part of the folder's name",
+    "download": "where files came from; their hashes are stated",
+    "allow_deviations": "may allow what did not come to pass",
+    "keep_going": "may spare what did not fail",
+}
+DECIDES_NOTHING = frozenset(
+    {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
+    | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
+)
+"""Where files lie, and what is shown of a result."""
+IN_THE_NAME = frozenset({"match", "match-threshold", "match-chunk", "split", "qrels-revision", "pin", "texts"})
+"""Of a set: its name has them, and the gold is derived by that. `--texts`, `--run` and `--gold` make no result."""
+NO_RESULT = frozenset({"run", "gold"})
+
+
+def seen(genuine: Path, place: Path, change: Change) -> str | None:
+    """What the check alone has against a changed folder, which is neither sealed nor committed again."""
+    shutil.copytree(genuine, place)
+    change(place)
+    stated, rules = Metrics.model_validate_json((place / "metrics.json").read_bytes()), load()
+    check = OPTIONS.check(Case(place, stated, rules, facts(stated.corpus.name, rules), [], {}))
+    return None if check.status == "pass" else check.observed
+
+
+def lie(value: object) -> object:
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else ["dataset"] if isinstance(value, list) else "other"
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("exact"), "canary-locomo")
+
+
+def test_a_lie_about_any_recorded_option_is_seen(exact: Path, tmp_path: Path) -> None:
+    recorded = json.loads((exact / "environment.json").read_text())["options"]
+    assert set(recorded) == {one.name for one in fields(Options)} - NOT_RECORDED
+    for name, value in recorded.items():
+        found = seen(exact, tmp_path / name, environment("options", name, to=LIES.get(name, lie(value))))
+        assert (found is None) == (name in HELD_TO_NOTHING), name
+
+
+def test_a_lie_in_the_command_about_any_option_is_seen(exact: Path, tmp_path: Path) -> None:
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    options = {
+        flag.removeprefix("--"): one
+        for command in ("run", "versions", "repeat", "evaluate")
+        for one in commands[command].params
+        for flag in (*one.opts, *one.secondary_opts)
+        if flag.startswith("--")
+    }
+    for name, option in options.items():
+        word = f"--{name}" if option.is_flag else f"--{name}=77"
+        found = seen(exact, tmp_path / name, commanded(word))
+        unseen = {*DECIDES_NOTHING, *IN_THE_NAME, *NO_RESULT, "download", "with-text", "label", "version", "dsn"}
+        assert (found is None) == (name in unseen), (name, found)
+
+
+def test_an_option_that_the_store_refuses_is_seen(exact: Path, tmp_path: Path) -> None:
+    called = environment("options", "call", to="mine:search")
+    assert seen(exact, tmp_path / "call", called) == "call: mine:search asked for, which exact has no use for"
+    weighed = environment("options", "weights", to=DEFAULT)
+    assert "which exact has no use for" in str(seen(exact, tmp_path / "weights", weighed))
+    backed = environment("options", "backend", to="abacus")
+    assert seen(exact, tmp_path / "backend", backed) == "backend: abacus asked for, which is not known"

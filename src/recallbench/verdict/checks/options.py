@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, get_args
 
 from recallbench.corpora.registry import GROUPS
+from recallbench.embedding.embedder import Backend
 from recallbench.results.metrics import Metrics
 from recallbench.stores import options as declared
-from recallbench.stores.registry import REFERENCE_STORE
+from recallbench.stores.registry import REFERENCE_STORE, find_entry
 from recallbench.verdict.case import Case
 from recallbench.verdict.declared import recorded_options
 from recallbench.verdict.examination import Examination, listed
@@ -29,7 +30,7 @@ def options(case: Case) -> Finding:
         return Finding("fail", "environment.json holds no options")
     if lacking := sorted(_ALWAYS - asked.keys()):
         return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
-    found = [*_stated(case, asked), *_command(case.environment.get("command"), asked, made)]
+    found = [*_stated(case, asked), *_useless(asked, made), *_command(case.environment.get("command"), asked, made)]
     return listed(found, "what was asked for is what metrics.json states")
 
 
@@ -68,6 +69,19 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
     allowed = asked["allow_deviations"]
     if any(one.kind == "dataset" for one in case.deviations) and "dataset" not in _listed(allowed):
         yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
+
+
+def _useless(asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
+    """Where an option is recorded that a run with this store refuses."""
+    entry = find_entry(made.store.name)
+    for one in declared.STORE_OPTIONS:
+        value = asked.get(one.field)
+        if value is not None and entry is not None and one.name not in entry.takes:
+            yield f"{one.field}: {value} asked for, which {made.store.name} has no use for"
+        elif value is not None and one.known and value not in one.known:
+            yield f"{one.field}: {value} asked for, which is not known"
+    if asked["backend"] not in get_args(Backend):
+        yield f"backend: {asked['backend']} asked for, which is not known"
 
 
 def _command(words: Any, asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
