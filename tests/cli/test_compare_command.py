@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from labelled_sets import jsonl
 from recallbench.corpora.canary import FOLDER
 from stages import sampled
 
@@ -473,3 +474,31 @@ def test_nothing_is_written_and_the_committed_result_compares_with_itself(tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == []
     clean = subprocess.run(["git", "status", "--short", folder], cwd=folder, capture_output=True, text=True, check=True)
     assert clean.stdout == ""
+
+
+def test_graded_questions_alone(tmp_path: Path) -> None:
+    """The kinds have a measure only where some question of theirs has what it counts."""
+    set_ = tmp_path / "team"
+    set_.mkdir()
+    jsonl(set_ / "corpus.jsonl", [{"_id": "a", "text": "one red"}, {"_id": "b", "text": "two red"}])
+    jsonl(
+        set_ / "gold.jsonl",
+        [
+            {"query": "one", "relevant": {"a": 3, "b": 1}, "kind": "graded"},
+            {"query": "two red", "relevant": ["b"], "kind": "plain"},
+        ],
+    )
+    for name in ("first", "second"):
+        assert recallbench("evaluate", "team", "--store", "bm25", "--folder", name, "-q", cwd=tmp_path).returncode == 0
+    words = ("--measures", "ndcg@10,ndcg@10(graded)", "--json")
+    found = json.loads(recallbench("compare", "first", "second", *words, cwd=tmp_path).stdout)
+    assert {name: one["n"] for name, one in by_name(found["measures"]).items()} == {"ndcg@10": 2, "ndcg@10(graded)": 1}
+    assert {kind: list(by_name(ones)) for kind, ones in found["kinds"].items()} == {
+        "graded": ["ndcg@10", "ndcg@10(graded)"], "plain": ["ndcg@10"],
+    }  # fmt: skip
+    jsonl(set_ / "gold.jsonl", [{"query": "two red", "relevant": ["b"]}])
+    for name in ("third", "fourth"):
+        assert recallbench("evaluate", "team", "--store", "bm25", "--folder", name, "-q", cwd=tmp_path).returncode == 0
+    done = recallbench("compare", "third", "fourth", "--measures", "ndcg@10(graded)", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no question has what ndcg@10(graded) counts" in done.stderr

@@ -43,6 +43,9 @@ def test_written_out() -> None:
     assert parse("recall_all@3").chance(judged)[0] == 0.0
     assert parse("precision@3").chance(judged)[0] == pytest.approx(0.4)
     assert parse("f1@3").chance(judged)[0] == pytest.approx(2 * 1.2 / 7)
+    # Of a haystack of 2 no more than 2 come back, whatever k is.
+    assert parse("f1@3(retrieved)").chance(shape(2, 1, 3))[0] == pytest.approx(2 * 1 / (1 + 2))
+    assert parse("f1@3").chance(shape(2, 1, 3))[0] == pytest.approx(2 * 1 / (1 + 3))
     assert parse("mrr@3").chance(judged)[0] == pytest.approx((84 + 56 / 2 + 35 / 3) / 210)
 
 

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,27 @@ def test_what_never_differs_has_no_interval_of_no_width() -> None:
     given = estimate(parse("recall_any@2"), judged, clusters)
     assert (given.value, given.low, given.high, given.saturated) == (1.0, None, None, 1.0)
     assert given.method == "n/a (all questions equal)"
+
+
+def test_ndcg_over_graded_questions_alone() -> None:
+    """Each ranking has its gold in second place; only the first two questions have grades, one of them nothing else."""
+    grades = [{0: 3.0, 1: 1.0}, {0: 2.0}, {}, {}]
+    judged = judge([[1, 0], [1, 0], [1, 0], []], [{0, 1}, {0}, {0}, set()], [4, 4, 4, 4], depth=2, grades=grades)
+    second = 1 / math.log2(3)
+    first = (1 + 3 * second) / (3 + second)
+    names = ("recall_any@1", "ndcg@2", "ndcg@2(graded)")
+    found = estimates([parse(name) for name in names], judged, None, {"all": np.ones(4, dtype=np.bool_)})["all"]
+    assert [one.n for one in found] == [3, 3, 2]
+    assert [one.left_out for one in found] == [1, 1, 2]
+    assert found[1].value == pytest.approx((first + second + second) / 3)
+    assert found[2].value == pytest.approx((first + second) / 2)
+    assert found[2].ceiling == 1.0
+    # A measure's figures do not depend on its company.
+    assert found[0] == estimate(parse("recall_any@1"), judged)
+    assert found[2] == estimate(parse("ndcg@2(graded)"), judged)
+
+
+def test_nothing_is_graded() -> None:
+    judged = judge([[0]], [{0}], [4], depth=1)
+    one = estimate(parse("ndcg@1(graded)"), judged)
+    assert (one.value, one.n, one.left_out, one.low) == (None, 0, 1, None)

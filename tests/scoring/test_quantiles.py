@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from recallbench.scoring.quantiles import quantile, quantile_interval
+from recallbench.errors import UsageError
+from recallbench.scoring.quantiles import quantile, quantile_interval, rule_of
 
 
 def test_the_smallest_value_that_enough_do_not_exceed() -> None:
@@ -11,6 +13,20 @@ def test_the_smallest_value_that_enough_do_not_exceed() -> None:
     assert quantile(list(map(float, range(1, 101))), 0.5) == 50.0
     assert quantile([], 0.5) is None
     assert quantile([7.0], 0.01) == 7.0
+
+
+def test_the_index_that_others_take_is_one_further_up() -> None:
+    hundred = list(map(float, range(100, 0, -1)))
+    assert quantile(hundred, 0.95, "index") == 96.0  # sorted[int(.95 * 100)]
+    assert quantile(hundred, 0.5, "index") == 51.0
+    assert quantile([3.0, 1, 2], 0.95, "index") == 3.0
+    assert quantile([1.0, 2, 3, 4], 0.5, "index") == 3.0
+    assert quantile([7.0], 1.0, "index") == 7.0
+    assert quantile([], 0.95, "index") is None
+    assert rule_of("index") == "index"
+    with pytest.raises(UsageError, match="no such rule") as caught:
+        rule_of("linear")
+    assert (caught.value.expected, caught.value.found) == ("nearest-rank or index", "'linear'")
 
 
 def test_bounds_are_order_statistics_and_missing_where_too_few() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rows import NAME, HitRow, Row, position_of, read_rows
-from recallbench.scoring.judgement import Floats, Judged, judge
+from recallbench.scoring.judgement import Bools, Floats, Judged, judge
 from recallbench.scoring.measures.measure import Measure
 
 _ROUNDING = 1e-9
@@ -29,7 +29,18 @@ class Rankings:
 
     def values(self, measure: Measure) -> Floats:
         """What each question gets, from the shallowest call that reaches the measure (clarification 15)."""
-        return measure.values(next((call for call in self.calls if call.depth >= measure.k), self.calls[-1]))
+        return measure.values(self._reaching(measure))
+
+    def counted(self, measure: Measure) -> Bools:
+        """The questions that the measure's mean is over."""
+        return measure.counted(self._reaching(measure))
+
+    def mean(self, measure: Measure, keep: Bools) -> float:
+        """Over those of these questions that it counts."""
+        return float(self.values(measure)[keep & self.counted(measure)].mean())
+
+    def _reaching(self, measure: Measure) -> Judged:
+        return next((call for call in self.calls if call.depth >= measure.k), self.calls[-1])
 
 
 def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings:
@@ -57,7 +68,7 @@ def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings
     )
     stated = {one.measure: one.value for one in metrics.estimates[OVERALL]}
     for measure in primary:
-        wanted, values = stated.get(str(measure)), read_back.values(measure)[calls[0].gold > 0]
+        wanted, values = stated.get(str(measure)), read_back.values(measure)[read_back.counted(measure)]
         found = float(values.mean()) if len(values) else None
         if (wanted is None) != (found is None) or abs((wanted or 0.0) - (found or 0.0)) > _ROUNDING:
             raise InputError(

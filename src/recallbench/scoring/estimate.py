@@ -21,7 +21,7 @@ class Estimate:
     value: float | None
     """None when no question could be counted."""
     n: int
-    """Questions counted: those with gold."""
+    """Questions counted: those with gold, or those of them that the measure counts."""
     low: float | None
     high: float | None
     method: str
@@ -32,7 +32,7 @@ class Estimate:
     """The share of questions whose haystack has no more than k segments."""
     design_effect: float | None
     left_out: int = 0
-    """Questions of the set that have no gold and are not in n."""
+    """Questions of the set that are not in n."""
 
 
 def estimate(measure: Measure, judged: Judged, clusters: Sequence[str] | None = None) -> Estimate:
@@ -95,7 +95,12 @@ def _reaching(calls: Sequence[Judged], measure: Measure) -> Judged:
 def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None, edition: Edition) -> tuple[Estimate, ...]:
     if not columns:
         return ()
-    counted = mask & (columns[0].judged.gold > 0)
+    counts = [column.measure.counted(column.judged) for column in columns]
+    if any(not np.array_equal(one, counts[0]) for one in counts[1:]):
+        # What is resampled together is of the same questions.
+        alone = [_slice([column], mask, codes, edition)[0] for column in columns]
+        return tuple(alone)
+    counted = mask & counts[0]
     n, left_out = int(counted.sum()), int(mask.sum()) - int(counted.sum())
     # Most columns share a judgement: each is cut once, not once a measure.
     judgements = {id(column.judged): column.judged for column in columns}

@@ -82,6 +82,8 @@ class Judged:
     """The best grades there are, descending."""
     total_grade: Floats
     """(Q,): the sum of all grades of the haystack."""
+    has_grades: Bools
+    """(Q,): grades were given; else each gold segment has grade 1."""
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -118,6 +120,7 @@ class Judged:
             self.candidates,
             _ideal(self.ideal.until(depth), self.relevant.until(depth), self.one_enough),
             self.total_grade,
+            self.has_grades,
         )
 
     def select(self, mask: npt.ArrayLike) -> Judged:
@@ -136,6 +139,7 @@ class Judged:
             self.candidates[keep],
             self.ideal.select(keep),
             self.total_grade[keep],
+            self.has_grades[keep],
         )
 
     def _reach(self, k: int) -> None:
@@ -190,7 +194,9 @@ def judge(
     answering = counts + others
     finds = answering if one_find is None else np.where(one_find, np.minimum(answering, 1), answering)
     ideal = _ideal(graded.best(depth), places[0], answering > finds)
-    return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, graded.total() + others)
+    total = graded.total() + others
+    has_grades: Bools = np.array([bool(one) for one in grades or [{}] * questions], dtype=np.bool_)
+    return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, total, has_grades)
 
 
 def _ideal(best: Places, relevant: Places, enough: Bools) -> Places:
@@ -227,6 +233,7 @@ def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:
         whole(lambda one: one.candidates),
         places(lambda one: one.ideal),
         whole(lambda one: one.total_grade),
+        whole(lambda one: one.has_grades),
     )
 
 

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal, get_args
 
+from recallbench.errors import UsageError
 from recallbench.scoring.intervals import LEVEL, Interval
 
+Rule = Literal["nearest-rank", "index"]
+"""Which value is the quantile: the smallest that enough do not exceed, or sorted[int(share * n)]."""
+NEAREST_RANK: Rule = "nearest-rank"
+RULES: tuple[Rule, ...] = get_args(Rule)
 
-def quantile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least that share of them does not exceed; None where there is no value."""
+
+def rule_of(name: str) -> Rule:
+    """The rule of that name; raises UsageError for any other."""
+    for rule in RULES:
+        if rule == name:
+            return rule
+    raise UsageError("no such rule for percentiles", expected=" or ".join(RULES), found=repr(name))
+
+
+def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -> float | None:
+    """The smallest value that at least that share of them does not exceed; None where there is no value.
+
+    By the rule "index" it is sorted[int(share * n)], which is one further up wherever share * n is a whole number.
+    """
     ordered = sorted(values)
-    return ordered[max(1, math.ceil(share * len(ordered) - 1e-9)) - 1] if ordered else None
+    if not ordered:
+        return None
+    if rule == "index":
+        return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+    return ordered[max(1, math.ceil(share * len(ordered) - 1e-9)) - 1]
 
 
 def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:

@@ -94,6 +94,8 @@ def _same_kinds(first: Side, second: Side) -> None:
 def _measured(
     first: Side, second: Side, measures: Sequence[Measure], clustered: bool, mask: Bools, *, corrected: bool
 ) -> list[MeasuredPart]:
+    # A kind may have no question that some measure counts.
+    measures = [one for one in measures if corrected or (first.rankings.counted(one) & mask).any()]
     found = by_question(first.rankings, second.rankings, measures, clustered=clustered, keep=mask)
     primary = [i for i, measure in enumerate(measures) if measure in PRIMARY and corrected]
     adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
@@ -101,8 +103,8 @@ def _measured(
         MeasuredPart.model_validate(
             {
                 **difference_fields(str(measure), pair, adjusted.get(i)),
-                "first": float(first.rankings.values(measure)[mask].mean()),
-                "second": float(second.rankings.values(measure)[mask].mean()),
+                "first": first.rankings.mean(measure, mask),
+                "second": second.rankings.mean(measure, mask),
                 "role": "primary" if i in adjusted else "secondary",
                 "turning": list(pair.turning),
             }

@@ -16,10 +16,10 @@ from recallbench.scoring.paired import Paired, paired_columns
 def by_question(
     one: Rankings, other: Rankings, measures: Sequence[Measure], *, clustered: bool, keep: Bools | None = None
 ) -> list[Paired]:
-    """Each measure, the other minus the one, over the questions with gold (of those, the ones in `keep`).
+    """Each measure, the other minus the one, over the questions that it counts (of those, the ones in `keep`).
 
     Raises InputError where the two were not asked the same questions, and UsageError for a measure that gives a
-    single question no value of its own.
+    single question no value of its own, or counts none of them.
     """
     same_questions(one, other)
     for measure in measures:
@@ -30,12 +30,29 @@ def by_question(
                 found=str(measure),
                 remedy=f"f1@{measure.k} does",
             )
-    # A question without gold is in no mean.
-    with_gold = one.calls[0].gold > 0
-    counted = np.flatnonzero(with_gold if keep is None else with_gold & keep)
-    clusters = [one.clusters[i] for i in counted] if clustered else None
-    first, second = (np.column_stack([side.values(measure)[counted] for measure in measures]) for side in (one, other))
-    return paired_columns(first, second, clusters)
+    found: dict[Measure, Paired] = {}
+    # Those over the same questions together: their signs are flipped alike.
+    for counted, alike in _by_population(one, measures):
+        chosen = np.flatnonzero(counted if keep is None else counted & keep)
+        if not len(chosen):
+            raise UsageError(
+                f"no question has what {alike[0]} counts",
+                expected="questions that have grades" if alike[0].option == "graded" else "questions with gold",
+                found="none",
+                remedy=f"choose another measure, as {alike[0].name}@{alike[0].k}",
+            )
+        clusters = [one.clusters[i] for i in chosen] if clustered else None
+        first, second = (np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (one, other))
+        found |= zip(alike, paired_columns(first, second, clusters), strict=True)
+    return [found[measure] for measure in measures]
+
+
+def _by_population(side: Rankings, measures: Sequence[Measure]) -> list[tuple[Bools, list[Measure]]]:
+    groups: dict[bytes, tuple[Bools, list[Measure]]] = {}
+    for measure in measures:
+        counted = side.counted(measure)
+        groups.setdefault(counted.tobytes(), (counted, []))[1].append(measure)
+    return list(groups.values())
 
 
 def same_questions(one: Rankings, other: Rankings) -> None:

@@ -186,8 +186,8 @@ def _paired(first: Rankings, last: Rankings, measure: Measure) -> MeasuredPart:
     return MeasuredPart.model_validate(
         {
             **difference_fields(str(measure), pair, None),
-            "first": float(first.values(measure)[counted].mean()),
-            "second": float(last.values(measure)[counted].mean()),
+            "first": first.mean(measure, counted),
+            "second": last.mean(measure, counted),
             "role": "secondary",
             "turning": list(pair.turning),
         }

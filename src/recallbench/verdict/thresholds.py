@@ -225,12 +225,11 @@ def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -
     counted = second.calls[0].gold > 0
     clustered = cluster_codes([second.clusters[i] for i in np.flatnonzero(counted)]) is not None
     (pair,) = by_question(first, second, [found.measure], clustered=clustered, keep=mask)
-    keep = mask & counted
     measured = MeasuredPart.model_validate(
         {
             **difference_fields(str(found.measure), pair, None),
-            "first": float(first.values(found.measure)[keep].mean()),
-            "second": float(second.values(found.measure)[keep].mean()),
+            "first": first.mean(found.measure, mask),
+            "second": second.mean(found.measure, mask),
             "role": "secondary",
             "turning": list(pair.turning),
         }

@@ -1,4 +1,4 @@
-"""f1@k."""
+"""f1@k and f1@k(retrieved)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,33 @@ from recallbench.scoring.measures.measure import Measure, share
 class F1(Measure):
     """The harmonic mean of a question's precision@k and recall_frac@k.
 
-    With h gold segments found and G there are, that is 2h / (k + G). `f1_of_means@k` averages first.
+    With h gold segments found and G there are, that is 2h / (k + G). `f1@k(retrieved)` takes the precision over what
+    came back, r segments, k at most: 2h / (r + G). `f1_of_means@k` averages first.
     """
 
     __slots__ = ()
     name = "f1"
+    options = ("retrieved",)
     elsewhere = ("f", "set_f")
 
     def values(self, judged: Judged) -> Floats:
-        return self._of(judged, judged.found(self.k))
+        return self._of(judged, judged.found(self.k), np.minimum(judged.returned, self.k))
 
     def chance(self, judged: Judged) -> Floats:
-        found = np.minimum(judged.candidates, self.k) * share(judged.gold, judged.candidates)
-        each = 2.0 * found / (judged.gold + self.k)
+        drawn = np.minimum(judged.candidates, self.k)
+        over = drawn if self.option == "retrieved" else np.full(len(judged), self.k)
+        each = share(2.0 * drawn * share(judged.gold, judged.candidates), judged.gold + over)
         if not (enough := judged.one_enough).any():
             return each
-        return np.where(enough, expected(judged, self.k, lambda hits: 2.0 * hits / (hits + self.k)), each)
+        return np.where(
+            enough, expected(judged, self.k, lambda hits: share(np.full(len(judged), 2.0 * hits), hits + over)), each
+        )
 
     def ceiling(self, judged: Judged) -> Floats:
-        return self._of(judged, np.minimum(judged.answering, self.k))
+        most = np.minimum(judged.answering, self.k)
+        return self._of(judged, most, most)
 
-    def _of(self, judged: Judged, found: Ints) -> Floats:
+    def _of(self, judged: Judged, found: Ints, returned: Ints) -> Floats:
         # Of several that say one thing more than that one may be found: precision counts them, recall stays 1.
-        f1: Floats = 2.0 * found / (np.maximum(judged.gold, found) + self.k)
-        return f1
+        over = returned if self.option == "retrieved" else np.full(len(judged), self.k)
+        return share(2.0 * found, np.maximum(judged.gold, found) + over)

@@ -1,4 +1,4 @@
-"""f1_of_means@k."""
+"""f1_of_means@k and f1_of_means@k(retrieved)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ class F1OfMeans(Measure):
 
     It belongs to a set of questions, not to one. A question's value is its linearised part: the parts average to the
     measure, and their spread is its (delta method) standard error; one part alone may lie outside 0 to 1. Chance and
-    ceiling are the harmonic means of those of the two. Elsewhere: F1 of macro-averages.
+    ceiling are the harmonic means of those of the two. `f1_of_means@k(retrieved)` is that of precision@k(retrieved).
+    Elsewhere: F1 of macro-averages.
     """
 
     __slots__ = ()
     name = "f1_of_means"
+    options = ("retrieved",)
     separable = False
 
     def values(self, judged: Judged) -> Floats:
@@ -33,7 +35,7 @@ class F1OfMeans(Measure):
         return _parts(judged, precision.ceiling(judged), recall.ceiling(judged))
 
     def _pair(self) -> tuple[Precision, RecallFrac]:
-        return Precision(self.k), RecallFrac(self.k)
+        return Precision(self.k, self.option), RecallFrac(self.k)
 
 
 def _parts(judged: Judged, precision: Floats, recall: Floats) -> Floats:

@@ -44,9 +44,13 @@ class Measure(ABC):
     def __str__(self) -> str:
         return f"{self.name}@{self.k}" + (f"({self.option})" if self.option else "")
 
+    def counted(self, judged: Judged) -> Bools:
+        """(Q,): the questions that the mean is over: those with gold, or fewer."""
+        return judged.gold > 0
+
     @abstractmethod
     def values(self, judged: Judged) -> Floats:
-        """(Q,): what each question gets; the measure is their mean. 0 for a question without gold."""
+        """(Q,): what each question gets; the measure is the mean over those counted. 0 for any other."""
 
     @abstractmethod
     def chance(self, judged: Judged) -> Floats:

@@ -1,10 +1,10 @@
-"""ndcg@k."""
+"""ndcg@k and ndcg@k(graded)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from recallbench.scoring.judgement import Floats, Judged
+from recallbench.scoring.judgement import Bools, Floats, Judged
 from recallbench.scoring.measures.draws import expected
 from recallbench.scoring.measures.measure import Measure, share
 
@@ -12,13 +12,19 @@ from recallbench.scoring.measures.measure import Measure, share
 class Ndcg(Measure):
     """Grades in the top k, each divided by log2(rank + 1), over the best such sum that the grades allow.
 
-    Gain is linear; a question without grades has grade 1 on each gold segment. Elsewhere: TREC's ndcg_cut_k.
+    Gain is linear; a question without grades has grade 1 on each gold segment. `ndcg@k(graded)` is the mean over the
+    questions that have grades, those alone. Elsewhere: TREC's ndcg_cut_k.
     """
 
     __slots__ = ()
     name = "ndcg"
+    options = ("graded",)
     elsewhere = ("ndcg_cut",)
     ordered = True
+
+    def counted(self, judged: Judged) -> Bools:
+        with_gold: Bools = judged.gold > 0
+        return with_gold & judged.has_grades if self.option == "graded" else with_gold
 
     def values(self, judged: Judged) -> Floats:
         judged.found(self.k)
@@ -30,10 +36,10 @@ class Ndcg(Measure):
         chance = self._over_ideal(judged, each * reached[np.minimum(judged.candidates, self.k)])
         if not (enough := judged.one_enough).any():
             return chance
-        return np.where(enough, self._chance_of_one(judged, reached), chance)
+        return np.where(enough & self.counted(judged), self._chance_of_one(judged, reached), chance)
 
     def ceiling(self, judged: Judged) -> Floats:
-        return ((judged.gold > 0) & (judged.total_grade > 0)).astype(np.float64)
+        return (self.counted(judged) & (judged.total_grade > 0)).astype(np.float64)
 
     def _chance_of_one(self, judged: Judged, reached: Floats) -> Floats:
         """Where the ideal is of what came back: of so many within the depth each place holds one as often."""
@@ -48,7 +54,7 @@ class Ndcg(Measure):
 
     def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
         of_ideal: Floats = share(gain, judged.ideal.sum(_discounts(self.k), len(judged)))
-        of_ideal[judged.gold == 0] = 0.0
+        of_ideal[~self.counted(judged)] = 0.0
         # A perfect ranking sums in another order than its ideal, and may end a rounding above 1.
         return np.minimum(of_ideal, 1.0)
 
