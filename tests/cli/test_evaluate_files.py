@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -381,6 +382,9 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--texts", "gold.jsonl"), "--texts are for matching by text"),
         (("--compare", "absent.json"), "absent.json"),
         (("--store", "bm25"), "--store is for a labelled set"),
+        (("--precision", "found"), "'found' is not one of 'k', 'retrieved'"),
+        (("--percentiles", "linear"), "'linear' is not one of 'nearest-rank', 'index'"),
+        (("--percentiles", "index"), "expected: `ms` with each query, in JSON Lines\n  found: no times in gold.jsonl"),
         (("--gold", "absent.jsonl"), "absent.jsonl"),
         (("--run", "empty"), "empty"),
         (("--run", "words"), "6 columns"),
@@ -611,3 +615,40 @@ def test_a_file_is_named_as_it_was_given(tmp_path: Path, words: tuple[str, ...],
     folder = "."
     told = refused(tmp_path / "a/b", *(word.format(folder) for word in words))
     assert told.startswith(f"recallbench: {words[1].removeprefix('{}/')}, line 2: ")
+
+
+def test_definitions_of_other_schools(tmp_path: Path) -> None:
+    """By hand: one hit of one that came back, then one of two; the second query is graded, and came in second place."""
+    rows = [
+        {"query_id": "q1", "relevant": ["a"], "ranked": ["a"], "ms": 3},
+        {"query_id": "q2", "relevant": {"b": 2}, "ranked": ["x", "b"], "ms": 5.5},
+    ]
+    gold = write(tmp_path, "gold.jsonl", lines(rows))
+    words = ("--gold", gold, "--k", "5", "--ks", "1,5")
+    usual = json.loads("\n".join(table(tmp_path, *words, "--format", "json")))
+    assert usual["definitions"] == {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}
+    assert usual["mean"]["precision@5"] == pytest.approx(0.2)
+    assert usual["latency_ms"] == {"timed": 2, "p50": 3.0, "p95": 5.5, "percentiles": "nearest-rank"}
+    schools = ("--precision", "retrieved", "--ndcg", "graded", "--percentiles", "index")
+    found = json.loads("\n".join(table(tmp_path, *words, *schools, "--format", "json")))
+    assert found["definitions"] == {"precision": "retrieved", "ndcg": "graded", "percentiles": "index"}
+    assert found["mean"] == pytest.approx({
+        "recall_frac@5": 1.0, "precision@5(retrieved)": 0.75, "mrr@5": 0.75, "ndcg@5(graded)": 1 / math.log2(3),
+        "f1@5(retrieved)": (1 + 2 / 3) / 2, "f1_of_means@5(retrieved)": 2 * 0.75 / 1.75,
+    })  # fmt: skip
+    assert [one["n"] for one in found["estimates"]] == [2, 2, 2, 1, 2, 2]
+    assert found["latency_ms"]["p50"] == 5.5
+    assert found["ks"]["points"][0]["precision@1(retrieved)"] == 0.5
+    told = table(tmp_path, *words, *schools)
+    assert told[0] == ("2 cases, k = 5, matching: id, definitions: precision retrieved, ndcg graded, percentiles index")
+    assert told[2].split() == ["query", "recall_frac@5", "precision@5(retrieved)", "mrr", "ndcg@5(graded)"]
+    assert told[3].split() == ["q1", "1.00", "1.00", "1.00", "–"]
+    assert "latency: p50 5.5 ms, p95 5.5 ms of 2 calls (percentiles: sorted[int(share * n)])" in told
+    assert not [line for line in told if "divides by 5" in line]
+    # A variable that means another command does no harm where nothing was timed.
+    bare = write(tmp_path, "bare.jsonl", lines([{key: one[key] for key in one if key != "ms"} for one in rows]))
+    done = recallbench("evaluate", "--gold", bare, cwd=tmp_path, env={"RECALLBENCH_PERCENTILES": "index"})
+    assert done.returncode == 0
+    rows[0]["ms"] = -1
+    write(tmp_path, "gold.jsonl", lines(rows))
+    assert "`ms` is no time" in refused(tmp_path, *words)

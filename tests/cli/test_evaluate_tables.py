@@ -275,3 +275,26 @@ def test_what_is_found_out_too_late_does_not_lose_the_table(place: Path) -> None
     done = recallbench("compare", "before", "after", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert "no question has anything to find" in done.stderr
+
+
+def test_definitions_of_other_schools_add_the_table(place: Path) -> None:
+    """q1 finds both of its graded documents among the five of its tenant's three that came back."""
+    words = ("evaluate", "team", "--store", "bm25", "--folder", "result", "--format", "json")
+    done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=place)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["definitions"] == {"precision": "retrieved", "ndcg": "all", "percentiles": "index"}
+    rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
+    shares = [
+        len({hit["id"] for hit in row["hits"]} & set(row["gold"])) / len(row["hits"]) for row in rows if row["gold"]
+    ]
+    assert found["mean"]["precision@10(retrieved)"] == pytest.approx(sum(shares) / 3)
+    timings = [json.loads(line) for line in (place / "result" / "timings.jsonl").read_text().splitlines()]
+    warm = sorted(one["ms"] for one in timings if one.get("state") == "warm")
+    assert found["latency_ms"] == {
+        "timed": 4, "p50": pytest.approx(warm[2], rel=1e-2), "p95": pytest.approx(warm[3], rel=1e-2),
+        "percentiles": "index",
+    }  # fmt: skip
+    text = recallbench(*words[:4], "--ndcg", "graded", "--out", "more", cwd=place).stdout
+    assert "4 cases, k = 10, matching: id, definitions: ndcg graded\n" in text
+    assert "ndcg@10(graded)" in text

@@ -118,13 +118,37 @@ def test_labels_of_every_query_give_the_logs_own_figures(tmp_path: Path) -> None
     truth = sum(map(first, records)) / len(records)
     assert overall["recall_any@1"]["value"] == pytest.approx(truth)
     assert overall["recall_any@1"]["low"] == overall["recall_any@1"]["high"] == pytest.approx(truth)
-    assert found["overall"]["latency"] == {"recalls": 300, "p50_ms": 49.0, "p95_ms": 94.0}
+    assert found["overall"]["latency"] == {
+        "recalls": 300, "p50_ms": 49.0, "p95_ms": 94.0, "percentiles": "nearest-rank",
+    }  # fmt: skip
     for one in found["strata"]:
         of = [record for record in records if record["kind"] == one["name"]]
         assert one["measures"][0]["value"] == pytest.approx(sum(map(first, of)) / len(of))
         assert (one["recalls"], one["labelled_recalls"]) == (len(of), len(of))
         times = sorted(record["ms"] for record in of)
         assert one["latency"]["p50_ms"] == times[-(-len(times) // 2) - 1]
+
+
+def test_definitions_of_other_schools(tmp_path: Path) -> None:
+    """Three recalls: the one hit that came back, one of two, none of one."""
+    ranked = (["a"], ["x", "a"], ["x"])
+    records = [{"query": f"q{i}", "ids": ids, "ms": 10.0 * (i + 1)} for i, ids in enumerate(ranked)]
+    write(tmp_path / "log.jsonl", [*records, {"query": "q0", "ids": ["a"], "ms": 40.0}])
+    write(tmp_path / "gold.jsonl", [{"query": f"q{i}", "relevant": ["a"]} for i in range(3)])
+    words = ("log.jsonl", "--labels", "gold.jsonl", "--precision", "retrieved", "--percentiles", "index")
+    found = scored(tmp_path, *words)["overall"]
+    assert {one["measure"]: one["value"] for one in found["measures"]}["precision@10(retrieved)"] == pytest.approx(
+        (1 + 1 / 2 + 0 + 1) / 4
+    )
+    assert found["latency"] == {"recalls": 4, "p50_ms": 30.0, "p95_ms": 40.0, "percentiles": "index"}
+    header = recallbench("sample", *words, cwd=tmp_path).stdout.splitlines()[0]
+    assert "precision@10(retrieved)" in header
+    assert header.endswith("p50 (index)  p95 (index)")
+    usual = scored(tmp_path, *words[:3])["overall"]["latency"]
+    assert usual == {"recalls": 4, "p50_ms": 20.0, "p95_ms": 40.0, "percentiles": "nearest-rank"}
+    for given in (words[3:5], words[5:]):
+        done = recallbench("sample", "log.jsonl", *given, cwd=tmp_path)
+        assert (done.returncode, f"{given[0]} is for scoring" in done.stderr) == (2, True)
 
 
 def test_a_sample_estimates_the_whole_log(tmp_path: Path) -> None:

@@ -33,6 +33,35 @@ def test_by_hand() -> None:
     assert mrr([("a", 2.0), ("b", 1.0)], ["b"]) == 0.5
 
 
+def test_precision_over_what_came_back() -> None:
+    assert precision(["a", "x"], ["a"], k=5) == 0.2
+    assert precision(["a", "x"], ["a"], k=5, precision="retrieved") == 0.5
+    assert precision(["x", "a"], ["a"], k=1, precision="retrieved") == 0.0
+    assert precision([], ["a"], precision="retrieved") == 0.0
+    with pytest.raises(UsageError, match="no such definition of precision"):
+        precision(["a"], ["a"], precision="found")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("function", [precision, recall, mrr, ndcg])
+def test_nothing_is_relevant(function: Any) -> None:
+    """An error as a rule; with `empty` that figure, whatever form nothing has."""
+    for nothing in ([], set(), {}, {"a": 0}):
+        with pytest.raises((InputError, UsageError)):
+            function(["a"], nothing)
+        assert function(["a"], nothing, empty=0.0) == 0.0
+        assert function([], nothing, 3, empty=1) == 1.0
+    assert function(iter(itertools.count()), [], empty=0.0) == 0.0
+    # Where something is relevant it changes nothing.
+    assert function(["a"], ["a"], 1, empty=0.5) == 1.0
+    assert function(["x"], ["a"], 1, empty=0.5) == 0.0
+    for wrong in ("0", True, math.nan, -1, 2):
+        with pytest.raises(UsageError, match="what counts where nothing is relevant"):
+            function(["a"], [], empty=wrong)
+    for wrong in (None, "a", ["a", "a"]):
+        with pytest.raises(InputError):
+            function(["a"], wrong, empty=0.0)
+
+
 @given(rankings, grades, st.integers(1, 12))
 def test_as_trec_eval_has_it(ranked: list[str], graded: dict[str, int], k: int) -> None:
     names = {f"P_{k}", f"recall_{k}", f"ndcg_cut_{k}", "recip_rank"}

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from recallbench.errors import UsageError
-from recallbench.scoring.quantiles import quantile, quantile_interval, rule_of
+from recallbench.scoring.quantiles import quantile, quantile_interval
 
 
 def test_the_smallest_value_that_enough_do_not_exceed() -> None:
@@ -23,10 +21,6 @@ def test_the_index_that_others_take_is_one_further_up() -> None:
     assert quantile([1.0, 2, 3, 4], 0.5, "index") == 3.0
     assert quantile([7.0], 1.0, "index") == 7.0
     assert quantile([], 0.95, "index") is None
-    assert rule_of("index") == "index"
-    with pytest.raises(UsageError, match="no such rule") as caught:
-        rule_of("linear")
-    assert (caught.value.expected, caught.value.found) == ("nearest-rank or index", "'linear'")
 
 
 def test_bounds_are_order_statistics_and_missing_where_too_few() -> None:

@@ -19,7 +19,7 @@ EXAMPLES = (
 
 OF_FILES = ("run", "gold", "texts")
 """The options of rankings in files; those of a store are for a folder."""
-OF_TABLES = ("k", "by", "ks", "compare")
+OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
 """With one of these a folder's questions are shown in a table too."""
 OF_BOTH = (*OF_TABLES, "format", "plot", "match", "match_threshold", "match_chunk", "keep_going")
 
@@ -61,6 +61,9 @@ def evaluate(
         str | None, option("ks", "Precision and recall against these depths, as 1,3,5,10,20, and the best F1.")
     ] = None,
     plot: Annotated[Path | None, option("plot", "Draw --ks into this SVG file.")] = None,
+    precision: settings.Precision = "k",
+    ndcg: settings.NdcgOver = "all",
+    percentiles: settings.Percentiles = "nearest-rank",
     compare: Annotated[
         Path | None,
         option(
@@ -100,12 +103,14 @@ def evaluate(
 ) -> int:
     """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
 
-    With a folder a store is run over a labelled set, and leaves a result; --k, --by, --ks or --compare add the table,
-    and in Markdown, CSV and JSON it is all that is printed. With --run and --gold rankings that were made elsewhere are
-    scored as they stand; one JSONL file that holds `query`, `relevant` and `ranked` needs --gold alone.
+    With a folder a store is run over a labelled set, and leaves a result; --k, --by, --ks, --compare, --precision,
+    --ndcg or --percentiles add the table, and in Markdown, CSV and JSON it is all that is printed. With --run and
+    --gold rankings that were made elsewhere are scored as they stand; one JSONL file that holds `query`, `relevant` and
+    `ranked` needs --gold alone.
     """
     from recallbench.cli.score_tables import Wanted
     from recallbench.errors import UsageError
+    from recallbench.evaluation.definitions import Definitions
 
     if target is not None and (run is not None or gold is not None):
         raise UsageError("a folder and files at once", expected="DIR, or --run FILE and --gold FILE", found="both")
@@ -119,7 +124,8 @@ def evaluate(
     matching = settings.matching(context, match, match_threshold, match_chunk)
     if ks is None and not settings.typed(context, "plot"):
         plot = None  # a plot that stands in a file or variable for whenever there is one
-    wanted = Wanted.of(k, by, format, ks, plot, comparing=compare is not None)
+    definitions = Definitions(precision, ndcg, percentiles)
+    wanted = Wanted.of(k, by, format, ks, plot, definitions, comparing=compare is not None)
     if target is not None:
         from recallbench.cli.bars import listener
         from recallbench.cli.evaluate_set import evaluate_set
@@ -162,7 +168,8 @@ def evaluate(
         )
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 
-    return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going), wanted)
+    timed = settings.typed(context, "percentiles") is not None
+    return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going, timed), wanted)
 
 
 def _refuse_others(context: typer.Context, target: str | None) -> None:

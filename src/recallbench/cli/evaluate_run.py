@@ -31,6 +31,8 @@ class Asked:
     texts: Path | None
     compare: Path | None
     keep_going: bool
+    timed: bool
+    """Percentiles of latencies are asked for by name."""
 
 
 def evaluate_run(asked: Asked, wanted: Wanted) -> int:
@@ -58,9 +60,17 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
         return found
 
     def report(run: Run, refused: Iterable[InputError], depth: int = 0) -> Report:
-        return _report(gold, run, _left_out(refused, run.refused), wanted.k, matching, texts, asked.keep_going, depth)
+        left_out = _left_out(refused, run.refused)
+        return _report(gold, run, left_out, wanted, matching, texts, asked.keep_going, depth)
 
     run = read(run_file)
+    if asked.timed and all(one.ms is None for one in run.answers):
+        raise UsageError(
+            "--percentiles are of latencies",
+            expected="`ms` with each query, in JSON Lines",
+            found=f"no times in {run_file}",
+            remedy="leave --percentiles out",
+        )
     found = report(run, gold.refused)
     tradeoff = None
     if wanted.ks and found.n:
@@ -116,7 +126,7 @@ def _report(
     gold: Gold,
     run: Run,
     left_out: list[str],
-    k: int,
+    wanted: Wanted,
     matching: Matching,
     texts: dict[str, str],
     keep_going: bool,
@@ -124,8 +134,9 @@ def _report(
 ) -> Report:
     from recallbench.evaluation.evaluation import scored
 
+    k = wanted.k
     notes = [*run.notes, *(f"left out: {one}" for one in left_out)]
-    if run.depth < k:
+    if run.depth < k and wanted.definitions.precision == "k":
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
     known = {**texts, **run.texts} or None
@@ -138,6 +149,7 @@ def _report(
         depth=max(run.depth, depth),
         notes=notes,
         keep_going=keep_going,
+        definitions=wanted.definitions,
     )
 
 

@@ -16,6 +16,7 @@ from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.corpora.recall_log import RecallLog
+    from recallbench.scoring.quantiles import Rule
     from recallbench.scoring.text_matching import Matching
 
 EPILOG = (
@@ -45,6 +46,8 @@ def sample(
     match: settings.Match = "id",
     match_threshold: settings.MatchThreshold = 0.3,
     match_chunk: settings.MatchChunk = None,
+    precision: settings.Precision = "k",
+    percentiles: settings.Percentiles = "nearest-rank",
     skip_bad: Annotated[bool, option("skip-bad", "Pass over lines that are no recall, and count them.")] = False,
     format: Annotated[
         Literal["text", "markdown", "json"], option("format", "How to print scores: text, markdown or json.")
@@ -63,7 +66,8 @@ def sample(
 
     if labels is not None and out is not None:
         raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
-    if labels is None and (given := settings.typed(context, "match", "match_threshold", "match_chunk")):
+    of_scores = ("match", "match_threshold", "match_chunk", "precision", "percentiles")
+    if labels is None and (given := settings.typed(context, *of_scores)):
         raise UsageError(f"{given} is for scoring", expected="--labels FILE", found="no labels")
     matching = settings.matching(context, match, match_threshold, match_chunk)
     if out is not None and out.exists():
@@ -72,7 +76,12 @@ def sample(
             remedy="name another --out",
         )  # fmt: skip
     read = RecallLog(log, by, skip_bad)
-    done = _draw(read, n, seed, out) if labels is None else _score(read, labels, k, matching, format)
+    if labels is None:
+        done = _draw(read, n, seed, out)
+    else:
+        over = {"precision": "(retrieved)"} if precision == "retrieved" else {}
+        measures = [f"{name}@{k}{over.get(name, '')}" for name in MEASURES]
+        done = _score(read, labels, measures, matching, percentiles, format)
     for told in read.told:
         print(f"recallbench: passed over: {visible(told)}", file=sys.stderr)
     if read.bad:
@@ -104,13 +113,15 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     return 0
 
 
-def _score(log: RecallLog, labels: Path, k: int, matching: Matching, format: str) -> int:
+def _score(
+    log: RecallLog, labels: Path, measures: list[str], matching: Matching, percentiles: Rule, format: str
+) -> int:
     from recallbench.cli.columns import columns
     from recallbench.experiment.log_scoring import score
     from recallbench.results import log_scores as told
     from recallbench.scoring.measures.registry import parse
 
-    found = score(log, labels, [parse(f"{name}@{k}") for name in MEASURES], matching)
+    found = score(log, labels, list(map(parse, measures)), matching, percentiles)
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":

@@ -12,6 +12,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.document import json_text
 
 if TYPE_CHECKING:
+    from recallbench.evaluation.definitions import Definitions
     from recallbench.evaluation.report import Report
     from recallbench.evaluation.tradeoff import Tradeoff
 
@@ -28,10 +29,19 @@ class Wanted:
     ks: tuple[int, ...]
     """Depths to hold against each other; empty where none are."""
     plot: Path | None
+    definitions: Definitions
 
     @classmethod
     def of(
-        cls, k: int, by: str | None, format: Format, ks: str | None, plot: Path | None, *, comparing: bool
+        cls,
+        k: int,
+        by: str | None,
+        format: Format,
+        ks: str | None,
+        plot: Path | None,
+        definitions: Definitions,
+        *,
+        comparing: bool,
     ) -> Wanted:
         """As given on a command line; raises UsageError, saying what would work."""
         from recallbench.scoring.depth import depth_of
@@ -54,7 +64,7 @@ class Wanted:
                 found="--format csv",
                 remedy="--format json holds everything",
             )
-        return cls(depth_of(k), by, format, depths, plot)
+        return cls(depth_of(k), by, format, depths, plot, definitions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
 def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | None) -> RecallBenchError | None:
     """Print what is wanted; the figures are those of the result, at any k. What could not be had is given back."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
-    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1])
+    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=wanted.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}
     if wanted.format == "text":
         print()  # below the lines that every run ends with

@@ -148,6 +148,17 @@ MatchChunk = Annotated[
         "F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts].",
     ),
 ]
+Precision = Annotated[
+    Literal["k", "retrieved"],
+    option("precision", "What precision divides by, also in F1: k, or what was retrieved; named in every output."),
+]
+NdcgOver = Annotated[
+    Literal["all", "graded"], option("ndcg", "nDCG over all queries with something to find, or over graded ones alone.")
+]
+Percentiles = Annotated[
+    Literal["nearest-rank", "index"],
+    option("percentiles", "p95 of latencies: the least that 95% do not exceed, or sorted[int(.95 n)]."),
+]
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
 
 

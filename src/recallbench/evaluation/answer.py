@@ -23,9 +23,11 @@ class Answer:
     scores: tuple[float, ...] | None = None
     failure: RecallBenchError | None = None
     """Why the case failed; it then counts as an empty ranking."""
+    ms: float | None = None
+    """Milliseconds that whoever asked waited for it; None where nobody timed it, and for a case that failed."""
 
 
-def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = False) -> Answer:
+def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None) -> Answer:
     """The answer, if it keeps its promises; raises InputError, naming the case, if it does not.
 
     At most k hits, ids or (id, score) pairs, each id once (`repeats` lets texts come again), finite scores, the highest
@@ -47,7 +49,7 @@ def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = Fal
         if not {tuple, list}.isdisjoint(map(type, hits)):
             _refuse_odd_scores(case, hits)
     _check_ids(case, ids, scores is not None, repeats)
-    return Answer(ids, scores)
+    return Answer(ids, scores, None, ms)
 
 
 def first(given: Iterable[Any], k: int | None) -> list[Any]:

@@ -87,9 +87,10 @@ class Asking:
                             raise _started(given)
                         given = self._walked(given)  # what takes its time here does so within the limit
                     limit.started = None
-                    if monotonic() - began > most:  # its own `except:` may have swallowed the alarm
+                    took = monotonic() - began
+                    if took > most:  # its own `except:` may have swallowed the alarm
                         raise Late
-                    answer = checked(case, given, k, repeats=self.repeats)
+                    answer = checked(case, given, k, repeats=self.repeats, ms=1000 * took)
                 except Late:
                     answer = self._refuse(case, self._late(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
@@ -110,8 +111,9 @@ class Asking:
             if inspect.isawaitable(given):
                 raise _started(given)
             given = self._walked(given)
-            self._refuse_late(case, time.monotonic() - began)
-            return checked(case, given, self.k, repeats=self.repeats)
+            took = time.monotonic() - began
+            self._refuse_late(case, took)
+            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * took)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._refuse(case, error)
 
@@ -152,8 +154,9 @@ class Asking:
                 given = await given
             walking = time.monotonic()
             given = self._walked(given)
-            self._refuse_late(case, held + time.monotonic() - walking)
-            return checked(case, given, self.k, repeats=self.repeats)
+            now = time.monotonic()
+            self._refuse_late(case, held + now - walking)
+            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._refuse(case, error)
 

@@ -64,7 +64,10 @@ class _Part(BaseModel):
 class KeptCase(_Part):
     case: str
     sha256: str = Field(description="of the query and all that was relevant")
-    values: list[float] = Field(description="in the order of `measures`; empty where nothing is to be found")
+    values: list[float | None] = Field(
+        description="in the order of `measures`, null for one that does not count the case; empty where nothing is to "
+        "be found"
+    )
 
 
 class Baseline(_Part):
@@ -90,7 +93,8 @@ class Regressed(RecallBenchError, AssertionError):
 def baseline_of(report: Report, more: Sequence[Measure] = ()) -> Baseline:
     """The figures of a report by case: the four of its table, and what else is asked for."""
     measures = _kept(report, more)
-    values = np.column_stack([measure.values(report.judged) for measure in measures])
+    columns = [np.where(measure.counted(report.judged), measure.values(report.judged), np.nan) for measure in measures]
+    values = np.column_stack(columns)
     counted = (report.judged.gold > 0).tolist()
     return Baseline(
         schema_version="1",
@@ -102,7 +106,7 @@ def baseline_of(report: Report, more: Sequence[Measure] = ()) -> Baseline:
             KeptCase(
                 case=case.name,
                 sha256=_identity(case),
-                values=[round(float(value), DIGITS) for value in row] if found else [],
+                values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if found else [],
             )
             for case, row, found in zip(report.cases, values, counted, strict=True)
         ],
@@ -230,7 +234,8 @@ def against(report: Report, before: Baseline, drops: Mapping[str, float] | None,
     now = baseline_of(report, [one.measure for one in conditions])
     _same(before, now)
     names = [name for name in now.measures if name in before.measures]
-    lacking = [str(one.measure) for one in conditions if str(one.measure) not in names]
+    # A measure of another definition is held to nothing: better said than passed over.
+    lacking = [str(one) for one in _kept(report, [one.measure for one in conditions]) if str(one) not in names]
     if lacking:
         raise UsageError(
             f"the baseline has no {lacking[0]}",
@@ -238,8 +243,14 @@ def against(report: Report, before: Baseline, drops: Mapping[str, float] | None,
             found=lacking[0],
             remedy="store it anew with --recallbench-update",
         )
-    first, second = (_values(one, names) for one in (before, now))
-    found = paired_columns(first, second)
+    pairs = {name: (_values(before, name), _values(now, name)) for name in names}
+    # Where no case has what a measure counts there is nothing to hold it to.
+    names = [name for name in names if len(pairs[name][0])]
+    for one in conditions:
+        if str(one.measure) not in names:
+            raise UsageError(f"no case has what {one.measure} counts", expected="a case that has grades", found="none")
+    columns = [pairs[name] for name in names]
+    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in columns]
     shown = {str(one) for one in report.columns}
     primary = [i for i, name in enumerate(names) if name in shown]
     adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
@@ -247,12 +258,12 @@ def against(report: Report, before: Baseline, drops: Mapping[str, float] | None,
         DifferencePart.model_validate(difference_fields(name, one, adjusted.get(i)))
         for i, (name, one) in enumerate(zip(names, found, strict=True))
     )
-    above = _above(first, second).sum(axis=0).tolist()
+    above = [int(_above(first, second).sum()) for first, second in columns]
     rulings = tuple(rule(one, len(primary) if i in adjusted else 0, above[i]) for i, one in enumerate(parts))
-    means = tuple(map(float, first.mean(0))), tuple(map(float, second.mean(0)))
+    means = tuple(float(first.mean()) for first, _ in columns), tuple(float(second.mean()) for _, second in columns)
     places = [names.index(str(one.measure)) for one in conditions]
     decided = [
-        decide_drop(one, _measured(parts[i], means[0][i], means[1][i]), first[:, i], second[:, i])
+        decide_drop(one, _measured(parts[i], means[0][i], means[1][i]), *columns[i])
         for one, i in zip(conditions, places, strict=True)
     ]
     fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
@@ -313,6 +324,10 @@ def _same(before: Baseline, now: Baseline) -> None:
         raise _other(f"the case {name!r}", "none of that name")
     for name in new.keys() - old.keys():
         raise _other("no other cases", f"a new case {name!r}")
+    for name in (one for one in now.measures if one in before.measures):
+        counts = [len(_values(side, name)) for side in (before, now)]
+        if counts[0] != counts[1]:
+            raise _other(f"{counts[0]} cases with {name}", f"{counts[1]}")
     for one, other in zip(before.cases, now.cases, strict=True):
         if one.case != other.case:
             raise _other(f"the case {one.case!r} at its place", f"{other.case!r}")
@@ -331,10 +346,11 @@ def _other(expected: str, found: str) -> InputError:
     )
 
 
-def _values(side: Baseline, names: Sequence[str]) -> Floats:
-    columns = [side.measures.index(name) for name in names]
-    rows = [[one.values[column] for column in columns] for one in side.cases if one.values]
-    return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(columns))
+def _values(side: Baseline, name: str) -> Floats:
+    """Of the cases that the measure counts; the same ones in every report of these cases."""
+    column = side.measures.index(name)
+    kept = [one.values[column] for one in side.cases if one.values]
+    return np.array([value for value in kept if value is not None], dtype=np.float64)
 
 
 def _measured(part: DifferencePart, first: float, second: float) -> MeasuredPart:

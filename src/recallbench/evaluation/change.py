@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recallbench.errors import InputError, UsageError
 from recallbench.results.cells import figure
 from recallbench.results.comparison import (
@@ -89,30 +87,38 @@ def change(before: Report, after: Report) -> Change:
             found=f"matching: {after.matching}",
             remedy="match both alike",
         )
+    if before.definitions != after.definitions:
+        raise UsageError(
+            "numbers of different definitions can't be compared",
+            expected=f"definitions: {str(before.definitions) or 'the usual ones'}, as before",
+            found=f"definitions: {str(after.definitions) or 'the usual ones'}",
+            remedy="define both alike",
+        )
     if before.k != after.k:
         raise UsageError("the two were scored at another k", expected=f"k = {before.k}", found=f"k = {after.k}")
     _same_cases(before.cases, after.cases)
     if not before.n:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
-    measures = before.columns
-    counted = np.flatnonzero(before.judged.gold > 0)
-    first, second = (_values(one, measures)[counted] for one in (before, after))
-    found = paired_columns(first, second)
+    # Where no case has what a measure counts there is nothing to compare.
+    measures = [one for one in before.columns if one.counted(before.judged).any()]
+    pairs = [_values(before, after, one) for one in measures]
+    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in pairs]
     adjusted = holm([one.test.p for one in found])
     return Change(
         tuple(
             DifferencePart.model_validate(difference_fields(str(measure), one, p))
             for measure, one, p in zip(measures, found, adjusted, strict=True)
         ),
-        tuple(map(float, first.mean(axis=0))),
-        tuple(map(float, second.mean(axis=0))),
+        tuple(float(first.mean()) for first, _ in pairs),
+        tuple(float(second.mean()) for _, second in pairs),
         str(before.matching),
     )
 
 
-def _values(report: Report, measures: Sequence[Measure]) -> Floats:
-    columns: Floats = np.column_stack([measure.values(report.judged) for measure in measures])
-    return columns
+def _values(before: Report, after: Report, measure: Measure) -> tuple[Floats, Floats]:
+    """Of the cases that it counts, which are the same before and after."""
+    counted = measure.counted(before.judged)
+    return measure.values(before.judged)[counted], measure.values(after.judged)[counted]
 
 
 def _same_cases(before: Sequence[Case], after: Sequence[Case]) -> None:

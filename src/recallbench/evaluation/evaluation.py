@@ -11,6 +11,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.asking import Asking
 from recallbench.evaluation.case import SHOWN, Case
+from recallbench.evaluation.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
 from recallbench.evaluation.judging import (
     Texts,
     judged_by_id,
@@ -22,6 +23,7 @@ from recallbench.evaluation.judging import (
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
 from recallbench.scoring.depth import depth_of
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule
 from recallbench.scoring.text_matching import DEFAULT, Matching, Method
 
 Hits = Iterable[Any]
@@ -45,6 +47,9 @@ def evaluate(
     match_chunk: int | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
+    precision: PrecisionOver = "k",
+    ndcg: NdcgOver = "all",
+    percentiles: Rule = NEAREST_RANK,
 ) -> Report:
     """Ask `retrieve(query, k)` each case and score what comes back.
 
@@ -62,12 +67,26 @@ def evaluate(
     `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
     ids whose text is in `texts`. `match_threshold` is the token F1 that counts with "tokens", 0.3 by default.
     `candidates` says how many items could come back, for the level of chance.
+
+    Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
+    and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
+    sorted[int(.95 * n)] for the p95 of the calls.
     """
+    definitions = Definitions(precision, ndcg, percentiles)
     asked, asking, matching = _asked(
         cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
     )
     answers = asking.answers(asked)
-    return scored(asked, answers, k, matching=matching, texts=texts, candidates=candidates, keep_going=keep_going)
+    return scored(
+        asked,
+        answers,
+        k,
+        matching=matching,
+        texts=texts,
+        candidates=candidates,
+        keep_going=keep_going,
+        definitions=definitions,
+    )
 
 
 async def evaluate_async(
@@ -83,14 +102,26 @@ async def evaluate_async(
     match_chunk: int | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
+    precision: PrecisionOver = "k",
+    ndcg: NdcgOver = "all",
+    percentiles: Rule = NEAREST_RANK,
 ) -> Report:
     """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
+    definitions = Definitions(precision, ndcg, percentiles)
     asked, asking, matching = _asked(
         cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
     )
     answers = await asking.awaited(asked)
     return await asyncio.to_thread(
-        scored, asked, answers, k, matching=matching, texts=texts, candidates=candidates, keep_going=keep_going
+        scored,
+        asked,
+        answers,
+        k,
+        matching=matching,
+        texts=texts,
+        candidates=candidates,
+        keep_going=keep_going,
+        definitions=definitions,
     )
 
 
@@ -105,6 +136,7 @@ def scored(
     depth: int | None = None,
     notes: Sequence[str] = (),
     keep_going: bool = False,
+    definitions: Definitions = USUAL,
 ) -> Report:
     """The report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
@@ -125,7 +157,9 @@ def scored(
                     "nothing to match by id", "relevant ids", "an expected text", 'match="tokens" (--match tokens)'
                 )
         judged = judged_by_id(cases, answers, depth, candidates)
-        return Report(tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes))
+        return Report(
+            tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes), definitions=definitions
+        )
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
     ways = ways_of(cases, matching)
@@ -137,7 +171,18 @@ def scored(
     answers, found = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
     judged = judged_each_way(cases, answers, ways, found, matching, depth)
     findings = text_findings(cases, answers, ways, found, matching, texts)
-    return Report(tuple(cases), tuple(answers), judged, k, matching, None, findings, tuple(notes), ways=ways)
+    return Report(
+        tuple(cases),
+        tuple(answers),
+        judged,
+        k,
+        matching,
+        None,
+        findings,
+        tuple(notes),
+        ways=ways,
+        definitions=definitions,
+    )
 
 
 def _asked(

@@ -18,7 +18,7 @@ from recallbench.reading import document, entries, lines, parsed
 Form = Literal["trec", "jsonl", "json"]
 NAMES = ("query_id", "_id", "id", "qid")
 """The fields that may hold the id of a query; without any, its text names it."""
-KNOWN = frozenset({*NAMES, "query", "text", "relevant", "grades", "expected", "kind", "ranked"})
+KNOWN = frozenset({*NAMES, "query", "text", "relevant", "grades", "expected", "kind", "ranked", "ms"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,19 +13,15 @@ import numpy as np
 from recallbench.errors import Blocked, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, NOTHING, Case, count
+from recallbench.evaluation.definitions import SHORT, USUAL, Definitions
 from recallbench.evaluation.judging import Way
 from recallbench.evaluation.text_findings import TextFindings
 from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.f1 import F1
-from recallbench.scoring.measures.f1_of_means import F1OfMeans
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.mrr import Mrr
-from recallbench.scoring.measures.ndcg import Ndcg
-from recallbench.scoring.measures.precision import Precision
-from recallbench.scoring.measures.recall_frac import RecallFrac
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.text_matching import Matching
 
 if TYPE_CHECKING:
@@ -45,7 +41,7 @@ class CaseRow:
     ranked: tuple[Any, ...]
     """The ids that came back, best first."""
     values: Mapping[str, float]
-    """By exact name of the measure; empty for a case with nothing to find, which is in no mean."""
+    """By exact name of the measure, of those that count the case; empty for one with nothing to find."""
     failure: str | None
     """Why the case failed, and so counts as an empty ranking."""
 
@@ -56,7 +52,8 @@ class Report:
 
     `recall` is the short name of `recall_frac@k`, the share of a case's relevant ids found in the top k; `precision`,
     `f1`, `f1_of_means`, `ndcg` and `mrr` are at the same k, however deep a file's rankings go. What is printed carries
-    the exact name. Cases with nothing to find are in no mean; cases that failed count as empty rankings, and as false
+    the exact name, and so does it where the definitions of another school were asked for, as `precision@k(retrieved)`.
+    Cases with nothing to find are in no mean; cases that failed count as empty rankings, and as false
     retrievals where nothing should be found.
     """
 
@@ -74,6 +71,8 @@ class Report:
     """What decided each case, "id" or "text"; empty where nothing is to be found, None where ids decide all."""
     clusters: tuple[str, ...] | None = None
     """What the intervals treat as dependent, case by case; None where the cases are independent."""
+    definitions: Definitions = USUAL
+    """What the short names stand for."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -81,32 +80,50 @@ class Report:
     @property
     def recall(self) -> float:
         """`recall_frac@k`: the share of a case's relevant ids that is in the top k, averaged."""
-        return self.value(RecallFrac(self.k))
+        return self.value(self.short("recall"))
 
     @property
     def precision(self) -> float:
-        """`precision@k`: relevant ids in the top k, divided by k (a short ranking is not forgiven), averaged."""
-        return self.value(Precision(self.k))
+        """`precision@k`: relevant ids in the top k, divided by k (a short ranking is not forgiven), averaged.
+
+        With precision="retrieved" divided by what came back, k at most: `precision@k(retrieved)`.
+        """
+        return self.value(self.short("precision"))
 
     @property
     def f1(self) -> float:
-        """`f1@k`: each case's harmonic mean of precision and recall, averaged."""
-        return self.value(F1(self.k))
+        """`f1@k`: each case's harmonic mean of its precision, as defined, and its recall, averaged."""
+        return self.value(self.short("f1"))
 
     @property
     def f1_of_means(self) -> float:
         """`f1_of_means@k`: the harmonic mean of the mean precision and the mean recall."""
-        return self.value(F1OfMeans(self.k))
+        return self.value(self.short("f1_of_means"))
 
     @property
     def ndcg(self) -> float:
-        """`ndcg@k`, graded where grades are given, averaged."""
-        return self.value(Ndcg(self.k))
+        """`ndcg@k`, graded where grades are given, averaged; with ndcg="graded" over the cases that have grades."""
+        return self.value(self.short("ndcg"))
 
     @property
     def mrr(self) -> float:
         """`mrr@k`: 1 / rank of the first relevant id, 0 when it is not in the top k, averaged."""
-        return self.value(Mrr(self.k))
+        return self.value(self.short("mrr"))
+
+    @property
+    def latencies(self) -> tuple[float, ...]:
+        """Milliseconds that each answered case was waited for, as far as calls were timed."""
+        return tuple(one.ms for one in self.answers if one.ms is not None)
+
+    @property
+    def latency_p50_ms(self) -> float | None:
+        """The median latency, by the rule of `definitions.percentiles`; None where nothing was timed."""
+        return quantile(self.latencies, 0.5, self.definitions.percentiles)
+
+    @property
+    def latency_p95_ms(self) -> float | None:
+        """The latency that 95% of the calls do not exceed, by the same rule."""
+        return quantile(self.latencies, 0.95, self.definitions.percentiles)
 
     @property
     def n(self) -> int:
@@ -116,23 +133,27 @@ class Report:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures with short names, the four of the table first."""
-        k = self.k
-        return (*self.columns, F1(k), F1OfMeans(k))
+        return tuple(self.short(name) for name in SHORT)
 
     @property
     def columns(self) -> tuple[Measure, ...]:
         """The four classic ones."""
-        return (RecallFrac(self.k), Precision(self.k), Mrr(self.k), Ndcg(self.k))
+        return self.measures[:4]
+
+    def short(self, name: str) -> Measure:
+        """What the short name stands for here, as "recall" for `recall_frac@k`."""
+        return self.definitions.measure(name, self.k)
 
     def value(self, measure: Measure | str) -> float:
         """The mean of any measure, as "recall_any@5"; nan where no case counts."""
-        values = self._values(parse(measure) if isinstance(measure, str) else measure)[self._counted]
+        chosen = parse(measure) if isinstance(measure, str) else measure
+        values = self._values(chosen)[chosen.counted(self.judged)]
         return float(values.mean()) if len(values) else math.nan
 
     def ceiling(self, measure: Measure | str) -> float:
         """What an oracle reaches on these cases: no ranking gets more."""
         chosen = parse(measure) if isinstance(measure, str) else measure
-        most = chosen.ceiling(self.judged)[self._counted]
+        most = chosen.ceiling(self.judged)[chosen.counted(self.judged)]
         return float(most.mean()) if len(most) else math.nan
 
     def estimate(self, measure: Measure | str) -> Estimate:
@@ -151,12 +172,12 @@ class Report:
         shown = [one for one in self.measures if one.separable]
         table = [self._values(one).tolist() for one in shown]
         names = [str(one) for one in shown]
-        counted = self._counted.tolist()
+        counted = [one.counted(self.judged).tolist() for one in shown]
         return tuple(
             CaseRow(
                 case,
                 answer.ids,
-                {name: column[i] for name, column in zip(names, table, strict=True)} if counted[i] else {},
+                {name: column[i] for name, column, has in zip(names, table, counted, strict=True) if has[i]},
                 None if answer.failure is None else str(answer.failure),
             )
             for i, (case, answer) in enumerate(zip(self.cases, self.answers, strict=True))
@@ -201,15 +222,36 @@ class Report:
             return {}
         return {way: self._select([one == way for one in ways]) for way in ("id", "text")}
 
-    def check(self, thresholds: Mapping[str, float] | None = None, /, **short: float) -> None:
+    def check(
+        self,
+        thresholds: Mapping[str, float] | Literal["recommended"] | None = None,
+        /,
+        *,
+        verbose: bool = False,
+        **short: float,
+    ) -> None:
         """Raise one error that lists every threshold missed, each beside what an oracle could reach.
 
         Thresholds are at least: `check(recall=0.7, ndcg=0.85)`, or by exact name `check({"recall_any@5": 0.9})`. A
-        threshold that even an oracle misses is said to be out of reach.
+        threshold that even an oracle misses is said to be out of reach. `check("recommended")` takes the four that
+        teams use, whatever the definitions of the report: .80 of precision@k(retrieved), .70 of recall_frac@k, .85 of
+        ndcg@k and .90 of mrr@k; what is given beside it goes before the same measure in it, or is one more. With
+        `verbose` it also tells what held.
         """
         from recallbench.evaluation.thresholds import check
 
-        check(self, {**(thresholds or {}), **short})
+        check(self, thresholds or {}, short, verbose=verbose)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures under the names that harnesses commonly give them, for JSON; None where there is no figure.
+
+        "precision@k", "recall@k", "f1@k", "ndcg@k" and "mrr" at the report's k (the first four also with its number, as
+        "recall@10"), "latency_p50_ms" and "latency_p95_ms" of the calls. "params" says how they were made, and "names"
+        has the exact name of each.
+        """
+        from recallbench.evaluation.table import summary
+
+        return summary(self)
 
     def compare(self, before: Report) -> Change:
         """This report minus another of the same cases: whether what was changed helped, case by case.

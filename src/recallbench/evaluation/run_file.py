@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
         try:
             if number in answers:
                 raise record.wrong("answered twice", "each query once", f"{record.name} again")
-            answers[number] = checked(case, _hits(record, texts, by_text), repeats=by_text)
+            answers[number] = checked(case, _hits(record, texts, by_text), repeats=by_text, ms=_ms(record))
         except InputError as error:
             problem = error.problem if error.problem.startswith(record.place) else f"{record.place}: {error.problem}"
             remedy = "mend the file, or go on with --keep-going"
@@ -145,6 +146,16 @@ def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
     if not isinstance(given, list):
         raise record.wrong("`ranked` is no ranking", "a list of ids, or [id, score] pairs", repr(given)[:60])
     return [_hit(record, one, texts, by_text) for one in given]
+
+
+def _ms(record: Record) -> float | None:
+    """How long the query took, where the file says so."""
+    given = record.fields.get("ms")
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
+        raise record.wrong("`ms` is no time", "milliseconds, a finite number of 0 or more", repr(given)[:60])
+    return float(given)
 
 
 def _hit(record: Record, given: Any, texts: dict[str, str], by_text: bool) -> Any:

@@ -8,6 +8,7 @@ from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, Case
+from recallbench.evaluation.definitions import USUAL, Definitions
 from recallbench.evaluation.judging import Way
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.tradeoff import Tradeoff
@@ -24,9 +25,13 @@ REMEDY = "ask deeper with --depth, or choose a smaller k"
 class StoreRun:
     """Rankings of one or two calls for each question, to be looked at with several k."""
 
-    def __init__(self, retrieval: Retrieval, matching: Matching, *, k: int, depth: int) -> None:
+    def __init__(
+        self, retrieval: Retrieval, matching: Matching, *, k: int, depth: int, definitions: Definitions = USUAL
+    ) -> None:
         """`k` and `depth` are those of the calls."""
         self._retrieval = retrieval
+        self._definitions = definitions
+        self._ms = {one.question_id: one.milliseconds for one in retrieval.timings.sample if one.state == "warm"}
         self._matching = matching
         clusters = tuple(one.cluster for one in retrieval.questions)
         self._clusters = clusters if any(clusters) else None
@@ -44,7 +49,7 @@ class StoreRun:
         return Report(
             tuple(_case(one) for one in questions),
             tuple(
-                _answer(one, ranking, failed.get(one.id))
+                _answer(one, ranking, failed.get(one.id), self._ms.get(one.id))
                 for one, ranking in zip(questions, self._retrieval.rankings, strict=True)
             ),
             judge(
@@ -60,12 +65,14 @@ class StoreRun:
             max(self._retrieval.candidates, default=None),
             ways=tuple(map(_way, questions)) if self._matching.by_text else None,
             clusters=self._clusters,
+            definitions=self._definitions,
         )
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
         """What a larger k buys and costs."""
         found = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
-        return Tradeoff(tuple(point for one in found for point in one.points), found[0].matching, found[0].n)
+        points = tuple(point for one in found for point in one.points)
+        return Tradeoff(points, found[0].matching, found[0].n, self._definitions)
 
 
 def refuse_beyond(ks: Sequence[int], depth: int) -> None:
@@ -100,5 +107,6 @@ def _case(question: Question) -> Case:
     )
 
 
-def _answer(question: Question, ranking: Ranking, failure: RecallBenchError | None) -> Answer:
-    return Answer(tuple(f"{question.scope}/{one}" for one in ranking.positions), ranking.scores or None, failure)
+def _answer(question: Question, ranking: Ranking, failure: RecallBenchError | None, ms: float | None) -> Answer:
+    ids = tuple(f"{question.scope}/{one}" for one in ranking.positions)
+    return Answer(ids, ranking.scores or None, failure, ms)

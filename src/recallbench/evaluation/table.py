@@ -19,6 +19,8 @@ from recallbench.results.cells import figure, interval, share
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 
+PERCENTILES = {"nearest-rank": "nearest rank", "index": "sorted[int(share * n)]"}
+"""How each rule is told."""
 MEAN = "MEAN"
 WIDTH = 60
 """Characters of a query in a table for people."""
@@ -52,7 +54,7 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
         rows.append((f"… {len(report) - len(shown)} more", *("",) * (len(header) - 1)))
     rows.append((MEAN, *(("",) if kinds else ()), *(_two(report.value(one)) for one in report.columns)))
     said = opening if markdown else visible
-    told = [said(f"{count(len(report))}, k = {report.k}, matching: {report.matching}"), ""]
+    told = [said(_opening(report)), ""]
     told += grid(header, rows, markdown=markdown)
     if by is not None:
         told += ["", *grid((by, "n", *map(name, report.columns)), _slices(report, by), markdown=markdown)]
@@ -65,6 +67,11 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     if report.texts is not None:
         told += ["", *_by_text(report, markdown=markdown)]
     return [*told, "", *(f"- {said(one)}" if markdown else said(one) for one in remarks(report))]
+
+
+def _opening(report: Report) -> str:
+    chosen = f", definitions: {report.definitions}" if str(report.definitions) else ""
+    return f"{count(len(report))}, k = {report.k}, matching: {report.matching}{chosen}"
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:
@@ -90,9 +97,16 @@ def name(measure: Measure) -> str:
 def remarks(report: Report) -> list[str]:
     """How the table is to be read, and what is wrong with it."""
     told = [
-        f"mrr is mrr@{report.k}; f1@{report.k} is the mean of each query's F1, f1_of_means@{report.k} the harmonic "
-        "mean of the mean precision and the mean recall"
+        f"mrr is mrr@{report.k}; {report.short('f1')} is the mean of each query's F1, {report.short('f1_of_means')} "
+        "the harmonic mean of the mean precision and the mean recall"
     ]
+    told += _other_definitions(report)
+    if report.latencies:
+        p50, p95 = report.latency_p50_ms, report.latency_p95_ms
+        told.append(
+            f"latency: p50 {p50:.3g} ms, p95 {p95:.3g} ms of {len(report.latencies)} calls "
+            f"(percentiles: {PERCENTILES[report.definitions.percentiles]})"
+        )
     if report.candidates is None:
         told.append("chance is not known: nothing says how many items could have come back")
     out = len(report) - report.n
@@ -110,6 +124,46 @@ def remarks(report: Report) -> list[str]:
     return [*told, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
 
 
+def _other_definitions(report: Report) -> list[str]:
+    """What those definitions count that are not the usual ones."""
+    told = []
+    if report.definitions.precision == "retrieved":
+        told.append(f"{report.short('precision')} divides by what came back, {report.k} at most, also within F1")
+    if report.definitions.ndcg == "graded":
+        graded = int(report.short("ndcg").counted(report.judged).sum())
+        told.append(f"{report.short('ndcg')} is over the {graded} of {count(report.n)} that have grades")
+    return told
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """The report under the names that harnesses commonly give its figures."""
+    names = {f"{name}@k": report.short(name) for name in ("precision", "recall", "f1", "ndcg")}
+    figures = {name: _number(report.value(one)) for name, one in names.items()}
+    latencies = ("latency_p50_ms", "latency_p95_ms")
+    return {
+        "params": {
+            "k": report.k,
+            "depth": report.judged.depth,
+            "cases": len(report),
+            "n": report.n,
+            "failed": len(report.failures),
+            "matching": str(report.matching),
+            **report.definitions.named(),
+            "timed": len(report.latencies),
+            "recallbench_version": __version__,
+        },
+        **figures,
+        **{name.replace("@k", f"@{report.k}"): value for name, value in figures.items()},
+        "mrr": _number(report.mrr),
+        **{name: getattr(report, name) for name in latencies},
+        "names": {
+            **{name: str(one) for name, one in names.items()},
+            "mrr": str(report.short("mrr")),
+            **dict.fromkeys(latencies, PERCENTILES[report.definitions.percentiles]),
+        },
+    }
+
+
 def document(report: Report, by: str | None = None) -> dict[str, Any]:
     """The report for machines; every figure under its exact name."""
     ways = report.ways or ("",) * len(report)
@@ -118,6 +172,7 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
         "k": report.k,
         "depth": report.judged.depth,
         "matching": str(report.matching),
+        "definitions": report.definitions.named(),
         "cases": len(report),
         "n": report.n,
         "failed": len(report.failures),
@@ -150,6 +205,13 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
         ],
         "notes": remarks(report),
     }
+    if report.latencies:
+        found["latency_ms"] = {
+            "timed": len(report.latencies),
+            "p50": report.latency_p50_ms,
+            "p95": report.latency_p95_ms,
+            "percentiles": report.definitions.percentiles,
+        }
     if by is not None:
         found["by"] = {
             by: {
@@ -202,7 +264,7 @@ def html(report: Report) -> str:
     means = ("measure", "value", "95% interval", "n", "oracle", "chance")
     said = "".join(f"<li>{escaped(one)}</li>" for one in remarks(report))
     return (
-        f"<p>{count(len(report))}, k = {report.k}, matching: {escaped(str(report.matching))}</p>"
+        f"<p>{escaped(_opening(report))}</p>"
         f"{_html_table(header, rows)}{_html_table(means, _means(report))}<ul>{said}</ul>"
     )
 

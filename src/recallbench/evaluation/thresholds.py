@@ -9,38 +9,29 @@ from typing import TYPE_CHECKING
 
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.evaluation.case import NOTHING, count
-from recallbench.scoring.measures.f1 import F1
-from recallbench.scoring.measures.f1_of_means import F1OfMeans
+from recallbench.evaluation.definitions import SHORT
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.mrr import Mrr
-from recallbench.scoring.measures.ndcg import Ndcg
-from recallbench.scoring.measures.precision import Precision
-from recallbench.scoring.measures.recall_frac import RecallFrac
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.recommended import RECOMMENDED, recommended
 
 if TYPE_CHECKING:
     from recallbench.evaluation.report import Report
 
-SHORT: Mapping[str, type[Measure]] = {
-    "recall": RecallFrac,
-    "precision": Precision,
-    "f1": F1,
-    "f1_of_means": F1OfMeans,
-    "ndcg": Ndcg,
-    "mrr": Mrr,
-}
-"""What the short names stand for, at the report's own k."""
-
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
-    """One threshold that is missed."""
+class Threshold:
+    """One threshold beside what was observed, kept or missed."""
 
     measure: str
     required: float
     observed: float
     ceiling: float
     """What an oracle reaches on the same cases."""
+
+    @property
+    def holds(self) -> bool:
+        # A mean over many cases may end a rounding below the figure that it is.
+        return self.observed >= self.required - 1e-12
 
     @property
     def out_of_reach(self) -> bool:
@@ -61,54 +52,82 @@ class BelowThreshold(RecallBenchError, AssertionError):
 
     exit_code = 1
 
-    def __init__(self, problem: str, shortfalls: Sequence[Shortfall], remedy: str) -> None:
+    def __init__(self, problem: str, shortfalls: Sequence[Threshold], remedy: str, held: Sequence[Threshold]) -> None:
         super().__init__(problem, remedy=remedy)
         self.shortfalls = tuple(shortfalls)
+        self.held = tuple(held)
+        """The thresholds that were kept."""
+        self.verbose = False
+        """Whether these are told, too."""
 
     def __str__(self) -> str:
         lines = [self.problem, *(f"  {one}" for one in self.shortfalls)]
+        lines += [f"  holds: {one}" for one in self.held if self.verbose]
         return "\n".join([*lines, f"  what to do: {self.remedy}"] if self.remedy else lines)
 
 
-def check(report: Report, thresholds: Mapping[str, float]) -> None:
-    """Raise BelowThreshold unless each measure is at least what is asked of it; the comparison is of whole figures."""
-    if not thresholds:
+def check(
+    report: Report, thresholds: Mapping[str, float] | str, short: Mapping[str, float], *, verbose: bool = False
+) -> None:
+    """Raise BelowThreshold unless each measure is at least what is asked of it; the comparison is of whole figures.
+
+    `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
+    """
+    asked = {**_required(report, thresholds), **_required(report, short)}
+    if not asked:
         raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
-    missed = []
-    for name, required in thresholds.items():
-        measure = _measure(report, name)
-        if isinstance(required, bool) or not isinstance(required, (int, float)) or not 0 <= required <= 1:
-            raise UsageError(f"a threshold for {name}", expected="a number from 0 to 1", found=repr(required))
-        observed, ceiling = report.value(measure), report.ceiling(measure)
-        # A mean over many cases may end a rounding below the figure that it is.
-        if not observed >= required - 1e-12:
-            missed.append(Shortfall(str(measure), float(required), observed, ceiling))
+    found = [
+        Threshold(str(measure), required, report.value(measure), report.ceiling(measure))
+        for measure, required in asked.items()
+    ]
+    held = [one for one in found if one.holds]
+    missed = [one for one in found if not one.holds]
+    over = f"over {count(report.n)} (matching: {report.matching})"
     if not missed:
+        if verbose:
+            every = "the one threshold holds" if len(found) == 1 else f"all {len(found)} thresholds hold"
+            print("\n".join([f"{every} {over}", *(f"  {one}" for one in held)]))
         return
     remedies = []
     if any(one.out_of_reach for one in missed):
         relevant = [len(case.relevant) or 1 for case in report.cases if case.relevant or case.expected is not None]
         mean = sum(relevant) / len(relevant) if relevant else math.nan
+        over_k = any(one.out_of_reach and "precision" in one.measure and "(" not in one.measure for one in missed)
         remedies.append(
             f"what no ranking can reach must be asked at another k, or lower: a case has {mean:.3g} relevant items on "
-            f"average, and precision divides by k = {report.k}"
+            f"average{f', and precision divides by k = {report.k}' if over_k else ''}"
         )
     failed = len(report.failures)
     if failed:
         remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
     if not report.n:
         remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
-    raise BelowThreshold(
-        f"{len(missed)} of {len(thresholds)} thresholds missed over {count(report.n)} (matching: {report.matching})",
-        missed,
-        "; ".join(remedies),
-    )
+    error = BelowThreshold(f"{len(missed)} of {len(found)} thresholds missed {over}", missed, "; ".join(remedies), held)
+    error.verbose = verbose
+    raise error
+
+
+def _required(report: Report, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
+    if isinstance(thresholds, str):
+        if thresholds != RECOMMENDED:
+            raise UsageError(
+                "no thresholds of that name",
+                expected=f'"{RECOMMENDED}", or {{measure: figure}}',
+                found=repr(thresholds),
+            )
+        return dict(recommended(report.k))
+    found = {}
+    for name, required in thresholds.items():
+        measure = _measure(report, name)
+        if isinstance(required, bool) or not isinstance(required, (int, float)) or not 0 <= required <= 1:
+            raise UsageError(f"a threshold for {name}", expected="a number from 0 to 1", found=repr(required))
+        found[measure] = float(required)
+    return found
 
 
 def _measure(report: Report, name: str) -> Measure:
-    kind = SHORT.get(name)
-    if kind is not None:
-        return kind(report.k)
+    if name in SHORT:
+        return report.short(name)
     if "@" in name:
         return parse(name)
     raise UsageError(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import UsageError
 from recallbench.evaluation.case import count
+from recallbench.evaluation.definitions import USUAL, Definitions
 from recallbench.scoring.depth import depth_of
-from recallbench.scoring.measures.f1 import F1
-from recallbench.scoring.measures.f1_of_means import F1OfMeans
-from recallbench.scoring.measures.precision import Precision
-from recallbench.scoring.measures.recall_frac import RecallFrac
 
 if TYPE_CHECKING:
     from recallbench.evaluation.report import Report
+
+
+COLUMNS = ("recall", "precision", "f1", "f1_of_means")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class Tradeoff:
     points: tuple[Point, ...]
     matching: str
     n: int
+    definitions: Definitions = USUAL
+
+    def name(self, short: str, k: int | str = "k") -> str:
+        """The exact name of what stands under that short one, at a k or at any."""
+        return str(self.definitions.measure(short, 1)).replace("@1", f"@{k}", 1)
 
     @property
     def best(self) -> Point:
@@ -45,7 +50,7 @@ class Tradeoff:
     def rows(self) -> list[tuple[str, ...]]:
         """A header and a row for each k; * marks the best f1."""
         return [
-            ("k", "recall_frac@k", "precision@k", "f1@k", "f1_of_means@k", ""),
+            ("k", *map(self.name, COLUMNS), ""),
             *(
                 (
                     str(point.k),
@@ -59,7 +64,8 @@ class Tradeoff:
     def said(self) -> str:
         """Which k is best, in a sentence."""
         best = self.best
-        return f"k = {best.k} has the highest f1@k (mean of per-query F1), {best.f1:.4f}, over {count(self.n)}"
+        f1 = f"{self.name('f1')} (mean of per-query F1)"
+        return f"k = {best.k} has the highest {f1}, {best.f1:.4f}, over {count(self.n)}"
 
     def document(self) -> dict[str, Any]:
         """For machines."""
@@ -68,10 +74,10 @@ class Tradeoff:
             "points": [
                 {
                     "k": point.k,
-                    f"recall_frac@{point.k}": point.recall_frac,
-                    f"precision@{point.k}": point.precision,
-                    f"f1@{point.k}": point.f1,
-                    f"f1_of_means@{point.k}": point.f1_of_means,
+                    self.name("recall", point.k): point.recall_frac,
+                    self.name("precision", point.k): point.precision,
+                    self.name("f1", point.k): point.f1,
+                    self.name("f1_of_means", point.k): point.f1_of_means,
                 }
                 for point in self.points
             ],
@@ -89,15 +95,9 @@ def tradeoff(report: Report, ks: Sequence[int]) -> Tradeoff:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
     return Tradeoff(
         tuple(
-            Point(
-                k,
-                report.value(RecallFrac(k)),
-                report.value(Precision(k)),
-                report.value(F1(k)),
-                report.value(F1OfMeans(k)),
-            )
-            for k in sorted(set(ks))
+            Point(k, *(report.value(report.definitions.measure(name, k)) for name in COLUMNS)) for k in sorted(set(ks))
         ),
         str(report.matching),
         report.n,
+        report.definitions,
     )

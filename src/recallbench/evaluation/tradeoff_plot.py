@@ -23,9 +23,11 @@ def draw(found: Tradeoff) -> str:
         # The object itself, not pyplot: that would ask for a display and keep the figure.
         paper = Figure(figsize=(6.4, 4.0), layout="constrained")
         place = paper.subplots()
-        for name, style in (("recall_frac", "o-"), ("precision", "s-"), ("f1", "^--")):
-            place.plot(ks, [getattr(point, name) for point in found.points], style, label=f"{name}@k")
-        place.axvline(found.best.k, color="0.6", linewidth=0.8, linestyle=":", label=f"best f1@k: k = {found.best.k}")
+        lines = (("recall", "recall_frac", "o-"), ("precision", "precision", "s-"), ("f1", "f1", "^--"))
+        for name, field, style in lines:
+            place.plot(ks, [getattr(point, field) for point in found.points], style, label=found.name(name))
+        best = f"best {found.name('f1')}: k = {found.best.k}"
+        place.axvline(found.best.k, color="0.6", linewidth=0.8, linestyle=":", label=best)
         place.set_xscale("log")
         place.set_xticks(ks, [str(k) for k in ks])
         place.minorticks_off()

@@ -19,6 +19,7 @@ from recallbench.results.log_scores import LatencyPart, LogScores, MeanPart, Sli
 from recallbench.scoring.intervals import Interval
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule, place
 from recallbench.scoring.strata import Sampled, weighted_mean
 from recallbench.scoring.text_matching import Matching
 
@@ -38,15 +39,16 @@ class _Times:
         if ms is not None:
             self.counts[float(f"{ms:.4g}")] += 1
 
-    def part(self) -> LatencyPart:
+    def part(self, rule: Rule) -> LatencyPart:
         n = self.counts.total()
-        return LatencyPart(recalls=n, p50_ms=self._at(0.5, n), p95_ms=self._at(0.95, n))
+        p50, p95 = (self._at(place(n, share, rule)) if n else None for share in (0.5, 0.95))
+        return LatencyPart(recalls=n, p50_ms=p50, p95_ms=p95, percentiles=rule)
 
-    def _at(self, share: float, n: int) -> float | None:
+    def _at(self, place: int) -> float | None:
         reached = 0
         for value in sorted(self.counts):
             reached += self.counts[value]
-            if reached >= share * n - 1e-9:
+            if reached > place:
                 return value
         return None
 
@@ -69,7 +71,9 @@ class _Unit:
     logged: int = 0
 
 
-def score(log: RecallLog, path: Path, measures: Sequence[Measure], matching: Matching) -> LogScores:
+def score(
+    log: RecallLog, path: Path, measures: Sequence[Measure], matching: Matching, percentiles: Rule = NEAREST_RANK
+) -> LogScores:
     """Every measure over the whole log and per stratum, estimated from the recalls of the labelled queries.
 
     Raises InputError for a recall that can't be judged as `matching` asks; a log that skips bad lines leaves it out.
@@ -130,8 +134,8 @@ def score(log: RecallLog, path: Path, measures: Sequence[Measure], matching: Mat
         matching=str(matching),
         matched=matched,
         without_texts=without_texts,
-        overall=_slice("all", whole, measures),
-        strata=[_slice(name or NONE, [one], measures) for name, one in sorted(strata.items())],
+        overall=_slice("all", whole, measures, percentiles),
+        strata=[_slice(name or NONE, [one], measures, percentiles) for name, one in sorted(strata.items())],
         notes=notes,
     )
 
@@ -155,7 +159,7 @@ def _judge(block: Sequence[tuple[_Unit, Label, Recall]], judge: Judge) -> None:
         unit.counted += 1
 
 
-def _slice(name: str, strata: Sequence[_Stratum], measures: Sequence[Measure]) -> SlicePart:
+def _slice(name: str, strata: Sequence[_Stratum], measures: Sequence[Measure], percentiles: Rule) -> SlicePart:
     labelled = [one for one in strata if one.units]
     times = _Times(sum((one.times.counts for one in strata), Counter()))
     means = []
@@ -173,7 +177,7 @@ def _slice(name: str, strata: Sequence[_Stratum], measures: Sequence[Measure]) -
         nothing_to_find=sum(one.nothing for one in strata),
         found_anyway=sum(one.anyway for one in strata),
         measures=means,
-        latency=times.part(),
+        latency=times.part(percentiles),
     )
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from recallbench.escaping.markdown import inline, opening, table
 from recallbench.results.cells import figure, share
+from recallbench.scoring.quantiles import NEAREST_RANK
 
 
 class _Part(BaseModel):
@@ -26,6 +27,7 @@ class LatencyPart(_Part):
     recalls: int = Field(description="recalls whose line says how long they took")
     p50_ms: float | None
     p95_ms: float | None
+    percentiles: str = Field(description="which of the sorted times: nearest-rank, or index, sorted[int(.95 n)]")
 
 
 class SlicePart(_Part):
@@ -79,7 +81,9 @@ class LogScores(_Part):
 
 def header(found: LogScores) -> tuple[str, ...]:
     """The columns of the table."""
-    return (found.by, "recalls", "labelled", "queries", *(one.measure for one in found.overall.measures), "p50", "p95")
+    rule = found.overall.latency.percentiles
+    times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
+    return (found.by, "recalls", "labelled", "queries", *(one.measure for one in found.overall.measures), *times)
 
 
 def rows(found: LogScores) -> list[tuple[str, ...]]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from recallbench.errors import UsageError
 from recallbench.scoring.intervals import LEVEL, Interval
 
 Rule = Literal["nearest-rank", "index"]
@@ -15,12 +14,11 @@ NEAREST_RANK: Rule = "nearest-rank"
 RULES: tuple[Rule, ...] = get_args(Rule)
 
 
-def rule_of(name: str) -> Rule:
-    """The rule of that name; raises UsageError for any other."""
-    for rule in RULES:
-        if rule == name:
-            return rule
-    raise UsageError("no such rule for percentiles", expected=" or ".join(RULES), found=repr(name))
+def place(n: int, share: float, rule: Rule = NEAREST_RANK) -> int:
+    """Where it stands among n sorted values, from 0; n is at least 1."""
+    if rule == "index":
+        return min(int(share * n), n - 1)
+    return max(1, math.ceil(share * n - 1e-9)) - 1
 
 
 def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -> float | None:
@@ -29,11 +27,7 @@ def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -
     By the rule "index" it is sorted[int(share * n)], which is one further up wherever share * n is a whole number.
     """
     ordered = sorted(values)
-    if not ordered:
-        return None
-    if rule == "index":
-        return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
-    return ordered[max(1, math.ceil(share * len(ordered) - 1e-9)) - 1]
+    return ordered[place(len(ordered), share, rule)] if ordered else None
 
 
 def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:
