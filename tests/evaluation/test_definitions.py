@@ -117,12 +117,17 @@ def test_a_definition_that_is_none(wrong: dict[str, Any]) -> None:
 
 def test_percentiles() -> None:
     twenty = [float(n) for n in range(20, 0, -1)]
-    usual, found = timed(*twenty), timed(*twenty, percentiles="index")
+    usual, found = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
     assert (usual.latency_p50_ms, usual.latency_p95_ms) == (10.0, 19.0)
     assert (found.latency_p50_ms, found.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
     assert "latency: p50 10 ms, p95 19 ms of 20 calls (percentiles: nearest rank)" in usual.table()
     assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in found.table()
-    untimed = timed(None, None)
+    # Unasked, tables are the same at every call.
+    unasked = timed(*twenty)
+    assert unasked.latency_p95_ms == 19.0
+    assert "latency" not in unasked.table() + unasked.table("json")
+    assert unasked.compare(found).parts[0].difference == 0.0
+    untimed = timed(None, None, percentiles="index")
     assert (untimed.latencies, untimed.latency_p95_ms) == ((), None)
     assert "latency" not in untimed.table()
     assert untimed.by(lambda case: case.query)["0"].latency_p50_ms is None

@@ -63,7 +63,10 @@ def evaluate(
     plot: Annotated[Path | None, option("plot", "Draw --ks into this SVG file.")] = None,
     precision: settings.Precision = "k",
     ndcg: settings.NdcgOver = "all",
-    percentiles: settings.Percentiles = "nearest-rank",
+    percentiles: Annotated[
+        Literal["nearest-rank", "index"] | None,
+        option("percentiles", f"Also p50 and p95 of the queries that were timed. {settings.RULES}"),
+    ] = None,
     compare: Annotated[
         Path | None,
         option(

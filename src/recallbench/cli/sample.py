@@ -47,7 +47,9 @@ def sample(
     match_threshold: settings.MatchThreshold = 0.3,
     match_chunk: settings.MatchChunk = None,
     precision: settings.Precision = "k",
-    percentiles: settings.Percentiles = "nearest-rank",
+    percentiles: Annotated[
+        Literal["nearest-rank", "index"], option("percentiles", f"Of latencies, with --labels. {settings.RULES}")
+    ] = "nearest-rank",
     skip_bad: Annotated[bool, option("skip-bad", "Pass over lines that are no recall, and count them.")] = False,
     format: Annotated[
         Literal["text", "markdown", "json"], option("format", "How to print scores: text, markdown or json.")

@@ -155,10 +155,7 @@ Precision = Annotated[
 NdcgOver = Annotated[
     Literal["all", "graded"], option("ndcg", "nDCG over all queries with something to find, or over graded ones alone.")
 ]
-Percentiles = Annotated[
-    Literal["nearest-rank", "index"],
-    option("percentiles", "p95 of latencies: the least that 95% do not exceed, or sorted[int(.95 n)]."),
-]
+RULES = "The p95 is the least that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
 Strict = Annotated[bool, option("strict", "Exit 3 when anything is not ready.")]
 
 

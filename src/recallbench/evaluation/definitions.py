@@ -28,12 +28,15 @@ class Definitions:
     """What precision, and with it f1 and f1_of_means, divides by: k, or as many as came back."""
     ndcg: NdcgOver = "all"
     """The cases that nDCG is the mean over: all with something to find, or those of them that have grades."""
-    percentiles: Rule = NEAREST_RANK
-    """Which of the sorted latencies p95 is: the smallest that enough do not exceed, or sorted[int(.95 * n)]."""
+    percentiles: Rule | None = None
+    """Which of the sorted latencies p95 is: the smallest that enough do not exceed, or sorted[int(.95 * n)].
+
+    Where it is chosen, tables tell of latency; else they do not, since they would be others at every call.
+    """
 
     def __post_init__(self) -> None:
         for name, known in KNOWN.items():
-            if (given := getattr(self, name)) not in known:
+            if (given := getattr(self, name)) not in known and (name, given) != ("percentiles", None):
                 expected = " or ".join(repr(word) for word in known)
                 raise UsageError(f"no such definition of {name}", expected=expected, found=repr(given))
 
@@ -43,7 +46,12 @@ class Definitions:
 
     def named(self) -> dict[str, str]:
         """Each choice, for machines."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**{one.name: getattr(self, one.name) for one in fields(self)}, "percentiles": self.rule}
+
+    @property
+    def rule(self) -> Rule:
+        """That of the percentiles, chosen or not."""
+        return self.percentiles or NEAREST_RANK
 
     def __str__(self) -> str:
         """The choices that are not the usual ones; empty where all are."""

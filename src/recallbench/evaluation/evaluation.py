@@ -23,7 +23,7 @@ from recallbench.evaluation.judging import (
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
 from recallbench.scoring.depth import depth_of
-from recallbench.scoring.quantiles import NEAREST_RANK, Rule
+from recallbench.scoring.quantiles import Rule
 from recallbench.scoring.text_matching import DEFAULT, Matching, Method
 
 Hits = Iterable[Any]
@@ -49,7 +49,7 @@ def evaluate(
     candidates: int | None = None,
     precision: PrecisionOver = "k",
     ndcg: NdcgOver = "all",
-    percentiles: Rule = NEAREST_RANK,
+    percentiles: Rule | None = None,
 ) -> Report:
     """Ask `retrieve(query, k)` each case and score what comes back.
 
@@ -70,7 +70,7 @@ def evaluate(
 
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
     and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
-    sorted[int(.95 * n)] for the p95 of the calls.
+    sorted[int(.95 * n)] for the p95 of the calls; with it, or "nearest-rank", tables tell how long calls took.
     """
     definitions = Definitions(precision, ndcg, percentiles)
     asked, asking, matching = _asked(
@@ -104,7 +104,7 @@ async def evaluate_async(
     candidates: int | None = None,
     precision: PrecisionOver = "k",
     ndcg: NdcgOver = "all",
-    percentiles: Rule = NEAREST_RANK,
+    percentiles: Rule | None = None,
 ) -> Report:
     """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
     definitions = Definitions(precision, ndcg, percentiles)

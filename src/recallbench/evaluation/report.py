@@ -117,13 +117,13 @@ class Report:
 
     @property
     def latency_p50_ms(self) -> float | None:
-        """The median latency, by the rule of `definitions.percentiles`; None where nothing was timed."""
-        return quantile(self.latencies, 0.5, self.definitions.percentiles)
+        """The median latency, by the rule of `percentiles`; None where nothing was timed."""
+        return quantile(self.latencies, 0.5, self.definitions.rule)
 
     @property
     def latency_p95_ms(self) -> float | None:
         """The latency that 95% of the calls do not exceed, by the same rule."""
-        return quantile(self.latencies, 0.95, self.definitions.percentiles)
+        return quantile(self.latencies, 0.95, self.definitions.rule)
 
     @property
     def n(self) -> int:

@@ -101,11 +101,11 @@ def remarks(report: Report) -> list[str]:
         "the harmonic mean of the mean precision and the mean recall"
     ]
     told += _other_definitions(report)
-    if report.latencies:
+    if report.latencies and report.definitions.percentiles:
         p50, p95 = report.latency_p50_ms, report.latency_p95_ms
         told.append(
             f"latency: p50 {p50:.3g} ms, p95 {p95:.3g} ms of {len(report.latencies)} calls "
-            f"(percentiles: {PERCENTILES[report.definitions.percentiles]})"
+            f"(percentiles: {PERCENTILES[report.definitions.rule]})"
         )
     if report.candidates is None:
         told.append("chance is not known: nothing says how many items could have come back")
@@ -159,7 +159,7 @@ def summary(report: Report) -> dict[str, Any]:
         "names": {
             **{name: str(one) for name, one in names.items()},
             "mrr": str(report.short("mrr")),
-            **dict.fromkeys(latencies, PERCENTILES[report.definitions.percentiles]),
+            **dict.fromkeys(latencies, PERCENTILES[report.definitions.rule]),
         },
     }
 
@@ -205,7 +205,7 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
         ],
         "notes": remarks(report),
     }
-    if report.latencies:
+    if report.latencies and report.definitions.percentiles:
         found["latency_ms"] = {
             "timed": len(report.latencies),
             "p50": report.latency_p50_ms,
