@@ -167,12 +167,63 @@ def test_latency_says_which_state_and_that_it_is_noisy(place: Path) -> None:
     assert "no p95 of cold queries" in refused(place)
 
 
-def test_what_no_ranking_could_keep_is_an_error_first(place: Path) -> None:
-    write(place, 'baseline = "results/night_20260102"\n[result.night.at_least]\n"precision@10" = 0.8\n"mrr@50" = 1\n')
-    told = refused(place)
-    assert "no ranking could keep this threshold" in told
-    assert "night, overall: precision@10 of at most 0.1" in told
-    assert "mrr@50" not in told
+def test_what_no_ranking_could_keep_hides_none_of_the_others(place: Path) -> None:
+    write(place, '[result.night.at_least]\n"precision@10" = 0.8\n"mrr@50" = 1\n"recall_any@10" = 0.8\n')
+    done = recallbench("gate", cwd=place)
+    assert done.returncode == 2
+    assert "no ranking could keep this threshold" in done.stderr
+    assert "night, overall: precision@10 of at most 0.1" in done.stderr
+    assert "mrr@50" not in done.stderr
+    tables = [line.rstrip(":") for line in done.stdout.splitlines() if line.endswith(":")]
+    assert tables == ["out of reach", "falls short", "holds"]
+    assert "precision@10 >= 0.8" in done.stdout
+    assert "no ranking could keep it" in done.stdout
+    assert done.stdout.endswith("gate: 1 of 3 thresholds fall short; 1 out of reach\n")
+    done = recallbench("gate", "--format", "json", cwd=place)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["passed"]) == (2, False)
+    assert {one["measure"]: one["outcome"] for one in found["thresholds"]} == {
+        "precision@10": "out of reach", "mrr@50": "falls short", "recall_any@10": "holds",
+    }  # fmt: skip
+    # Nor does it pass for one that is kept where everything else is.
+    write(place, '[result.night.at_least]\n"precision@10" = 0.8\n"recall_any@10" = 0.8\n')
+    done = recallbench("gate", cwd=place)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "gate: 1 of 2 thresholds hold; 1 out of reach")
+
+
+def test_recommended_thresholds(place: Path) -> None:
+    """The four that teams use, for one result, for every one, and with a figure of one's own."""
+    stated = json.loads((place / "results/night_20260101/metrics.json").read_text())["estimates"]["overall"]
+    by_name = {one["measure"]: one["value"] for one in stated}
+    four = {"precision@10(retrieved)": 0.8, "recall_frac@10": 0.7, "ndcg@10": 0.85, "mrr@10": 0.9}
+    write(place, 'thresholds = "recommended"\n')
+    code, found = gate(place)
+    assert code == 1
+    assert {one["measure"]: one["required"] for one in found["thresholds"]} == four
+    observed = {one["measure"]: one["observed"] for one in found["thresholds"]}
+    # Ten always come back here: both precisions are the same, though their ceilings are not.
+    assert observed["precision@10(retrieved)"] == pytest.approx(by_name["precision@10"])
+    assert found["thresholds"][0]["ceiling"] == 1.0
+    assert observed["recall_frac@10"] == pytest.approx(by_name["recall_frac@10"])
+    write(place, 'thresholds = "recommended"\n[result.night.at_least]\n"mrr@10" = 0.4\n"recall_any@1" = 0.1\n')
+    found = gate(place)[1]
+    mine = four | {"mrr@10": 0.4, "recall_any@1": 0.1}
+    assert {one["measure"]: one["required"] for one in found["thresholds"]} == mine
+    write(place, "")
+    path = place / "recallbench.toml"
+    path.write_text('thresholds = "recommended"\n' + path.read_text())
+    assert {one["measure"]: one["required"] for one in gate(place)[1]["thresholds"]} == four
+
+
+def test_a_p95_of_another_school(place: Path) -> None:
+    folder = place / "results/night_20260101"
+    timed(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96
+    write(place, "p95_ms = 95\n")
+    assert gate(place)[0] == 0
+    write(place, 'p95_ms = 95\npercentiles = "index"\n')
+    code, found = gate(place)
+    one = found["thresholds"][0]
+    assert (code, one["measure"], one["observed"], one["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
 
 
 def test_the_latest_match_is_taken_by_its_date(place: Path) -> None:
@@ -270,9 +321,9 @@ def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) ->
 
 
 WRONG = {
-    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "at_least, drops, folder, baseline"),
-    '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of at_least, drops"),
-    '[gate]\nx = 1': ("line 3: unknown key gate", "one of result"),
+    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "thresholds, at_least, drops, folder"),
+    '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of thresholds, at_least, drops"),
+    '[gate]\nx = 1': ("line 3: unknown key gate", "one of thresholds, result"),
     '[result.night.at_least]\n"recall@10" = 0.5': ("line 4: unknown measure 'recall@10'", "recall_any@10"),
     '[result.night.at_least]\n"mrr@50" = 1.5': ("line 4: result.night.at_least.mrr@50", "less than or equal to 1"),
     '[result.night.at_least]\n"mrr@50" = true': ("line 4: result.night.at_least.mrr@50", "a valid number"),
@@ -287,6 +338,8 @@ WRONG = {
     "[result.night.abstention]\nauc = 0.5": ("line 4: unknown key", "one of auroc, false_retrieval"),
     "abstention = { auroc = 0.5 }": ("nothing is known of abstention", "no query that should find nothing"),
     "": ("[result.night] demands nothing", "at_least"),
+    'thresholds = "usual"': ("line 3: result.night.thresholds", "Input should be 'recommended'"),
+    'p95_ms = 5\npercentiles = "linear"': ("line 4: result.night.percentiles", "'nearest-rank' or 'index'"),
     "at_least = [": ("can't be read as TOML", "[result.nightly]"),
     'at_least = { "mrr@99" = 0.5 }': ("mrr@99 can't be taken", "a depth of 50 or less"),
 }  # fmt: skip

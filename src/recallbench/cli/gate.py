@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: recallbench gate; recallbench gate --format markdown > gate.md; recallbench gate nightly=out/today; "
     "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is "
-    "not sound or a threshold is out of reach, 3 a result is not there (the others are told all the same). Options are "
+    "not sound or a threshold is out of reach, 3 a result is not there (in both cases all others are told). Options "
+    "are "
     "also variables RECALLBENCH_<NAME>."
 )
 
@@ -50,7 +51,9 @@ def gate(
     The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
     baseline, by the paired comparison), abstention (auroc at least, false_retrieval at most), p95_ms, p95_ratio (of the
     baseline's p95: it can't be told across different hardware), kinds and tenants. Each folder is checked before
-    anything is read off it, and a threshold that not even an oracle could keep is an error.
+    anything is read off it, and a threshold that not even an oracle could keep is an error, told beside the others.
+    thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10 .85
+    and mrr@10 .90.
     """
     from recallbench.errors import UsageError
     from recallbench.results import thresholds as told
@@ -70,9 +73,14 @@ def gate(
         print(told.markdown(found), end="")
     else:
         print("\n".join(_lines(found)))
+    beyond = thresholds.unreachable(found)
+    if beyond is not None:
+        print(f"recallbench: {beyond}", file=sys.stderr)
     for one in found.missing:
         missing = (f"{one.result}: {one.problem}", f"  found: {one.found}", f"  what to do: {one.remedy}")
         print("recallbench: " + "\n".join(map(visible, missing)), file=sys.stderr)
+    if beyond is not None:
+        return beyond.exit_code
     return 3 if found.missing else 0 if found.passed else 1
 
 

@@ -31,7 +31,9 @@ class ThresholdPart(_Part):
     high: float | None
     ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
     n: int = Field(description="questions, or queries timed")
-    outcome: Literal["holds", "falls short", "inconclusive", "cannot tell"]
+    outcome: Literal["holds", "falls short", "inconclusive", "cannot tell", "out of reach"] = Field(
+        description="out of reach: no ranking could keep it, not even an oracle's"
+    )
     by: float | None = Field(description="by how much it falls short; null where it does not")
     note: str
 
@@ -82,6 +84,11 @@ def short_of(found: Gating) -> list[ThresholdPart]:
     return [one for one in found.thresholds if one.outcome == "falls short"]
 
 
+def beyond(found: Gating) -> list[ThresholdPart]:
+    """Those that no ranking could keep."""
+    return [one for one in found.thresholds if one.outcome == "out of reach"]
+
+
 def kept(found: Gating) -> list[ThresholdPart]:
     """Those that were kept."""
     return [one for one in found.thresholds if one.outcome == "holds"]
@@ -100,6 +107,7 @@ def open_in(found: Gating) -> list[ThresholdPart]:
 def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
     """The tables that there are, each with its title."""
     parts = (
+        ("out of reach", beyond(found)),
         ("falls short", short_of(found)),
         ("cannot tell", open_in(found)),
         ("inconclusive", unsettled(found)),
@@ -136,9 +144,11 @@ def required(one: ThresholdPart) -> str:
 def verdict(found: Gating) -> str:
     """One line."""
     missed, untold, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
-    whole = missed + untold + unclear + held
+    never = len(beyond(found))
+    whole = missed + untold + unclear + held + never
     more = f"; {unclear} inconclusive" if unclear else ""
     more += f"; of {untold} this can't be told" if untold else ""
+    more += f"; {never} out of reach" if never else ""
     if missed:
         of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
         told = f"gate: {missed} of {of} short{more}"

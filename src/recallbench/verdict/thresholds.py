@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,8 +65,8 @@ class Sound:
 def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:
     """Every threshold beside what was measured; `given` names other folders than the file does.
 
-    A result that is not there is told beside the others. Raises Blocked where none is there, InputError for a folder
-    that is not sound, and UsageError where no ranking could keep a threshold.
+    A result that is not there, and a threshold that no ranking could keep, are told beside the others. Raises Blocked
+    where no result is there, and InputError for a folder that is not sound.
     """
     sound: list[Sound] = []
     missing: dict[str, Blocked] = {}
@@ -78,12 +78,11 @@ def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: M
     if not sound:
         raise next(iter(missing.values()))
     measured = [_measured(one) for one in sound]
-    _refuse_unreachable(sound, measured)
     found = [part for one, values in zip(sound, measured, strict=True) for part in _decided(one, values, base, environ)]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=not missing and all(one.outcome != "falls short" for one in found),
+        passed=not missing and not any(one.outcome in ("falls short", "out of reach") for one in found),
         results=[_told(one) for one in sound],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
@@ -170,24 +169,21 @@ def _empty(one: Sound, part: str) -> InputError:
     )
 
 
-def _refuse_unreachable(sound: Sequence[Sound], measured: Sequence[_Values]) -> None:
-    beyond = [
-        (one.name, part, name, floor, values[part][name].ceiling or 0.0)
-        for one, values in zip(sound, measured, strict=True)
-        for part, _, demands in one.parts()
-        for name, floor in demands.at_least.items()
-        if floor > (values[part][name].ceiling or 0.0) + _ROUNDING
-    ]
-    if beyond:
-        raise UsageError(
-            f"no ranking could keep {'this threshold' if len(beyond) == 1 else 'these thresholds'}",
-            expected="; ".join(
-                f"{name}, {part}: {measure} of at most {ceiling:.4f}, the ceiling of an oracle"
-                for name, part, measure, _, ceiling in beyond
-            ),
-            found="; ".join(f"{measure} >= {floor:g}" for _, _, measure, floor, _ in beyond),
-            remedy="lower it, or take another measure: recall_frac@k is not bounded by how little there is to find",
-        )
+def unreachable(found: Gating) -> UsageError | None:
+    """What is to be said of the thresholds that not even an oracle keeps."""
+    beyond = [one for one in found.thresholds if one.outcome == "out of reach"]
+    if not beyond:
+        return None
+    return UsageError(
+        f"no ranking could keep {'this threshold' if len(beyond) == 1 else 'these thresholds'}",
+        expected="; ".join(
+            f"{one.result}, {one.part}: {one.measure} of at most {one.ceiling or 0.0:.4f}, the ceiling of an oracle"
+            for one in beyond
+        ),
+        found="; ".join(f"{one.measure} >= {one.required:g}" for one in beyond),
+        remedy="lower it, or take another measure: recall_frac@k is not bounded by how little there is to find, nor is "
+        "precision@k(retrieved)",
+    )
 
 
 def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]) -> Iterator[ThresholdPart]:
@@ -201,21 +197,27 @@ def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]
     if one.held.abstention.said:
         yield from thresholds_abstention.decided(one.name, one.folder, one.metrics, one.held.abstention)
     for state, limit in one.held.p95_ms.items():
-        yield thresholds_latency.absolute(one.name, one.folder, state, limit, strict=one.held.strict)
+        yield thresholds_latency.absolute(
+            one.name, one.folder, state, limit, strict=one.held.strict, rule=one.held.percentiles
+        )
     for state, limit in one.held.p95_ratio.items():
         against = base / str(one.held.baseline)
-        yield thresholds_latency.relative(one.name, one.folder, against, state, limit, strict=one.held.strict)
+        yield thresholds_latency.relative(
+            one.name, one.folder, against, state, limit, strict=one.held.strict, rule=one.held.percentiles
+        )
 
 
 def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPart:
     assert found.value is not None
     short = found.value < floor - _ROUNDING
-    within = short and found.high is not None and found.high >= floor
+    beyond = floor > (found.ceiling or 0.0) + _ROUNDING
+    within = short and not beyond and found.high is not None and found.high >= floor
+    note = "no ranking could keep it" if beyond else "the interval reaches it: so many questions can't tell"
     return _part(
         one, part, "at_least", str(found.measure),
         required=floor, observed=found.value, low=found.low, high=found.high, ceiling=found.ceiling, n=found.n,
-        outcome="falls short" if short else "holds", by=floor - found.value if short else None,
-        note="the interval reaches it: so many questions can't tell" if within else "",
+        outcome="out of reach" if beyond else "falls short" if short else "holds",
+        by=floor - found.value if short else None, note=note if beyond or within else "",
     )  # fmt: skip
 
 

@@ -7,13 +7,17 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule
+from recallbench.scoring.recommended import RECOMMENDED, recommended
 
+DEPTH = 10
+"""The k of recommended thresholds."""
 EVERY = "*"
 """In place of a kind or tenant: each one there is."""
 EXAMPLE = '[result.nightly] with folder = "results/*" and [result.nightly.at_least] with "recall_any@10" = 0.95'
@@ -40,8 +44,18 @@ Ratios = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_
 class Demands(_Part):
     """Thresholds on one set of questions, by exact measure name."""
 
+    thresholds: Literal["recommended"] | None = None
+    """The four that teams use, at DEPTH; what `at_least` says of the same measure goes before."""
     at_least: dict[str, Floor] = {}
     drops: dict[str, Drop] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_recommended(cls, given: Any) -> Any:
+        own = given.get("at_least", {}) if isinstance(given, dict) else None
+        if not isinstance(own, dict) or given.get("thresholds") != RECOMMENDED:
+            return given
+        return given | {"at_least": {str(one): floor for one, floor in recommended(DEPTH).items()} | own}
 
 
 class Abstaining(_Part):
@@ -69,6 +83,8 @@ class Held(Demands):
     p95_ms: Milliseconds = {}
     p95_ratio: Ratios = {}
     """At most so many times the baseline's."""
+    percentiles: Rule = NEAREST_RANK
+    """What the p95 of both is."""
     abstention: Abstaining = Abstaining()
     kinds: dict[str, Demands] = {}
     tenants: dict[str, Demands] = {}
@@ -87,7 +103,20 @@ class Held(Demands):
 class ThresholdsFile(_Part):
     """The whole file; paths in it count from its folder."""
 
+    thresholds: Literal["recommended"] | None = None
+    """Of every result."""
     result: dict[str, Held] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_every_result(cls, given: Any) -> Any:
+        results = given.get("result") if isinstance(given, dict) else None
+        if not isinstance(results, dict) or "thresholds" not in given:
+            return given
+        shared = {"thresholds": given["thresholds"]}
+        return given | {
+            "result": {name: shared | one if isinstance(one, dict) else one for name, one in results.items()}
+        }
 
 
 def read_thresholds(path: Path) -> ThresholdsFile:
@@ -140,7 +169,7 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
     if not asked and not (held.p95_ms or held.p95_ratio or held.abstention.said or held.audit):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
-            expected="at_least or drops, also of kinds or tenants, abstention, p95_ms, p95_ratio, or audit",
+            expected="thresholds, at_least or drops, also of kinds or tenants, abstention, p95_ms, p95_ratio, or audit",
             found="no threshold",
             remedy=EXAMPLE,
         )

@@ -12,32 +12,34 @@ from recallbench.results import latency
 from recallbench.results.metrics import OVERALL
 from recallbench.results.thresholds import ThresholdPart
 from recallbench.scoring.intervals import LEVEL
-from recallbench.scoring.quantiles import quantile, quantile_interval
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule, quantile, quantile_interval
 
 SHARE = 0.95
 FEW = 20
 """Of fewer queries the p95 is the slowest one."""
 
 
-def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool) -> ThresholdPart:
+def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> ThresholdPart:
     """The p95 of the folder's queries in that state, which may be `limit` at most."""
-    times = _times(name, folder, state, "p95_ms")
+    times = _times(name, folder, state, "p95_ms", rule)
     bounds = quantile_interval(times.least, SHARE)
     short, open_ = times.p95 > limit, times.most > limit
     outcome: Literal["holds", "falls short", "cannot tell"]
     outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
     few = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
     return ThresholdPart(
-        result=name, part=OVERALL, what="p95_ms", measure=f"p95 {state}",
+        result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
         required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
         n=len(times.least), outcome=outcome,
         by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.told}",
     )  # fmt: skip
 
 
-def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool) -> ThresholdPart:
+def relative(
+    name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
+) -> ThresholdPart:
     """The same against the baseline's, which it may be `limit` times at most; times of other hardware tell nothing."""
-    after, past = _times(name, folder, state, "p95_ratio"), _times(name, baseline, state, "p95_ratio")
+    after, past = (_times(name, one, state, "p95_ratio", rule) for one in (folder, baseline))
     times, before_times, now, before = after.least, past.least, after.p95, past.p95
     # Both at once with 95%: each has the root of it.
     level = math.sqrt(LEVEL)
@@ -58,7 +60,7 @@ def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, 
             "result": name,
             "part": OVERALL,
             "what": "p95_ratio",
-            "measure": f"p95 {state} / baseline",
+            "measure": f"{_named(state, rule)} / baseline",
             "required": limit,
             "observed": None if other else observed,
             "low": None if other else _over(new.low, old.high),
@@ -79,6 +81,7 @@ class _Times:
     answered: tuple[float, ...]
     failed: tuple[float, ...]
     place: str
+    rule: Rule
 
     @property
     def least(self) -> list[float]:
@@ -87,12 +90,12 @@ class _Times:
     @property
     def p95(self) -> float:
         """The least that it can be."""
-        return quantile(self.least, SHARE) or 0.0
+        return quantile(self.least, SHARE, self.rule) or 0.0
 
     @property
     def most(self) -> float:
         """With the failed as the slowest of all."""
-        return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE) or 0.0
+        return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE, self.rule) or 0.0
 
     @property
     def told(self) -> str:
@@ -102,7 +105,11 @@ class _Times:
         return f"; {count} of {self.place} failed, and took at least as long as that took"
 
 
-def _times(name: str, folder: Path, state: str, key: str) -> _Times:
+def _named(state: str, rule: Rule) -> str:
+    return f"p95 {state}" + ("" if rule == NEAREST_RANK else f" ({rule})")
+
+
+def _times(name: str, folder: Path, state: str, key: str, rule: Rule) -> _Times:
     answered, failed = (tuple(latency.query_times(folder, one)) for one in (state, "failed"))
     if not answered and not failed:
         raise InputError(
@@ -111,7 +118,7 @@ def _times(name: str, folder: Path, state: str, key: str) -> _Times:
             found=latency.why_none(folder, state),
             remedy=f"take {key}.{state} out, or measure with a store that can tell {state} queries",
         )
-    return _Times(answered, failed, folder.name)
+    return _Times(answered, failed, folder.name, rule)
 
 
 def _over(one: float | None, other: float | None) -> float | None:
