@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recallbench.corpora.longmemeval import DENOMINATORS, LongMemEval
+from recallbench.corpora.longmemeval import ABILITIES, DENOMINATORS, LongMemEval, ability
 from recallbench.errors import InputError
 from recallbench.protocol import load
 
@@ -169,3 +169,15 @@ def test_bad_input_is_refused_by_file_item_and_field(longmemeval: Make, edit: An
     assert "longmemeval_s_cleaned.json" in message
     for part in [*said, "expected:", "found:", "what to do:"]:
         assert part in message
+
+
+def test_types_roll_up_into_the_five_abilities_of_the_paper() -> None:
+    types = ("single-session-user", "single-session-assistant", "single-session-preference", "multi-session",
+             "temporal-reasoning", "knowledge-update")  # fmt: skip
+    told = [ability(kind, abstention=False) for kind in types]
+    assert told == [
+        *["information extraction"] * 3, "multi-session reasoning", "temporal reasoning", "knowledge updates",
+    ]  # fmt: skip
+    assert {ability(kind, abstention=True) for kind in types} == {"abstention"}
+    assert tuple(dict.fromkeys([*told, "abstention"])) == ABILITIES
+    assert ability("small talk", abstention=False) == ""

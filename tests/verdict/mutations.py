@@ -399,6 +399,7 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation(
         "control lowered", "RB-CONTROL-FIGURES", metrics("control_bm25", "overall", 2, "value", by=lambda v: v / 2)
     ),
+    Mutation("abilities invented", "RB-ABILITIES", metrics("abilities", to={})),
     Mutation("headline raised", "RB-HEADLINE", metrics("headline", 0, "estimate", "value", by=up)),
     Mutation("headline of another measure", "RB-HEADLINE", metrics("headline", 0, "protocol_name", to="recall@5")),
     Mutation("a band that applies", "RB-HEADLINE", metrics("headline", 0, "band_status", to="inside")),
@@ -607,6 +608,8 @@ LONGMEMEVAL: tuple[Mutation, ...] = (
     Mutation("threshold moved", "RB-ABSTENTION", metrics("abstention", "threshold", by=up)),
     Mutation("abstention dropped", "RB-ABSTENTION", metrics("abstention", to=None)),
     Mutation("abstention denied", "RB-LABELS", rows(lambda found: [r.update(abstention=False) for r in found])),
+    Mutation("an ability's figure", "RB-ABILITIES", metrics("abilities", "temporal reasoning", 0, "low", to=0.99)),
+    Mutation("abilities dropped", "RB-ABILITIES", metrics("abilities", to=None)),
 )
 LABELLED: tuple[Mutation, ...] = (
     Mutation("a tenant's figure", "RB-LABELLED", metrics("tenants", "north", 0, "value", by=lambda value: value / 2)),

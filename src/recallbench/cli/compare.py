@@ -200,6 +200,8 @@ def lines(found: Comparison) -> list[str]:
     shown = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]
     if found.kinds:
         shown += ["", *columns([told.KIND_HEADER, *map(tuple, told.kind_rows(found))])]
+    if found.abilities:
+        shown += ["", *columns([told.ABILITY_HEADER, *map(tuple, told.ability_rows(found))])]
     for one in found.changed:
         side_by_side = columns([("", "A", "B"), *told.changed_rows(one)])
         shown += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]

@@ -50,10 +50,10 @@ def gate(
 
     The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
     baseline, by the paired comparison), abstention (auroc at least, false_retrieval at most), p95_ms, p95_ratio (of the
-    baseline's p95: it can't be told across different hardware), kinds and tenants. Each folder is checked before
-    anything is read off it, and a threshold that not even an oracle could keep is an error, told beside the others.
-    thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10 .85
-    and mrr@10 .90.
+    baseline's p95: it can't be told across different hardware), kinds, abilities and tenants. Each folder is checked
+    before anything is read off it, and a threshold that not even an oracle could keep is an error, told beside the
+    others. thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
+    ndcg@10 .85 and mrr@10 .90.
     """
     from recallbench.errors import UsageError
     from recallbench.results import thresholds as told

@@ -20,6 +20,23 @@ ALL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("all", "without-abstention", "offici
 ABSTENTION = "_abs"
 """How the id of a question ends whose haystack does not hold the answer."""
 
+INFORMATION, REASONING, TIME, UPDATES, ABSTAINING = ABILITIES = (
+    "information extraction",
+    "multi-session reasoning",
+    "temporal reasoning",
+    "knowledge updates",
+    "abstention",
+)
+"""The five abilities that the paper tells apart, in its order."""
+_ABILITY_OF = {
+    "single-session-user": INFORMATION,
+    "single-session-assistant": INFORMATION,
+    "single-session-preference": INFORMATION,
+    "multi-session": REASONING,
+    "temporal-reasoning": TIME,
+    "knowledge-update": UPDATES,
+}
+
 _WHEN = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) \([A-Z][a-z]{2}\) ([0-9]{2}):([0-9]{2})")
 
 
@@ -66,6 +83,14 @@ class LongMemEval:
                 raise place.refusal("question_id", "an id that no other item has", f"{name} again")
             seen.add(name)
             yield _haystack(name, record, Place(self.name, str(self.path), f"item {name}"), oddities)
+
+
+def ability(kind: str, *, abstention: bool) -> str:
+    """Which of the abilities a question of that type asks for; empty for a type that the paper does not name.
+
+    A question whose id ends in `_abs` keeps the type that it was made from, and asks for abstention.
+    """
+    return ABSTAINING if abstention else _ABILITY_OF.get(kind, "")
 
 
 def _haystack(name: str, record: dict[str, Any], place: Place, oddities: Oddities) -> Haystack:

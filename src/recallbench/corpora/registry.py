@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +10,16 @@ from recallbench.corpora import canary, labelled
 from recallbench.corpora.fetch import obtain
 from recallbench.corpora.hub_record import kept_folder
 from recallbench.corpora.locomo import Locomo
-from recallbench.corpora.longmemeval import LongMemEval
+from recallbench.corpora.longmemeval import ABILITIES, LongMemEval, ability
 from recallbench.corpora.miniature import write_labelled, write_locomo, write_longmemeval
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules, Rules
+
+
+def _no_ability(kind: str, *, abstention: bool) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,10 @@ class Entry:
     """Writes a corpus of a few lines in this one's shape, for a dry run."""
     clustered: bool = False
     """Whether questions of one scope depend on each other, as far as can be said without the file."""
+    abilities: tuple[str, ...] = ()
+    """What its questions are rolled up into beside their kinds, in this order; empty where there is nothing of it."""
+    ability: Callable[..., str] = _no_ability
+    """Of a question's kind, and whether it should find nothing (`abstention`)."""
     licence: str = ""
     """Of the corpus' texts, as their publisher states it."""
     bundled: bool = False
@@ -49,6 +57,8 @@ CORPORA: Mapping[str, Entry] = {
         _longmemeval,
         write_longmemeval,
         LongMemEval.clustered,
+        abilities=ABILITIES,
+        ability=ability,
         licence="MIT",
     ),
     "locomo": Entry(
@@ -67,6 +77,8 @@ CORPORA: Mapping[str, Entry] = {
         _longmemeval,
         write_longmemeval,
         LongMemEval.clustered,
+        abilities=ABILITIES,
+        ability=ability,
         licence=canary.LICENCE,
         bundled=True,
     ),
@@ -87,6 +99,18 @@ def names(name: str) -> tuple[str, ...]:
 def facts(name: str, rules: Rules) -> CorpusRules:
     """What is registered of the corpus."""
     return _entry(name).facts(rules)
+
+
+def abilities(name: str, kinds: Sequence[str], abstention: Sequence[bool]) -> tuple[tuple[str, ...], list[str]]:
+    """What a corpus rolls its questions up into, in its order, and which of them each question asks for.
+
+    Both are empty where it has no such thing.
+    """
+    entry = CORPORA.get(name)
+    if entry is None or not entry.abilities:
+        return (), []
+    each = [entry.ability(kind, abstention=flag) for kind, flag in zip(kinds, abstention, strict=True)]
+    return tuple(one for one in entry.abilities if one in each), each
 
 
 def write_miniature(name: str, path: Path) -> None:

@@ -128,6 +128,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
         exposure=_exposure(made_of),
         abstention=found.abstention,
         tenants=found.tenants,
+        abilities=found.abilities,
         worst=found.worst,
         labels=found.labels,
         hub=found.hub,

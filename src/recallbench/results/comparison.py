@@ -111,6 +111,9 @@ class Comparison(_Part):
     identical: bool = Field(description="the same segments at the same places for every question")
     measures: list[MeasuredPart]
     kinds: dict[str, list[MeasuredPart]] = Field(description="all secondary; empty where questions have no kinds")
+    abilities: dict[str, list[MeasuredPart]] = Field(
+        default={}, description="the kinds rolled up, where the corpus' paper names abilities; all secondary"
+    )
     changed: list[ChangedPart] = Field(description="the questions that changed most, most first")
     conditions: list[ConditionPart]
     regressions: list[str] = Field(description="primary measures that fell, at a corrected p of at most .05")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.markdown import table
@@ -27,6 +27,7 @@ TEXT = 160
 """Characters shown of a segment."""
 HEADER = ("measure", "", "A", "B", *DIFFERENCE_HEADER)
 KIND_HEADER = ("kind", "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss")
+ABILITY_HEADER = ("ability", *KIND_HEADER[1:])
 
 
 def opening(found: Comparison) -> list[str]:
@@ -71,7 +72,15 @@ def rows(found: Comparison) -> list[list[str]]:
 
 def kind_rows(found: Comparison) -> list[list[str]]:
     """Per kind the primary measures, or all where none is compared."""
+    return _sliced(found, found.kinds)
 
+
+def ability_rows(found: Comparison) -> list[list[str]]:
+    """The same per ability."""
+    return _sliced(found, found.abilities)
+
+
+def _sliced(found: Comparison, slices: Mapping[str, Sequence[MeasuredPart]]) -> list[list[str]]:
     def told(kind: str, one: MeasuredPart) -> list[str]:
         values = (figure(one.first), figure(one.second), signed(one.difference))
         return [
@@ -80,7 +89,7 @@ def kind_rows(found: Comparison) -> list[list[str]]:
         ]  # fmt: skip
 
     shown = {one.measure for one in found.measures if one.role == "primary"} or {one.measure for one in found.measures}
-    return [told(kind, one) for kind, ones in found.kinds.items() for one in ones if one.measure in shown]
+    return [told(kind, one) for kind, ones in slices.items() for one in ones if one.measure in shown]
 
 
 def reading(found: Comparison) -> list[str]:
@@ -142,6 +151,8 @@ def markdown(found: Comparison) -> str:
     ]  # fmt: skip
     if found.kinds:
         parts += [["", "## By kind", ""], table(KIND_HEADER, kind_rows(found))]
+    if found.abilities:
+        parts += [["", "## By ability", ""], table(ABILITY_HEADER, ability_rows(found))]
     if found.changed:
         parts.append(["", "## What changed most"])
     for one in found.changed:

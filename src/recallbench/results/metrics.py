@@ -302,6 +302,11 @@ class Metrics(_Part):
         exclude_if=lambda found: found is None,
         description="a labelled set's measures by tenant, where it tells several apart",
     )
+    abilities: dict[str, list[EstimatePart]] | None = Field(
+        default=None,
+        exclude_if=lambda found: found is None,
+        description="the kinds rolled up into the abilities that the corpus' paper names, where it names some",
+    )
     worst: list[WorstPart] | None = Field(
         default=None,
         exclude_if=lambda found: found is None,

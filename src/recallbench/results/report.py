@@ -44,6 +44,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
         _gates(metrics),
         _measures(metrics),
         _kinds(metrics),
+        _abilities(metrics),
         *set_report.sections(metrics),
         _denominators(metrics),
         _control(metrics),
@@ -138,7 +139,7 @@ def _measures(metrics: Metrics) -> list[str]:
 
 
 def _too_short(metrics: Metrics) -> list[str]:
-    tables = (metrics.estimates, metrics.control_bm25, metrics.tenants or {})
+    tables = (metrics.estimates, metrics.control_bm25, metrics.tenants or {}, metrics.abilities or {})
     shown = [one for slices in tables for row in slices.values() for one in row]
     if not any(is_too_short(one.value, one.design_effect) for one in shown):
         return []
@@ -152,6 +153,16 @@ def _too_short(metrics: Metrics) -> list[str]:
 def _kinds(metrics: Metrics) -> list[str]:
     told = "In brackets the 95% interval and the chance level."
     return ["## By kind", "", *sliced(metrics, "kind", metrics.estimates), "", told]
+
+
+def _abilities(metrics: Metrics) -> list[str]:
+    if not metrics.abilities:
+        return []
+    told = (
+        "The kinds rolled up into what the corpus' paper calls abilities; a question that should find nothing asks for",
+        "abstention, whatever its kind. In brackets the 95% interval and the chance level.",
+    )
+    return ["## By ability", "", *sliced(metrics, "ability", metrics.abilities), "", *told]
 
 
 def _denominators(metrics: Metrics) -> list[str]:

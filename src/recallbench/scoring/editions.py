@@ -31,6 +31,8 @@ class Edition:
     """Over clusters, of a statistic that is a sum of influences, with its variance under independence."""
     every_figure_rounded: bool
     """To DIGITS; else the ends of intervals alone."""
+    abilities: bool
+    """Kinds are rolled up into abilities, where the corpus knows of some."""
 
 
 def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
@@ -44,7 +46,7 @@ def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> lis
     ]
 
 
-FIRST = Edition(1, _first, clustered_sum, every_figure_rounded=False)
-CURRENT = Edition(2, mean_intervals, sum_interval, every_figure_rounded=True)
+FIRST = Edition(1, _first, clustered_sum, every_figure_rounded=False, abilities=False)
+CURRENT = Edition(2, mean_intervals, sum_interval, every_figure_rounded=True, abilities=True)
 EDITIONS = {edition.number: edition for edition in (FIRST, CURRENT)}
 """By number; a result that names none is of the first."""

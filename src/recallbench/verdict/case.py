@@ -215,6 +215,7 @@ class Case:
                 "control_bm25": found.control_bm25,
                 "abstention": found.abstention,
                 "tenants": found.tenants,
+                "abilities": found.abilities,
                 "worst": found.worst,
                 "labels": found.labels if self.has_dataset else stated.labels,
                 "hub": _as_pinned(found.hub, stated.hub) if self.has_dataset else stated.hub,

@@ -302,8 +302,9 @@ def _hashes(result: Stated) -> Iterator[str]:
 
 
 def _estimates(result: Stated, figure: Figure) -> list[EstimatePart]:
-    """What the folder states of the measure: over all questions, and of the kinds that the text names."""
-    source = result.metrics.control_bm25 if figure.role == "bm25" else result.metrics.estimates
+    """What the folder states of the measure: over all questions, and of the kinds and abilities that the text names."""
+    metrics = result.metrics
+    source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
     words = _words(figure, figure.context)
     kinds = [kind for kind in source if kind != OVERALL]
     near = figure.near.lower()

@@ -54,7 +54,15 @@ def compare(
     clustered = cluster_codes([first.rankings.clusters[i] for i in np.flatnonzero(counted)]) is not None
     overall = _measured(first, second, wanted, clustered, counted, corrected=True)
     by_measure = {one.measure: one for one in overall}
-    kinds = {kind: np.array([one == kind for one in first.kinds]) & counted for kind in dict.fromkeys(first.kinds)}
+
+    def sliced(names: Sequence[str]) -> dict[str, list[MeasuredPart]]:
+        masks = {name: np.array([one == name for one in names]) & counted for name in dict.fromkeys(names)}
+        return {
+            name: _measured(first, second, wanted, clustered, mask, corrected=False)
+            for name, mask in masks.items()
+            if name and mask.any()
+        }
+
     identical = first.calls == second.calls
     return Comparison(
         schema_version="1",
@@ -67,11 +75,8 @@ def compare(
         clusters=overall[0].clusters if clustered else None,
         identical=identical,
         measures=overall,
-        kinds={
-            kind: _measured(first, second, wanted, clustered, mask, corrected=False)
-            for kind, mask in kinds.items()
-            if kind and mask.any()
-        },
+        kinds=sliced(first.kinds),
+        abilities=sliced(first.abilities),
         changed=_changed(first, second, wanted, counted, show),
         conditions=[decide(one, by_measure[str(one.measure)]) for one in conditions],
         regressions=regressions(overall),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from recallbench.corpora.registry import abilities
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.escaping.terminal import visible
@@ -43,7 +45,7 @@ def folder_side(folder: Path) -> tuple[Side, Metrics]:
     except (MemoryError, OverflowError) as error:
         raise _no_result(folder, f"figures that no result has: {error}") from None
     fields = ["hits"] if len(metrics.retrieval.calls) == 1 else ["hits_of_k_call", "hits"]
-    kinds, gold, calls = _ids(folder, fields)
+    kinds, abstention, gold, calls = _ids(folder, fields)
     if before != state(folder / ROWS):
         raise _moved(folder)
     part = SidePart(
@@ -63,6 +65,7 @@ def folder_side(folder: Path) -> tuple[Side, Metrics]:
         calls=calls,
         notes=tuple(_notes(folder, metrics)),
         words=lambda chosen: _kept_words(folder, chosen),
+        abilities=tuple(abilities(metrics.corpus.name, kinds, abstention)[1]),
     )
     return side, metrics
 
@@ -88,7 +91,7 @@ def with_corpus(side: Side, metrics: Metrics, file: Path, environ: Mapping[str, 
                 segments |= {segment.id: segment.text for segment in haystack.segments}
         return Words(questions, segments)
 
-    return Side(side.part, side.rankings, side.kinds, side.gold, side.calls, side.notes, words)
+    return replace(side, words=words)
 
 
 def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
@@ -113,15 +116,17 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
 _Ids = tuple[tuple[str, ...], ...]
 
 
-def _ids(folder: Path, fields: Sequence[str]) -> tuple[tuple[str, ...], _Ids, tuple[_Ids, ...]]:
-    """Kinds, gold ids and the ids of each call, from rows that were found to be in order a moment ago."""
+def _ids(folder: Path, fields: Sequence[str]) -> tuple[tuple[str, ...], list[bool], _Ids, tuple[_Ids, ...]]:
+    """Kinds, whether nothing is to be found, gold, and the ids of each call; the rows were in order a moment ago."""
     kinds: list[str] = []
+    abstention: list[bool] = []
     gold: list[tuple[str, ...]] = []
     calls: list[list[tuple[str, ...]]] = [[] for _ in fields]
     try:
         for number, line in lines(folder / ROWS):
             row = json.loads(line)
             kinds.append(row["kind"])
+            abstention.append(bool(row.get("abstention")))
             gold.append(tuple(row["gold"]))
             for call, field in zip(calls, fields, strict=True):
                 call.append(tuple([hit["id"] for hit in row[field]]))
@@ -129,7 +134,7 @@ def _ids(folder: Path, fields: Sequence[str]) -> tuple[tuple[str, ...], _Ids, tu
                     raise _misplaced(folder, number)
     except (ValueError, KeyError, TypeError) as error:
         raise _moved(folder) from error
-    return tuple(kinds), tuple(gold), tuple(map(tuple, calls))
+    return tuple(kinds), abstention, tuple(gold), tuple(map(tuple, calls))
 
 
 def _stated_measures(folder: Path, metrics: Metrics) -> list[Measure]:

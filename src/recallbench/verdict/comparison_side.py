@@ -38,6 +38,8 @@ class Side:
     notes: tuple[str, ...]
     words: Callable[[Sequence[int]], Words]
     """What is known of the words of these questions and of all segments that they show."""
+    abilities: tuple[str, ...] = ()
+    """What each question asks for, where the corpus rolls its kinds up into abilities."""
 
     @property
     def hits(self) -> tuple[tuple[str, ...], ...]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from recallbench.corpora.labelled import PREFIX
 from recallbench.corpora.records import Question, Survey
+from recallbench.corpora.registry import abilities
 from recallbench.protocol.rules import CorpusRules
 from recallbench.results import metrics as parts
 from recallbench.retrieval.ranking import Ranking
@@ -19,7 +20,7 @@ from recallbench.scoring.abstention import KEPT, abstention, top_score
 from recallbench.scoring.agreement import agreement
 from recallbench.scoring.editions import CURRENT, DIGITS, Edition
 from recallbench.scoring.estimate import Estimate, estimates
-from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.judgement import Bools, Judged, judge
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.registry import ALL, parse
@@ -63,6 +64,7 @@ class Figures:
     control_bm25: dict[str, list[parts.EstimatePart]]
     abstention: parts.AbstentionPart | None
     tenants: dict[str, list[parts.EstimatePart]] | None
+    abilities: dict[str, list[parts.EstimatePart]] | None
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
     hub: parts.HubPart | None
@@ -110,8 +112,10 @@ def _figures(answers: Answers, edition: Edition) -> Figures:
     names = sorted(set(tenants.tolist()) - {""})
     # Kinds and tenants may share a name.
     by_tenant = {f"tenant {name}": tenants == name for name in names} if len(names) > 1 else {}
-    found = estimates(measures, calls, clusters, slices | by_tenant, edition)
+    by_ability = _by_ability(answers) if edition.abilities else {}
+    found = estimates(measures, calls, clusters, slices | by_tenant | by_ability, edition)
     apart = {name.removeprefix("tenant "): found.pop(name) for name in by_tenant}
+    rolled_up = {name.removeprefix("ability "): found.pop(name) for name in by_ability}
     own = answers.corpus.name.startswith(PREFIX)
     control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices, edition)
     missing = _missing(answers)
@@ -127,11 +131,18 @@ def _figures(answers: Answers, edition: Edition) -> Figures:
         control_bm25={name: [estimate_part(one) for one in row] for name, row in control.items()},
         abstention=_abstention(answers, clusters, edition),
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
+        abilities={name: [estimate_part(one) for one in row] for name, row in rolled_up.items()} or None,
         worst=_worst(answers, judged) if own else None,
         labels=_labels(answers.questions, answers.survey.unjudged) if own else None,
         hub=_hub(answers.survey),
         matching=_matching(answers, calls),
     )
+
+
+def _by_ability(answers: Answers) -> dict[str, Bools]:
+    questions = answers.questions
+    names, each = abilities(answers.corpus.name, [one.kind for one in questions], [one.abstention for one in questions])
+    return {f"ability {name}": np.array([one == name for one in each]) for name in names}
 
 
 def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:

@@ -48,16 +48,19 @@ class Sound:
     baseline: tuple[Side, Metrics] | None
 
     def parts(self) -> Iterator[tuple[str, Bools, Demands]]:
-        """All questions, then each kind and tenant that something is demanded of, with its questions."""
+        """All questions, then each kind, ability and tenant that something is demanded of, with its questions."""
         yield OVERALL, np.ones(len(self.tenants), dtype=np.bool_), self.held
         for what, values, demanded in (
             ("kind", self.side.kinds, self.held.kinds),
+            ("ability", self.side.abilities, self.held.abilities),
             ("tenant", self.tenants, self.held.tenants),
         ):
             there = np.array(values)
             for name, demands in demanded.items():
                 # Of every kind those count that have something to find: abstention has nothing.
                 found = dict.fromkeys(one for one, gold in zip(values, self.side.gold, strict=True) if gold)
+                if what == "ability":
+                    found.pop("", None)  # of a kind that the paper does not name
                 for one in found if name == EVERY else [name]:
                     yield visible(f"{what} {one}"), there == one, demands
 
@@ -99,6 +102,13 @@ def look(name: str, held: Held, base: Path, given: Path | None, *, baseline: boo
     else:
         folder = latest(held.folder, base)
     side, metrics = _side(folder)
+    if held.abilities and not any(side.abilities):
+        raise InputError(
+            f"{name}: {folder} tells no abilities apart",
+            expected="a result over LongMemEval",
+            found=metrics.corpus.name,
+            remedy=f"take [result.{name}.abilities] out, or name kinds",
+        )
     compared = None
     if baseline and held.baseline is not None and held.compared:
         place = base / held.baseline
@@ -159,7 +169,7 @@ def _measured(one: Sound) -> _Values:
 
 def _empty(one: Sound, part: str) -> InputError:
     what = part.partition(" ")[0]
-    there = {"kind": one.side.kinds, "tenant": one.tenants}.get(what, ())
+    there = {"kind": one.side.kinds, "ability": one.side.abilities, "tenant": one.tenants}.get(what, ())
     shown = list(dict.fromkeys(name for name, gold in zip(there, one.side.gold, strict=bool(there)) if gold))
     return InputError(
         f"{one.name}: {part} has no question with something to find in {one.folder}",

@@ -87,12 +87,13 @@ class Held(Demands):
     """What the p95 of both is."""
     abstention: Abstaining = Abstaining()
     kinds: dict[str, Demands] = {}
+    abilities: dict[str, Demands] = {}
     tenants: dict[str, Demands] = {}
 
     @property
     def demands(self) -> list[Demands]:
         """Of all questions first, then of every part."""
-        return [self, *self.kinds.values(), *self.tenants.values()]
+        return [self, *self.kinds.values(), *self.abilities.values(), *self.tenants.values()]
 
     @property
     def compared(self) -> bool:
@@ -169,7 +170,8 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
     if not asked and not (held.p95_ms or held.p95_ratio or held.abstention.said or held.audit):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
-            expected="thresholds, at_least or drops, also of kinds or tenants, abstention, p95_ms, p95_ratio, or audit",
+            expected="thresholds, at_least or drops, also of kinds, abilities or tenants, abstention, p95_ms, "
+            "p95_ratio, or audit",
             found="no threshold",
             remedy=EXAMPLE,
         )

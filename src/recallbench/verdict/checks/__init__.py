@@ -50,6 +50,7 @@ CHECKS: tuple[Examination, ...] = (
     figures.DENOMINATORS,
     figures.ABSTENTION,
     figures.RETRIEVAL,
+    figures.ABILITIES,
     figures.LABELLED,
     report.REPORT,
     claims.DEVIATIONS,

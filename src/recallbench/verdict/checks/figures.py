@@ -56,6 +56,10 @@ def labelled(case: Case) -> Finding:
     return listed(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
 
 
+def abilities(case: Case) -> Finding:
+    return _same("abilities", case.metrics.abilities, case.derived.abilities)
+
+
 def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
     def reduced(rows: _Rows) -> dict[str, list[dict[str, Any]]]:
         return {name: keys(row, fields) for name, row in rows.items()}
@@ -81,6 +85,9 @@ ABSTENTION = Examination(
 )
 RETRIEVAL = Examination(
     "RB-RETRIEVAL", "retrieval", "questions asked, calls, shortfall and agreement as kept", retrieval
+)
+ABILITIES = Examination(
+    "RB-ABILITIES", "abilities", "every measure by ability, where the corpus has any, from the same rankings", abilities
 )
 LABELLED = Examination(
     "RB-LABELLED",
