@@ -312,7 +312,12 @@ def _circumstances(run: Run) -> list[str]:
         times = np.array([one.milliseconds for one in run.timings.sample if one.state == state])
         if len(times):
             p50, p95 = np.percentile(times, [50, 95])
-            rows.append((f"one query, {state} ({len(times)} asked one by one)", f"p50 {p50:.2f} ms, p95 {p95:.2f} ms"))
+            rows.append(
+                (
+                    f"one query, {state} ({len(times)} asked one by one)",
+                    f"p50 {p50:.2f} ms, p95 {p95:.2f} ms (interpolated)",
+                )
+            )
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
     rows += [(f"embedding: {name}", _plain(value)) for name, value in embedding.items() if value not in (None, "", {})]
