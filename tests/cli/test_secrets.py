@@ -208,6 +208,18 @@ def test_a_mistyped_address_is_not_repeated(store: str, tmp_path: Path) -> None:
     assert "expected" in done.stderr or "what to do" in done.stderr
 
 
+@pytest.mark.parametrize("proxy", sampled(["nonsense://joe:hunter-2@h", "socks5://joe:hunter-2@127.0.0.1:9"]))
+def test_a_proxy_that_is_none_is_told_without_its_password(proxy: str, tmp_path: Path) -> None:
+    done = recallbench(
+        *("run", "canary-locomo", "--store", "http://a.invalid/", "--out", tmp_path / "o"),
+        cwd=tmp_path,
+        env={"HTTP_PROXY": proxy},
+    )
+    assert done.returncode == 2
+    assert "the proxy that the environment names can't be used" in done.stderr
+    assert "hunter-2" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "env"),
     sampled(

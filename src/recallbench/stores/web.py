@@ -193,17 +193,25 @@ def _client(address: str, environ: Mapping[str, str], patience: float, base: str
             )
         headers["authorization"] = f"Bearer {token}"
     host, _, _ = web_address(address)
-    return watched(
-        httpx2.Client(
-            base_url=base + "/",
-            auth=login,
-            headers=headers,
-            timeout=patience,
-            # A proxy that the environment names is for the world outside.
-            trust_env=not _loopback(host),
-            follow_redirects=False,
+    try:
+        return watched(
+            httpx2.Client(
+                base_url=base + "/",
+                auth=login,
+                headers=headers,
+                timeout=patience,
+                # A proxy that the environment names is for the world outside.
+                trust_env=not _loopback(host),
+                follow_redirects=False,
+            )
         )
-    )
+    except (ValueError, httpx2.InvalidURL, ImportError) as error:
+        raise UsageError(
+            "the proxy that the environment names can't be used",
+            expected="such as HTTPS_PROXY=http://proxy:3128",
+            found=str(error),
+            remedy=f"mend HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name {host} in NO_PROXY",
+        ) from None
 
 
 def _loopback(host: str) -> bool:
