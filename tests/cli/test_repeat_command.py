@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from commandline import environment, recallbench
+from recallbench.scratch import MARKER, OWNER, PREFIX
 
 NOISY = '''
 opened = 0
@@ -190,6 +191,18 @@ def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
     for finished, said in ((left, "a finished one"), (tmp_path / "none", "no plan.json")):
         again = recallbench(*words, "--resume", finished, cwd=tmp_path)
         assert (again.returncode, "is no unfinished repeat" in again.stderr, said in again.stderr) == (2, True, True)
+
+
+def test_what_a_killed_repeat_had_not_finished_is_swept_by_the_next(tmp_path: Path) -> None:
+    killed = tmp_path / "o" / "repeat_bm25_20260101"
+    for folder in (killed, tmp_path / "o" / "repeat_bm25_20260102"):
+        (folder / f"{PREFIX}dead" / "result").mkdir(parents=True)
+        (folder / f"{PREFIX}dead" / OWNER).write_text(json.dumps({"marker": MARKER}) + "\n")
+    (killed / "plan.json").write_text("{}")
+    done = recallbench("repeat", "2", "canary-locomo", "--store", "bm25", "--limit", "5", "--out", "o", cwd=tmp_path)
+    assert done.returncode in (0, 1)
+    assert [path.name for path in killed.iterdir()] == ["plan.json"]
+    assert not (tmp_path / "o" / "repeat_bm25_20260102").exists()
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

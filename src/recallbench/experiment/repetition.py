@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -26,6 +27,7 @@ from recallbench.results import repetition as told
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.stated import stated
 from recallbench.scoring.measures.registry import ALL
+from recallbench.scratch import sweep
 from recallbench.stores.registry import REFERENCE_STORE
 
 PLAN = "plan.json"
@@ -162,6 +164,11 @@ def _conditions(options: Options, choice: Choice) -> tuple[str, str]:
 
 def _own_folder(options: Options, choice: Choice, today: date) -> Path:
     name = folder_name(f"repeat_{options.version or choice.store}", today, options.label)
+    # Those that were killed are resumed or not; what they had not finished is in nobody's way any more.
+    for started in parent(options).glob("repeat_*"):
+        if sweep(started):
+            with suppress(OSError):
+                started.rmdir()  # one that had not even its plan
     folder = free_folder(parent(options), name)
     check_writable(folder)
     try:
