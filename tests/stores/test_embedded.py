@@ -357,7 +357,9 @@ def test_killed_while_it_removes_its_folder(run_python) -> None:
     folder = Path(run.stdout.readline().strip())
     assert run.wait(60) == -signal.SIGKILL
     assert sum(path.is_file() for path in folder.rglob("*")) > 300
-    assert sweep([folder.parent]) == [folder]
+    sweep([folder.parent])
+    # Told by what is there: any other run on this machine may have been quicker.
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("program", ["initdb", "postgres"])
@@ -382,7 +384,7 @@ server.dsn
     run = run_python(started)
     folder = Path(run.stdout.readline().strip())
     assert run.wait(60) == -signal.SIGKILL
-    assert sweep([folder.parent]) == [folder]
+    sweep([folder.parent])
     time.sleep(0.1)
     assert not folder.exists()
     assert [one for one in Path("/proc").glob("[0-9]*") if str(folder) in _command(one)] == []

@@ -22,6 +22,8 @@ SOCKET_NAME = "/run/.s.PGSQL.5432"
 DATA = Path("run", "data")
 HASTE = 0.1
 """Seconds that a server gets to end in good order when the program must end at once."""
+ROUNDS = 10
+"""How often processes that go on starting others are looked for."""
 
 
 def places() -> tuple[Path, ...]:
@@ -83,5 +85,9 @@ def _cleaned(folder: Path, facts: Mapping[str, Any], patience: float = PATIENCE)
     if pid:
         end(pid, str(facts.get("born", "")), patience)
     # One that was killed outright leaves those behind that it had started.
-    kill(servers_in(folder))
+    for _ in range(ROUNDS):
+        # Again, since one may have started another between being seen and being killed.
+        if not (left := servers_in(folder)):
+            break
+        kill(left)
     free_left_by_server(folder / DATA, pid)
