@@ -291,7 +291,7 @@ def test_the_examples_with_files_run(tmp_path: Path) -> None:
     commands = [
         words for words in command_lines(section(README, "## Rankings made elsewhere")) if words[0] == "evaluate"
     ]
-    assert len(commands) == 5
+    assert len(commands) == 6
     for words in commands:
         assert recallbench(*words, cwd=tmp_path).returncode == 0
 

@@ -137,7 +137,7 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
     assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}+tokens-0.3"
     assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (4, 2)
     (whole,) = metrics.denominators
-    assert (whole.count, whole.scored, whole.values["recall_any@10"]) == (3, 2, 2 / 3)
+    assert (whole.count, whole.scored, whole.values["recall_any@10"]) == (3, 2, round(2 / 3, 10))
     assert metrics.abstention is not None
     assert (metrics.abstention.questions, metrics.abstention.answerable) == (1, 2)
     found = metrics.matching
@@ -153,7 +153,7 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
         (0.5, 2, 3),
         (0.6, 2, 3),
     ]
-    assert [one.recall_frac_10_of_all for one in found.sensitivity][:2] == [1 / 3, 2 / 3]
+    assert [one.recall_frac_10_of_all for one in found.sensitivity][:2] == [round(1 / 3, 10), round(2 / 3, 10)]
     report = (tmp_path / "tokens" / "report.md").read_text()
     assert "by **tokens f1>=0.3**" in report
     assert "Nothing matches `bicycle`" in report
@@ -289,3 +289,16 @@ def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
     for result in ("before", "after"):
         audited = recallbench("audit", result, "--corpus-file", "team", "--failures", cwd=tmp_path)
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(tmp_path: Path) -> None:
+    beir(tmp_path / "team", test="query-id\tcorpus-id\tscore\nq1\toslo\t1\nq2\tbergen\t0\nq3\trome\t1\n")
+    words = ("evaluate", "team", "--split", "test", "--store", "bm25", "-q", "--folder", "result")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
+    assert metrics.labels is not None
+    assert (metrics.retrieval.asked, metrics.labels.irrelevant, metrics.labels.unjudged) == (3, 1, 0)
+    told = "1 queries are judged with grade 0 alone, and were passed over."
+    assert told in (tmp_path / "result" / "report.md").read_text()
+    audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=tmp_path)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

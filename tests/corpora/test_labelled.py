@@ -154,12 +154,6 @@ def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expecte
         (QUERIES, JUDGED + "q1\tbergen\thigh\n", "qrels/test.tsv: line 7: field score", "'high'"),
         (QUERIES, JUDGED + "q1\tbergen\n", "qrels/test.tsv: line 7: field columns", "2"),
         (QUERIES, JUDGED + "q4\trome\t1\n", "query q4 (line 4): field relevant", "1 with kind abstention"),
-        (
-            QUERIES,
-            JUDGED.replace("q2\tbergen\t1", "q2\tbergen\t0"),
-            "query q2 (line 2): field relevant",
-            "0 with kind weather",
-        ),
         (changed(QUERIES, 1, _id="q1"), JUDGED, "queries.jsonl: line 2: field _id", "q1 again"),
         (changed(QUERIES, 1, text=" "), JUDGED, "query q2 (line 2): field text", "only blanks"),
         (changed(QUERIES, 1, tenant="west"), JUDGED, "query q2 (line 2): field scope", "west"),
@@ -250,3 +244,9 @@ def test_the_hash_of_a_set_of_one_split_is_over_its_files_alone(tmp_path: Path) 
     names = ("corpus.jsonl", "qrels/test.tsv", "queries.jsonl")
     lines = "".join(f"{name} {hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n" for name in names)
     assert identity(folder) == f"labelled/team@{hashlib.sha256(lines.encode()).hexdigest()}"
+
+
+def test_queries_judged_with_grade_0_alone_are_passed_over_and_counted(tmp_path: Path) -> None:
+    judged = "query-id\tcorpus-id\tscore\nq1\toslo\t2\nq2\tbergen\t0\nq2\toslo\t-1\nq3\trome\t1\n"
+    survey = opened(beir(tmp_path / "team", test=judged)).survey()
+    assert (survey.questions, survey.asked, survey.irrelevant, survey.unjudged) == (3, 3, 1, 0)

@@ -398,7 +398,7 @@ def test_a_threshold_that_would_do_nothing_is_refused() -> None:
     cases = [Case("s", expected="blue")]
     with pytest.raises(UsageError, match="match_threshold is for token F1") as told:
         recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.5)
-    assert (told.value.expected, told.value.found) == ('match="tokens"', "match='exact'")
+    assert (told.value.expected, told.value.found) == ('match="tokens", "hybrid" or "bm25"', "match='exact'")
     with pytest.raises(UsageError, match="match_threshold is for token F1"):
         asyncio.run(recallbench.evaluate_async(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.3))
     assert recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match=Matching("exact")).recall == 1.0

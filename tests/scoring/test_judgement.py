@@ -7,6 +7,7 @@ import pytest
 from recallbench.errors import InputError, UsageError
 from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.ndcg import Ndcg
 from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.registry import parse
 
@@ -57,15 +58,21 @@ def test_of_gold_that_says_one_thing_the_first_is_found_and_the_ideal_is_what_ca
     rankings, gold = [[0, 4, 1], [4, 0, 3], [4, 3, 2]], [{0, 1, 2}, {0, 1}, {0}]
     judged = judge(rankings, gold, [5, 5, 5], 3, one_find=[True, True, True])
     assert (judged.gold.tolist(), judged.answering.tolist()) == ([1, 1, 1], [3, 2, 1])
-    assert places(judged, "ideal") == [(0, 0, 1), (0, 1, 1), (1, 0, 1), (2, 0, 1)]
-    assert places(judged.at(1), "ideal") == [(0, 0, 1), (1, 0, 1), (2, 0, 1)]
-    assert places(judged.select([False, True, True]), "ideal") == [(0, 0, 1), (1, 0, 1)]
+    second, third = 1 / math.log2(3), 1 / 2
+    # At 1 and 3 over two on top, at 2 over one on top, nowhere.
+    assert Ndcg(3).values(judged).tolist() == pytest.approx([(1 + third) / (1 + second), second, 0.0])
     mixed = judge(rankings, gold, [5, 5, 5], 3, [{0: 2.0, 1: 1.0, 2: 1.0}, {}, {}], [False, True, False])
     assert (mixed.gold.tolist(), mixed.answering.tolist()) == ([3, 1, 1], [3, 2, 1])
-    assert places(mixed, "ideal") == [(0, 0, 2), (0, 1, 1), (0, 2, 1), (1, 0, 1), (2, 0, 1)]
+    assert Ndcg(3).values(mixed).tolist() == pytest.approx([(2 + third) / (2 + second + third), second, 0.0])
     others = judge(rankings, [{0}, set(), set()], [9, 9, 9], 3, one_find=[True] * 3, unseen=[3, 3, 0])
     assert (others.gold.tolist(), others.answering.tolist()) == ([1, 1, 0], [4, 3, 0])
-    assert places(others, "ideal") == [(0, 0, 1), (1, 0, 1)]
+    assert Ndcg(3).values(others).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_what_stands_below_k_changes_no_ndcg_at_k() -> None:
+    ranking, gold = [0, 5, 6, 1, 2], {0, 1, 2}
+    at_2 = [Ndcg(2).values(judge([ranking], [gold], [7], depth, one_find=[True]))[0] for depth in (2, 4, 5)]
+    assert at_2 == [1.0, 1.0, 1.0]
 
 
 def test_a_mask_selects_questions() -> None:

@@ -13,7 +13,8 @@ from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Question
 from recallbench.errors import InputError, UsageError
 from recallbench.protocol.frozen import load
-from recallbench.scoring.text_gold import matching_of, method_name, open_corpus
+from recallbench.scoring.passages import Passages
+from recallbench.scoring.text_gold import matching_of, method_name, open_corpus, step_of
 from recallbench.scoring.text_matching import Matching, Read, likeness
 
 
@@ -247,3 +248,56 @@ def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:
     jsonl(folder / "gold.jsonl", [{"query": "When?", "relevant": ["nine"], "expected": "At ten."}])
     (question,) = questions(opened(folder, Matching())).values()
     assert (question.gold, question.expected) == ({2}, "")
+
+
+@pytest.mark.parametrize(
+    ("matching", "name"),
+    [
+        (Matching("hybrid"), "hybrid-0.3"),
+        (Matching("hybrid", 0.25, 60), "hybrid-0.25-60"),
+        (Matching("bm25"), "bm25-0.5-60"),
+        (Matching("bm25", 0.4, 120), "bm25-0.4-120"),
+    ],
+)
+def test_hybrid_and_bm25_are_told_by_the_name_too(matching: Matching, name: str) -> None:
+    assert method_name(matching) == name
+    assert matching_of(f"labelled/team@{'0' * 64}+{name}") == matching
+    assert facts(f"labelled/team@{'0' * 64}+{name}").sha256 == "0" * 64
+    with pytest.raises(UsageError, match="names no labelled set"):
+        facts(f"labelled/team@{'0' * 64}+{name.partition('-')[0]}")
+
+
+def test_hybrid_takes_ids_and_texts_and_keeps_them_apart(tmp_path: Path) -> None:
+    labels = [
+        {"query_id": "id", "query": "Where?", "relevant": {"berlin": 2, "paris": 1}},
+        {"query_id": "both", "query": "Which?", "relevant": ["berlin"], "expected": "the ferry leaves at nine"},
+        {"query_id": "text", "query": "When?", "expected": "the ferry leaves at nine"},
+        {"query_id": "none", "query": "Who?", "kind": "abstention"},
+    ]
+    found = questions(opened(short(tmp_path / "team", labels, SAYING), Matching("hybrid")))
+    shown = {id: (sorted(one.gold), sorted(one.by_id), sorted(one.exact), one.one_find) for id, one in found.items()}
+    assert shown == {
+        "id": ([0, 1], [], [], False),
+        "both": ([0, 2, 3], [0], [2], True),
+        "text": ([2, 3], [], [2], True),
+        "none": ([], [], [], False),
+    }
+    assert [step_of(found["both"], position) for position in range(4)] == ["id", None, "exact", "tokens"]
+    assert [step_of(found["id"], position) for position in range(3)] == ["id", "id", None]
+    # Behind a haystack of four its places are four further on.
+    twice = list(opened(tmp_path / "team", Matching("hybrid")).haystacks()) * 2
+    (whole,) = pooled(twice)
+    assert [sorted(one.by_id) for one in whole.questions if one.id == "both"] == [[0], [4]]
+
+
+def test_gold_by_bm25_is_what_has_a_passage_that_scores_enough(tmp_path: Path) -> None:
+    found = questions(opened(short(tmp_path / "team", EXPECTING, SAYING), Matching("bm25")))
+    assert {id: sorted(one.gold) for id, one in found.items()} == {
+        "capital": [1],
+        "ferry": [2, 3],
+        "bicycle": [],
+        "cars": [],
+    }
+    scores = Passages([one["text"] for one in SAYING], 60).scores("the ferry leaves at nine")
+    assert dict(found["ferry"].likeness) == {n: score for n, score in enumerate(scores.tolist()) if score >= 0.1}
+    assert found["ferry"].likeness[2] == 1.0

@@ -16,6 +16,7 @@ from recallbench.escaping.terminal import visible
 if TYPE_CHECKING:
     from recallbench.results.comparison import Comparison
     from recallbench.results.metrics import Metrics
+    from recallbench.results.trec import Ties
     from recallbench.scoring.measures.measure import Measure
     from recallbench.verdict.comparison_rule import Condition
     from recallbench.verdict.comparison_side import Side
@@ -34,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
+    context: typer.Context,
     first: Annotated[Path, typer.Argument(metavar="A", help="The result folder (or TREC run) to start from.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="The one to hold against it.")],
     allow: Annotated[
@@ -57,6 +59,7 @@ def compare(
     cluster_prefix: Annotated[
         str | None, option("cluster-prefix", "For TREC runs: a question's cluster is its id before the last of these.")
     ] = None,
+    ties: settings.Ties = "file",
     as_json: Annotated[bool, option("json", "Print JSON, for machines.")] = False,
     as_markdown: Annotated[bool, option("markdown", "Print Markdown.")] = False,
     config: settings.Config = None,
@@ -82,10 +85,12 @@ def compare(
     asked = _words(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)
-        found = _runs(first, second, qrels, asked, conditions, _words(allow), named, corpus_file, show)
+        found = _runs(first, second, qrels, asked, conditions, _words(allow), named, corpus_file, show, ties)
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
+        if settings.typed(context, "ties"):
+            raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
         found = _folders(first, second, asked, conditions, _words(allow), corpus_file, show)
     if as_json:
         print(plain(found.model_dump_json(indent=1)))
@@ -150,6 +155,7 @@ def _runs(
     named: tuple[Path | None, str | None],
     corpus_file: Path | None,
     show: int,
+    ties: Ties,
 ) -> Comparison:
     from recallbench.errors import UsageError
     from recallbench.verdict.comparison import compare as compared
@@ -167,8 +173,8 @@ def _runs(
         )  # fmt: skip
     measures = _measures(asked, conditions, None)
     every = [*measures, *(one.measure for one in conditions)]
-    sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed)
-    return compared(*sides, measures, conditions, basis=[f"judged by {qrels}"], show=show)
+    sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
+    return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
 
 
 def _measures(asked: Sequence[str], conditions: Sequence[Condition], depth: int | None) -> list[Measure]:

@@ -17,11 +17,12 @@ EXAMPLES = (
 )
 
 
-OF_FILES = ("run", "gold", "texts")
+OF_FILES = ("run", "gold", "texts", "ties")
 """The options of rankings in files; those of a store are for a folder."""
 OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
 """With one of these a folder's questions are shown in a table too."""
-OF_BOTH = (*OF_TABLES, "format", "plot", "match", "match_threshold", "match_chunk", "keep_going")
+OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine")
+OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going")
 
 
 def register(app: typer.Typer) -> None:
@@ -52,11 +53,14 @@ def evaluate(
         Literal["text", "markdown", "csv", "json"], option("format", "How the table is printed.")
     ] = "text",
     match: settings.Match = "id",
-    match_threshold: settings.MatchThreshold = 0.3,
+    match_threshold: settings.MatchThreshold = None,
     match_chunk: settings.MatchChunk = None,
+    match_embedder: settings.MatchEmbedder = None,
+    match_cosine: settings.MatchCosine = None,
     texts: Annotated[
         Path | None, option("texts", "The texts of ids, for --match: JSONL with _id (or id) and text.")
     ] = None,
+    ties: settings.Ties = "file",
     ks: Annotated[
         str | None, option("ks", "Precision and recall against these depths, as 1,3,5,10,20, and the best F1.")
     ] = None,
@@ -124,7 +128,7 @@ def evaluate(
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
     _refuse_others(context, target)
-    matching = settings.matching(context, match, match_threshold, match_chunk)
+    matching = settings.matching(context, match, match_threshold, match_chunk, match_embedder, match_cosine)
     if ks is None and not settings.typed(context, "plot"):
         plot = None  # a plot that stands in a file or variable for whenever there is one
     definitions = Definitions(precision, ndcg, percentiles)
@@ -172,7 +176,7 @@ def evaluate(
     from recallbench.cli.evaluate_run import Asked, evaluate_run
 
     timed = settings.typed(context, "percentiles") is not None
-    return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going, timed), wanted)
+    return evaluate_run(Asked(run, gold, matching, texts, compare, keep_going, timed, ties), wanted)
 
 
 def _refuse_others(context: typer.Context, target: str | None) -> None:

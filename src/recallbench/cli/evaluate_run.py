@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recallbench.evaluation.gold_file import Gold
     from recallbench.evaluation.report import Report
     from recallbench.evaluation.run_file import Run
+    from recallbench.results.trec import Ties
     from recallbench.scoring.text_matching import Matching
 
 
@@ -33,6 +34,7 @@ class Asked:
     keep_going: bool
     timed: bool
     """Percentiles of latencies are asked for by name."""
+    ties: Ties = "file"
 
 
 def evaluate_run(asked: Asked, wanted: Wanted) -> int:
@@ -43,7 +45,9 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
 
     matching = asked.matching
     if not matching.by_text and asked.texts is not None:
-        raise UsageError("--texts are for matching by text", expected="--match tokens or exact", found="--match id")
+        raise UsageError(
+            "--texts are for matching by text", expected="--match tokens, exact, hybrid or bm25", found="--match id"
+        )
     # One file may hold both: what is relevant, and what was found.
     run_file, gold_file = asked.run or asked.gold, asked.gold or asked.run
     assert run_file is not None
@@ -54,14 +58,20 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
     def read(path: Path) -> Run:
         if matching.by_text and not texts and form_of(path) == "trec":
             raise UsageError("a TREC run has ids and no texts", expected="--texts corpus.jsonl", found=str(path))
-        found = read_answers(path, gold.cases, keep_going=asked.keep_going, by_text=matching.by_text and not texts)
+        found = read_answers(
+            path,
+            gold.cases,
+            keep_going=asked.keep_going,
+            by_text=matching.by_text and not texts,
+            ties=asked.ties,
+            passed_over=gold.passed_over,
+        )
         if not matching.by_text:
             refuse_strange_ids(path, found, gold.cases)
         return found
 
     def report(run: Run, refused: Iterable[InputError], depth: int = 0) -> Report:
-        left_out = _left_out(refused, run.refused)
-        return _report(gold, run, left_out, wanted, matching, texts, asked.keep_going, depth)
+        return _report(gold, run, _left_out(refused, run.refused), wanted, asked, texts, depth)
 
     run = read(run_file)
     if asked.timed and all(one.ms is None for one in run.answers):
@@ -127,15 +137,14 @@ def _report(
     run: Run,
     left_out: list[str],
     wanted: Wanted,
-    matching: Matching,
+    asked: Asked,
     texts: dict[str, str],
-    keep_going: bool,
     depth: int,
 ) -> Report:
     from recallbench.evaluation.evaluation import scored
 
     k = wanted.k
-    notes = [*run.notes, *(f"left out: {one}" for one in left_out)]
+    notes = [*gold.notes, *run.notes, *(f"left out: {one}" for one in left_out)]
     if run.depth < k and wanted.definitions.precision == "k":
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
@@ -144,12 +153,14 @@ def _report(
         gold.cases,
         run.answers,
         k,
-        matching=matching,
+        matching=asked.matching,
         texts=known,
         depth=max(run.depth, depth),
         notes=notes,
-        keep_going=keep_going,
+        keep_going=asked.keep_going,
         definitions=wanted.definitions,
+        # Without scores nothing can be tied.
+        ties=asked.ties if any(one.scores for one in run.answers) else "",
     )
 
 

@@ -109,6 +109,10 @@ def _matched(metrics: Metrics) -> list[str]:
         f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
         f" {found.questions - found.without} of {found.questions} queries have some"
     ]
+    if found.shares is not None:
+        told.append(
+            "found first in the first 10: " + ", ".join(f"{one.found_10} by {one.step}" for one in found.shares)
+        )
     if found.by_id is not None and found.by_text is not None:
         told.append(
             ", ".join(

@@ -40,7 +40,7 @@ def grow(
     ] = None,
     seed: Annotated[int, option("seed", "Which of them are drawn.")] = 42,
     match: settings.Match = "id",
-    match_threshold: settings.MatchThreshold = 0.3,
+    match_threshold: settings.MatchThreshold = None,
     match_chunk: settings.MatchChunk = None,
     split: settings.Split = None,
     qrels_revision: settings.QrelsRevision = None,

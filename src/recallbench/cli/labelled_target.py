@@ -29,9 +29,18 @@ class Target:
         from recallbench.corpora.labelled import identity
         from recallbench.scoring.text_gold import method_name
 
+        if self.matching.cosine is not None:
+            raise UsageError(
+                "cosine decides rankings in files, not the gold of a folder",
+                expected="--match hybrid without --match-embedder: ids, exact and tokens",
+                found=str(self.matching),
+                remedy="leave it out: what is gold in a folder must follow from its files alone, on every machine, so "
+                "that anyone can audit the result; `recallbench evaluate --run` takes cosine",
+            )
         split = self.split
         if of_hub(self.name):
-            split = split if self.matching.by_text else split or DEFAULT_SPLIT
+            needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
+            split = split if needs_no_judgements else split or DEFAULT_SPLIT
             wanted = hub_set(self.name, self.qrels_revision)
             folder = obtain_set(wanted, split, pins(self.pin), options.environ, progress)
         elif self.qrels_revision or self.pin:

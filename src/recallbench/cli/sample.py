@@ -43,8 +43,8 @@ def sample(
         Path | None, option("labels", "The labelled sample: score the log by it, and draw nothing.")
     ] = None,
     k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1, max=DEEPEST)] = 10,
-    match: settings.Match = "id",
-    match_threshold: settings.MatchThreshold = 0.3,
+    match: settings.MatchOfLog = "id",
+    match_threshold: settings.MatchThreshold = None,
     match_chunk: settings.MatchChunk = None,
     precision: settings.Precision = "k",
     percentiles: Annotated[

@@ -62,7 +62,8 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
 
     if field != "tenant":
         return
-    labels = read_labels(files_of(folder, split, by_text=matching.by_text), f"labelled/{folder.name}", [])
+    files = files_of(folder, split, by_text=matching.by_text, ids_too=matching.method == "hybrid")
+    labels = read_labels(files, f"labelled/{folder.name}", [], expecting=matching.method == "hybrid")
     if not any(one.tenant for one in labels):
         raise UsageError(
             f"no query of {folder} has a {field}",

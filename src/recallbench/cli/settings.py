@@ -26,9 +26,9 @@ def option(name: str, help: str, *flags: str, **more: Any) -> Any:
 
 def default_cache() -> Path:
     """Where computed vectors are kept."""
-    import platformdirs
+    from recallbench.embedding.embedder import default_cache_dir
 
-    return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))
+    return default_cache_dir()
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
@@ -134,18 +134,45 @@ Pin = Annotated[
     option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it."),
 ]
 Match = Annotated[
+    Literal["id", "exact", "tokens", "hybrid", "bm25"],
+    option(
+        "match",
+        "What makes a hit relevant: its id, or its text beside the expected one; hybrid takes id, exact, tokens and "
+        "cosine in this order, bm25 the best passage of a long text.",
+    ),
+]
+MatchOfLog = Annotated[
     Literal["id", "exact", "tokens"],
     option("match", "What makes a hit relevant: its id, or its text beside the expected one."),
 ]
 MatchThreshold = Annotated[
-    float, option("match-threshold", "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory.")
+    float | None,
+    option(
+        "match-threshold",
+        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3]. With bm25 the share of the "
+        "expected text's own score [default: 0.5].",
+    ),
+]
+MatchEmbedder = Annotated[
+    str | None, option("match-embedder", "With hybrid, whose vectors match where nothing else does; files only.")
+]
+MatchCosine = Annotated[
+    float | None, option("match-cosine", "The cosine that counts as a match; each encoder has a scale of its own.")
 ]
 MatchChunk = Annotated[
     int | None,
     option(
         "match-chunk",
         "Match chunks of so many tokens, the best one counts; fewer for short answers, since n words in c tokens reach "
-        "F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts].",
+        "F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
+    ),
+]
+Ties = Annotated[
+    Literal["file", "trec"],
+    option(
+        "ties",
+        "Who decides among equal scores of a run: the file (its ranks, then its order), or trec_eval's rule (scores as "
+        "32-bit floats, then the id, the later one first).",
     ),
 ]
 Precision = Annotated[
@@ -174,14 +201,25 @@ def given(context: typer.Context, *names: str) -> bool:
     return any(one is not None and one.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for one in sources)
 
 
-def matching(context: typer.Context, match: Any, threshold: float, chunk: int | None) -> Matching:
-    """What --match and its two companions ask for; raises UsageError where a companion would do nothing."""
+def matching(
+    context: typer.Context,
+    match: Any,
+    threshold: float | None,
+    chunk: int | None,
+    encoder: str | None = None,
+    cosine: float | None = None,
+) -> Matching:
+    """What --match and its companions ask for; raises UsageError where a companion would do nothing."""
     from recallbench.errors import UsageError
-    from recallbench.scoring.text_matching import Matching
+    from recallbench.scoring.text_matching import OWN, Matching
 
-    if match != "tokens" and typed(context, "match_threshold"):
-        raise UsageError("--match-threshold is for token F1", expected="--match tokens", found=f"--match {match}")
-    return Matching(match, threshold, chunk)
+    if match in ("id", "exact") and typed(context, "match_threshold"):
+        raise UsageError(
+            "--match-threshold is for token F1 and BM25",
+            expected="--match tokens, hybrid or bm25",
+            found=f"--match {match}",
+        )
+    return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
 
 
 def allowed(deviations: list[str] | None) -> frozenset[str]:

@@ -32,8 +32,12 @@ from recallbench.protocol.rules import CorpusRules
 PREFIX = "labelled/"
 ALL = "all"
 """The one denominator: every query with something to find."""
-METHOD = re.compile(r"(?:tokens-(1|0\.[0-9]*[1-9])|exact)(?:-([1-9][0-9]{0,5}))?")
-"""How a name says that gold follows from expected texts: the method, token F1 and tokens of a chunk."""
+METHOD = re.compile(
+    r"(?:(?P<method>tokens|hybrid|bm25)-(?P<threshold>1|0\.[0-9]*[1-9])|exact)(?:-(?P<chunk>[1-9][0-9]{0,5}))?"
+)
+"""How a name says that gold follows from expected texts: the method, its threshold and tokens of a chunk."""
+HYBRID = "hybrid"
+"""How the method begins that takes ids and texts for one query."""
 FEWEST = 5
 """Scopes from which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
 
@@ -43,7 +47,7 @@ def identity(path: Path, split: str | None = None, method: str = "") -> str:
 
     `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
     """
-    files = files_of(path, split, by_text=bool(method))
+    files = files_of(path, split, by_text=bool(method), ids_too=method.startswith(HYBRID))
     return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files, path)}{'+' if method else ''}{method}"
 
 
@@ -60,7 +64,7 @@ def facts(name: str) -> CorpusRules:
     if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or not legal:
         raise UsageError(
             f"{name} names no labelled set",
-            expected=f"{PREFIX}<name>@<sha256>, with +exact or +tokens-0.3 or +tokens-0.3-60 where texts decide",
+            expected=f"{PREFIX}<name>@<sha256>, with +exact, +tokens-0.3, +hybrid-0.3, +bm25-0.5-60 where texts decide",
             found=name,
             remedy="recallbench evaluate DIR works the name out",
         )
@@ -97,7 +101,9 @@ class Labelled:
         self.rules = rules
         self._path = path
         self._unjudged: list[str] = []
+        self._irrelevant: list[str] = []
         self._by_text = bool(method_of(rules.name))
+        self._ids_too = method_of(rules.name).startswith(HYBRID)
         if not path.is_dir():
             raise InputError(
                 f"{path} is no labelled set",
@@ -112,7 +118,7 @@ class Labelled:
 
     @cached_property
     def _files(self) -> Files:
-        found = every_split(self.path, by_text=self._by_text)
+        found = every_split(self.path, by_text=self._by_text, ids_too=self._ids_too)
         return next((files for files in found if _hash(files, self.path) == self.rules.sha256), found[0])
 
     @property
@@ -143,7 +149,7 @@ class Labelled:
                 remedy="run again once nothing writes there",
             )
         survey = census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
-        survey = replace(survey, unjudged=len(self._unjudged))
+        survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
         record = hub_record.published(self.path)
         if record is None:
             return survey
@@ -180,17 +186,23 @@ class Labelled:
                 )
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
-        labels = list(read_labels(self._files, self.name, self._unjudged))
+        labels = list(read_labels(self._files, self.name, self._unjudged, expecting=self._ids_too))
         # Ids where there are any: in a set whose every query says what it expects, texts were asked for throughout.
         mixed = any(one.expected for one in labels) and any(one.relevant and not one.expected for one in labels)
         for label in labels:
-            by_text = self._by_text and not (mixed and label.relevant)
-            questions.setdefault(label.scope, []).append(_question(label, places, by_text, self._judgements))
+            by_id = label.relevant and (not label.expected if self._ids_too else mixed)
+            by_text = self._by_text and not by_id
+            if label.irrelevant and not (by_text and label.expected):
+                self._irrelevant.append(label.id)
+                continue
+            questions.setdefault(label.scope, []).append(
+                _question(label, places, by_text, self._ids_too, self._judgements)
+            )
         return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
 
 
 def _question(
-    label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool, judgements: Path | None
+    label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool, ids_too: bool, judgements: Path | None
 ) -> Question:
     place: Place = label.place
     known = places.get(label.scope)
@@ -220,13 +232,14 @@ def _question(
         if not abstention and "relevant" not in label.fields:
             found += misspelt(label.fields, "relevant")
         raise place.refusal("relevant", expected, found, remedy)
+    known_by_id = frozenset(graded) if by_text and ids_too else frozenset()
     if by_text:
         graded = {}
     return Question(
         label.scope,
         label.id,
         label.text,
-        frozenset(graded),
+        frozenset(graded) | known_by_id,
         label.kind,
         label.asked_at,
         grades=graded if set(graded.values()) - {1.0} else {},
@@ -235,6 +248,7 @@ def _question(
         tenant=label.tenant,
         labelled_at=label.labelled_at,
         expected=label.expected if by_text else "",
+        by_id=known_by_id,
         one_find=by_text and not abstention,
     )
 

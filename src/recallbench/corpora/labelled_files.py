@@ -31,8 +31,6 @@ class Files:
     parts: Mapping[str, Path]
     others: tuple[Path, ...] = ()
     """Judgements of other splits: queries that they alone judge are not of this one."""
-    judged_only: bool = False
-    """Queries without a relevant document are passed over: published sets hold those of other splits too."""
 
     @property
     def judgements(self) -> str:
@@ -78,11 +76,17 @@ class Label:
         """Whether it names a document that answers it."""
         return any(self.grades.values())
 
+    @property
+    def irrelevant(self) -> bool:
+        """Whether grade 0 is all that it was judged with. That nothing should be found is another thing to say."""
+        return bool(self.grades) and not self.relevant and self.kind != ABSTENTION
 
-def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -> Files:
+
+def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, ids_too: bool = False) -> Files:
     """The files of a set; raises InputError where one is missing, UsageError where a split must be named.
 
-    Matched by text, queries need no judgements: those of a split that is named only say which queries are asked.
+    Matched by text, queries need no judgements: those of a split that is named only say which queries are asked. Where
+    ids count too, judgements are read where there are any.
     """
     documents = folder / DOCUMENTS
     if not documents.is_file():
@@ -98,9 +102,9 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -
         return Files({DOCUMENTS: documents, SHORT: folder / SHORT})
     if not (folder / QUERIES).is_file():
         raise _missing(folder, f"{QUERIES} (or {SHORT})")
-    if by_text and split is None:
-        return Files({DOCUMENTS: documents, QUERIES: folder / QUERIES})
     judged = {path.stem: path for path in sorted((folder / JUDGEMENTS).glob("*.tsv"))}
+    if by_text and split is None and not (ids_too and judged):
+        return Files({DOCUMENTS: documents, QUERIES: folder / QUERIES})
     if not judged:
         raise _missing(folder, f"{JUDGEMENTS}/*.tsv")
     if split is None and len(judged) > 1 and "test" not in judged:
@@ -120,17 +124,18 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False) -
     return Files(
         {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
         () if of_hub else tuple(path for name, path in judged.items() if name != chosen),
-        judged_only=of_hub,
     )
 
 
-def every_split(folder: Path, *, by_text: bool = False) -> list[Files]:
+def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -> list[Files]:
     """The files of a set, once for each split of its judgements; then as they were before other splits were added."""
     if (folder / SHORT).is_file():
         return [files_of(folder)]
     splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
     found = [files_of(folder, split) for split in splits]
-    whole = [files_of(folder, by_text=True), *found] if by_text else found or [files_of(folder)]
+    whole = found or [files_of(folder, by_text=by_text)]
+    if by_text and found and not ids_too:
+        whole = [files_of(folder, by_text=True), *found]
     fewer = [
         replace(one, others=kept)
         for one in found
@@ -179,13 +184,13 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
         raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
 
 
-def read_labels(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
-    """Each query that is judged, or that is to find nothing; raises InputError for one judged to have no answer.
+def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[Label]:
+    """Each query that is judged, or that is to find nothing.
 
     In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
-    that the split does not judge.
+    that the split does not judge. `expecting` keeps those that say what they expect.
     """
-    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged)
+    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)
 
 
 def line_of(path: Path, query: str, document: str | None = None) -> int:
@@ -208,7 +213,7 @@ def _short(path: Path, corpus: str) -> Iterator[Label]:
         yield _label(record, id, "query", _relevant(record, place), replace(place, item=f"query {id} (line {number})"))
 
 
-def _beir(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
+def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[Label]:
     name = files.judgements
     judged = _qrels(files.parts[name], corpus) if name else {}
     elsewhere = passed_over(files, corpus)
@@ -222,12 +227,11 @@ def _beir(files: Files, corpus: str, unjudged: list[str]) -> Iterator[Label]:
         seen.add(id)
         if id in elsewhere:
             continue
-        if name and id not in judged and record.get("kind") != ABSTENTION:
+        asked = record.get("kind") == ABSTENTION or (expecting and record.get("expected") is not None)
+        if name and id not in judged and not asked:
             unjudged.append(id)
             continue
         grades = judged.get(id, {})
-        if name and files.judged_only and record.get("kind") != ABSTENTION and not any(grades.values()):
-            continue
         yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
     unknown = next((id for id in judged if id not in seen), None)
     if unknown is not None:

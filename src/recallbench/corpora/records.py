@@ -82,10 +82,12 @@ class Question:
     """What an answer says, where the gold follows from that and not from ids."""
     exact: frozenset[int] = frozenset()
     """Segments that say exactly that."""
+    by_id: frozenset[int] = frozenset()
+    """Of gold that follows from a text too, what is known by id."""
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
     likeness: Likeness = field(default_factory=Likeness)
-    """Token F1 between it and the segments that come near, by position."""
+    """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 
     @property
     def asked(self) -> bool:
@@ -174,6 +176,8 @@ class Survey:
     segments_per_scope: tuple[int, ...] = ()
     unjudged: int = 0
     """Queries of a labelled set that its judgements say nothing of: they are passed over."""
+    irrelevant: int = 0
+    """Those whose judgements are all of grade 0: they are passed over too."""
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
     published: Published | None = None

@@ -131,6 +131,13 @@ def open_embedder(
     )
 
 
+def default_cache_dir() -> Path:
+    """Where computed vectors are kept, where no other place is named."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))
+
+
 def find_spec(name: str) -> EncoderSpec:
     """The pinned encoder of this name."""
     try:

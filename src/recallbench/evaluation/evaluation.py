@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recallbench.errors import InputError, UsageError
@@ -18,13 +18,14 @@ from recallbench.evaluation.judging import (
     judged_each_way,
     likenesses,
     refuse_ids_for_texts,
+    steps_of,
     ways_of,
 )
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.quantiles import Rule
-from recallbench.scoring.text_matching import DEFAULT, Matching, Method
+from recallbench.scoring.text_matching import OWN, Matching, Method
 
 Hits = Iterable[Any]
 """Ids, or (id, score) pairs, best first."""
@@ -45,6 +46,8 @@ def evaluate(
     match: Method | Matching = "id",
     match_threshold: float | None = None,
     match_chunk: int | None = None,
+    match_embedder: str | None = None,
+    match_cosine: float | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
     precision: PrecisionOver = "k",
@@ -66,6 +69,8 @@ def evaluate(
 
     `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
     ids whose text is in `texts`. `match_threshold` is the token F1 that counts with "tokens", 0.3 by default.
+    `match="hybrid"` takes relevant ids, exact, tokens and, with `match_embedder` named, cosine from `match_cosine`, in
+    this order (`report.shares`); `match="bm25"` the best passage of a long text, from 0.5 of the expected text's score.
     `candidates` says how many items could come back, for the level of chance.
 
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
@@ -73,9 +78,8 @@ def evaluate(
     sorted[int(.95 * n)] for the p95 of the calls; with it, or "nearest-rank", tables tell how long calls took.
     """
     definitions = Definitions(precision, ndcg, percentiles)
-    asked, asking, matching = _asked(
-        cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
-    )
+    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
     answers = asking.answers(asked)
     return scored(
         asked,
@@ -100,6 +104,8 @@ async def evaluate_async(
     match: Method | Matching = "id",
     match_threshold: float | None = None,
     match_chunk: int | None = None,
+    match_embedder: str | None = None,
+    match_cosine: float | None = None,
     texts: Texts | None = None,
     candidates: int | None = None,
     precision: PrecisionOver = "k",
@@ -108,9 +114,8 @@ async def evaluate_async(
 ) -> Report:
     """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
     definitions = Definitions(precision, ndcg, percentiles)
-    asked, asking, matching = _asked(
-        cases, retrieve, k, timeout, concurrency, keep_going, match, match_threshold, match_chunk, texts
-    )
+    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
     answers = await asking.awaited(asked)
     return await asyncio.to_thread(
         scored,
@@ -137,6 +142,7 @@ def scored(
     notes: Sequence[str] = (),
     keep_going: bool = False,
     definitions: Definitions = USUAL,
+    ties: str = "",
 ) -> Report:
     """The report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
@@ -158,19 +164,32 @@ def scored(
                 )
         judged = judged_by_id(cases, answers, depth, candidates)
         return Report(
-            tuple(cases), tuple(answers), judged, k, matching, candidates, None, tuple(notes), definitions=definitions
+            tuple(cases),
+            tuple(answers),
+            judged,
+            k,
+            matching,
+            candidates,
+            None,
+            tuple(notes),
+            definitions=definitions,
+            ties=ties,
         )
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
     ways = ways_of(cases, matching)
     if "text" not in ways and "id" in ways:
         raise cases[ways.index("id")].wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
-    warning = refuse_ids_for_texts(cases, answers, ways, texts)
+    warning = refuse_ids_for_texts(cases, answers, ways, matching, texts)
     short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
     notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
-    answers, found = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
+    if matching.method == "bm25":
+        whose = f"all {len(texts)} texts that are known" if isinstance(texts, Mapping) else "the texts that came back"
+        notes.append(f"bm25: how rare a word is, is counted over {whose}")
+    answers, found, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
     judged = judged_each_way(cases, answers, ways, found, matching, depth)
-    findings = text_findings(cases, answers, ways, found, matching, texts)
+    steps = steps_of(cases, answers, ways, found, matching)
+    findings = text_findings(cases, answers, ways, found, matching, texts, near)
     return Report(
         tuple(cases),
         tuple(answers),
@@ -182,6 +201,8 @@ def scored(
         tuple(notes),
         ways=ways,
         definitions=definitions,
+        steps=steps,
+        ties=ties,
     )
 
 
@@ -192,11 +213,9 @@ def _asked(
     timeout: float | None,
     concurrency: int,
     keep_going: bool,
-    match: Method | Matching,
-    threshold: float | None,
-    chunk: int | None,
+    matching: Matching,
     texts: Texts | None,
-) -> tuple[list[Case], Asking, Matching]:
+) -> tuple[list[Case], Asking]:
     asked = checked_cases(cases)
     if not callable(retrieve):
         raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
@@ -206,24 +225,35 @@ def _asked(
         raise UsageError(
             "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
         )
-    matching = _matching(match, threshold, chunk)
     repeats = matching.by_text and texts is None
-    return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats), matching
+    return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
 
 
-def _matching(match: Method | Matching, threshold: float | None, chunk: int | None) -> Matching:
-    """The way of matching; raises UsageError for a threshold, or a chunk, that would do nothing."""
+def _matching(
+    match: Method | Matching,
+    threshold: float | None,
+    chunk: int | None,
+    encoder: str | None,
+    cosine: float | None,
+) -> Matching:
+    """The way of matching; raises UsageError for a threshold, a chunk or an encoder that would do nothing."""
     if isinstance(match, Matching):
-        for name, given in (("match_threshold", threshold), ("match_chunk", chunk)):
+        others = {"threshold": threshold, "chunk": chunk, "embedder": encoder, "cosine": cosine}
+        for name, given in others.items():
             if given is not None:
                 raise UsageError(
-                    f"{name} beside a Matching does nothing", expected=f"it in the Matching: {match}", found=str(given)
+                    f"match_{name} beside a Matching does nothing",
+                    expected=f"it in the Matching: {match}",
+                    found=str(given),
                 )
         return match
-    matching = Matching(match, DEFAULT if threshold is None else threshold, chunk)
-    if threshold is not None and match != "tokens":
-        raise UsageError("match_threshold is for token F1", expected='match="tokens"', found=f"match={match!r}")
-    return matching
+    if threshold is not None and match in ("id", "exact"):
+        raise UsageError(
+            "match_threshold is for token F1 and BM25",
+            expected='match="tokens", "hybrid" or "bm25"',
+            found=f"match={match!r}",
+        )
+    return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
 
 
 def checked_cases(cases: Iterable[Case]) -> list[Case]:

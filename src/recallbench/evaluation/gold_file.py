@@ -10,7 +10,7 @@ from typing import Any
 
 from recallbench.corpora.place import misspelt
 from recallbench.errors import InputError
-from recallbench.evaluation.case import Case
+from recallbench.evaluation.case import ABSTENTION, Case
 from recallbench.evaluation.records import KNOWN, Record, form_of, id_text, records
 from recallbench.reading import lines
 from recallbench.results.trec import Refused, read_qrels
@@ -22,12 +22,25 @@ class Gold:
 
     cases: tuple[Case, ...]
     refused: tuple[InputError, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    """Queries whose judgements are all of grade 0: they have nothing to find, and say not that nothing should be."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said beside the figures."""
+        count = len(self.passed_over)
+        whose = "query whose judgements are" if count == 1 else "queries whose judgements are"
+        return (f"{count} {whose} all of grade 0 passed over",) if count else ()
 
 
 def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
-    """Every query of the file; raises InputError, naming the query, for one that is no case, unless `keep_going`."""
+    """Every query of the file; raises InputError, naming the query, for one that is no case, unless `keep_going`.
+
+    One that was judged, and has grade 0 alone, is passed over.
+    """
     given: Iterable[Record]
     refused: list[InputError] = []
+    passed_over: dict[str, None] = {}
     if form_of(path) == "trec":
         left_out = Refused() if keep_going else None
         judged = _beir(path, left_out) if _columns(path) == 3 else read_qrels(path, left_out)
@@ -38,19 +51,31 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
     cases: dict[str, Case] = {}
     for record in given:
         try:
-            if record.name in cases:
+            if record.name in cases or record.name in passed_over:
                 raise record.wrong("judged twice", "each query once", f"{record.name} again")
-            cases[record.name] = _case(record)
+            case = _case(record)
+            if case is None:
+                passed_over[record.name] = None
+            else:
+                cases[record.name] = case
         except InputError as error:
             if not keep_going:
                 raise
             refused.append(error)
+    if not cases and passed_over and not refused:
+        raise InputError(
+            f"{path} has no relevant document",
+            expected="at least one grade above 0",
+            found=f"{len(passed_over)} queries judged, all with grade 0",
+            remedy="check the file given with --gold",
+        )
     if not cases:
         raise refused[0] if refused else InputError(f"{path}: no queries", expected="one or more", found="none")
-    return Gold(tuple(cases.values()), tuple(refused))
+    return Gold(tuple(cases.values()), tuple(refused), tuple(passed_over))
 
 
-def _case(record: Record) -> Case:
+def _case(record: Record) -> Case | None:
+    """The case; None for one whose judgements are all of grade 0, and that says nothing else of what is to be found."""
     given, fields = record.fields.get("relevant", []), record.fields
     relevant: dict[str, float] | list[str]
     if isinstance(given, Mapping):
@@ -66,6 +91,9 @@ def _case(record: Record) -> Case:
             raise record.wrong("`grades` are none", "{id: grade}", repr(grades)[:60])
         grades = {_id(record, id): _grade(record, id, grade) for id, grade in grades.items()}
     expected, kind = (_text(record, name) for name in ("expected", "kind"))
+    judged = isinstance(relevant, dict) and bool(relevant) and not any(relevant.values()) and grades is None
+    if judged and expected is None and kind != ABSTENTION:
+        return None
     labels = {
         name: str(value)
         for name, value in fields.items()

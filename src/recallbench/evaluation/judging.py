@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from recallbench.errors import InputError
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import SHOWN, Case
+from recallbench.evaluation.nearness import Near, nearness
+from recallbench.evaluation.shares import Steps
 from recallbench.scoring.judgement import Judged, judge, merged
-from recallbench.scoring.text_matching import Likeness, Matching, Read, likeness, overlap, words
+from recallbench.scoring.text_matching import Likeness, Matching, Step, overlap, words
 
 Texts = Mapping[Any, str] | Callable[[Any], str]
+"""What hits say, by id."""
 Way = Literal["id", "text", ""]
 """What decides a case: the relevant ids, the expected text, or nothing, where nothing is to be found."""
 
@@ -63,24 +67,28 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
 
 
 def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[Way, ...]:
-    """What decides each case. Where some have ids and no expected text, ids decide each that has any, else its text."""
+    """What decides each case. Where some have ids and no expected text, ids decide each that has any, else its text.
+
+    With hybrid, ids are one of the ways in which a case with an expected text is decided.
+    """
     mixed = any(case.relevant and case.expected is None for case in cases)
     found: list[Way] = []
     for case in cases:
         if not case.relevant and case.expected is None:
             found.append("")
         else:
-            by_id = not matching.by_text or case.expected is None or (mixed and bool(case.relevant))
+            alone = mixed and bool(case.relevant) and matching.method != "hybrid"
+            by_id = not matching.by_text or case.expected is None or alone
             found.append("id" if by_id else "text")
     return tuple(found)
 
 
 def refuse_ids_for_texts(
-    cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[Way], texts: Texts | None
+    cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[Way], matching: Matching, texts: Texts | None
 ) -> str | None:
     """A warning where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
 
-    An id beside an expected text shares no word with it, which looks like a recall of 0.
+    An id beside an expected text shares no word with it, which looks like a recall of 0; with hybrid it counts itself.
     """
     if callable(texts):
         return None
@@ -92,7 +100,7 @@ def refuse_ids_for_texts(
             if not isinstance(hit, str) or known.get(hit, hit) != hit:
                 continue
             # An id that shares words with the expected text may well be that text.
-            if hit in ids and not overlap(words(hit), words(case.expected or "")):
+            if matching.method != "hybrid" and hit in ids and not overlap(words(hit), words(case.expected or "")):
                 raise case.wrong(
                     "a relevant id where a text should be",
                     "the text of every hit, to match by text",
@@ -116,35 +124,45 @@ def likenesses(
     texts: Texts | None,
     *,
     keep_going: bool = False,
-) -> tuple[list[Answer], list[list[Likeness]]]:
-    """How near each retrieved text comes to the expected one; nothing of cases that no text decides.
+) -> tuple[list[Answer], list[list[Likeness]], Near]:
+    """How near each retrieved text comes to the expected one, and any other; nothing of cases that no text decides.
 
     Raises InputError, naming the case, where one of the two is missing; `keep_going` makes that case a failed answer.
     """
-    read: dict[str, Read] = {}
-    kept, found = list(answers), []
+    kept = list(answers)
+    said: list[list[str]] = []
     for number, (case, answer, way) in enumerate(zip(cases, answers, ways, strict=True)):
         try:
-            found.append(_likenesses(case, answer, matching, texts, read) if way == "text" else [])
+            said.append(_said(case, answer, matching, texts) if way == "text" else [])
         except InputError as error:
             if not keep_going:
                 raise
             kept[number] = Answer((), None, error)
-            found.append([])
-    return kept, found
+            said.append([])
+    expected = [case.expected or "" for case in cases]
+    near = nearness(expected, said, matching, texts)
+    found = []
+    for case, answer, texts_of_case, way in zip(cases, kept, said, ways, strict=True):
+        ids = frozenset(case.relevant if matching.method == "hybrid" and way == "text" else ())
+        hits = zip(answer.ids, texts_of_case, strict=True) if way == "text" else ()
+        found.append([replace(near(case.expected or "", text), by_id=hit in ids) for hit, text in hits])
+    return kept, found, near
 
 
-def _likenesses(
-    case: Case, answer: Answer, matching: Matching, texts: Texts | None, read: dict[str, Read]
-) -> list[Likeness]:
-    wanted = Read(case.expected or "")
-    if not wanted.words:
+def _said(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> list[str]:
+    if not words(case.expected or ""):
         raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
-    said = [text_of(case, id, texts) for id in answer.ids]
-    for text in said:
-        if text not in read:
-            read[text] = Read(text, matching.chunk)
-    return [likeness(wanted, read[text]) for text in said]
+    return [said_by(case, id, matching, texts) for id in answer.ids]
+
+
+def said_by(case: Case, id: Any, matching: Matching, texts: Texts | None) -> str:
+    """What the hit says; nothing where that is not known of a relevant id, which hybrid takes as it is."""
+    try:
+        return text_of(case, id, texts)
+    except InputError:
+        if matching.method == "hybrid" and id in case.relevant:
+            return ""
+        raise
 
 
 def text_of(case: Case, id: Any, texts: Texts | None) -> str:
@@ -178,6 +196,24 @@ def judged_each_way(
     if others:
         parts.append((others, judged_by_text([cases[n] for n in others], [found[n] for n in others], matching, depth)))
     return merged(parts)
+
+
+def steps_of(
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    ways: Sequence[Way],
+    found: Sequence[Sequence[Likeness]],
+    matching: Matching,
+) -> tuple[Steps, ...] | None:
+    """Of hybrid, by what each hit of each case matched; None for other methods."""
+    if matching.method != "hybrid":
+        return None
+    steps: list[Steps] = []
+    for case, answer, way, likes in zip(cases, answers, ways, found, strict=True):
+        relevant = frozenset(case.relevant)
+        by_id: list[Step | None] = ["id" if id in relevant else None for id in answer.ids]
+        steps.append([one.step(matching) for one in likes] if way == "text" else by_id)
+    return tuple(steps)
 
 
 def judged_by_text(

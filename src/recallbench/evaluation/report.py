@@ -15,6 +15,7 @@ from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import ABSTENTION, NOTHING, Case, count
 from recallbench.evaluation.definitions import SHORT, USUAL, Definitions
 from recallbench.evaluation.judging import Way
+from recallbench.evaluation.shares import Share, Steps, shares
 from recallbench.evaluation.text_findings import TextFindings
 from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.estimate import Estimate, estimates
@@ -73,6 +74,10 @@ class Report:
     """What the intervals treat as dependent, case by case; None where the cases are independent."""
     definitions: Definitions = USUAL
     """What the short names stand for."""
+    steps: tuple[Steps, ...] | None = None
+    """Of hybrid, case by case, what each hit matched by."""
+    ties: str = ""
+    """Who decides among equal scores, of rankings from a file: "file" or "trec"; empty where a retriever answered."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -222,6 +227,16 @@ class Report:
             return {}
         return {way: self._select([one == way for one in ways]) for way in ("id", "text")}
 
+    @property
+    def shares(self) -> list[Share]:
+        """Of hybrid, what was found by which of its steps; empty for other methods."""
+        return [] if self.steps is None else shares(self.steps, self.matching, self.k, self.n)
+
+    @property
+    def matched_by(self) -> list[str]:
+        """Of hybrid, case by case, what its first match in the top k matched by; empty where nothing did."""
+        return [next((step for step in one[: self.k] if step is not None), "") for one in self.steps or ()]
+
     def check(
         self,
         thresholds: Mapping[str, float] | Literal["recommended"] | None = None,
@@ -297,8 +312,14 @@ class Report:
                     **{str(one): row.values.get(str(one), math.nan) for one in self.measures if one.separable},
                     "failure": row.failure,
                     "matching": "id" if way == "id" else str(self.matching),
+                    **({"matched_by": by} if self.steps is not None else {}),
                 }
-                for row, way in zip(self.rows, self.ways or ("",) * len(self), strict=True)
+                for row, way, by in zip(
+                    self.rows,
+                    self.ways or ("",) * len(self),
+                    self.matched_by or ("",) * len(self),
+                    strict=True,
+                )
             ]
         )
 
@@ -307,7 +328,10 @@ class Report:
         said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
         by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
-        return f"{said}{f' ({failed} failed)' if failed else ''}; matching: {self.matching}{f' ({by})' if by else ''}"
+        if self.shares:
+            by = ", ".join(f"{one.cases} by {one.step}" for one in self.shares)
+        how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
+        return f"{said}{f' ({failed} failed)' if failed else ''}; {how}"
 
     def __repr__(self) -> str:
         from recallbench.evaluation.table import preview
@@ -349,5 +373,6 @@ class Report:
             texts=None if self.texts is None else self.texts.select(chosen),
             ways=None if self.ways is None else tuple(self.ways[i] for i in chosen),
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in chosen),
+            steps=None if self.steps is None else tuple(self.steps[i] for i in chosen),
             notes=(),
         )

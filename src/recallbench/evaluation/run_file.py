@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from recallbench.evaluation.answer import Answer, checked
 from recallbench.evaluation.case import Case
 from recallbench.evaluation.records import Record, form_of, id_text, records
 from recallbench.reading import objects
-from recallbench.results.trec import Refused, read_run
+from recallbench.results.trec import Refused, Ties, in_order_of, read_run
 
 NAMED = 5
 """So many queries are named in a note."""
@@ -37,11 +37,20 @@ class Run:
         return max((len(one.ids) for one in self.answers), default=0)
 
 
-def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False, by_text: bool = False) -> Run:
+def read_answers(
+    path: Path,
+    cases: Sequence[Case],
+    *,
+    keep_going: bool = False,
+    by_text: bool = False,
+    ties: Ties = "file",
+    passed_over: Collection[str] = (),
+) -> Run:
     """The answer to each case; a query that the file does not have counts as an empty ranking, and is named in a note.
 
     Raises InputError, naming the query, for a ranking that is none (`keep_going` keeps it as a failure), and where the
-    file answers none of the cases. With `by_text` a hit without an id is its own text.
+    file answers none of the cases. With `by_text` a hit without an id is its own text. `ties` says in which order equal
+    scores stand; answers to queries that the gold passed over are no strangers.
     """
     names = {case.name: n for n, case in enumerate(cases)}
     texts_of_queries = {case.query: n for n, case in enumerate(cases)}
@@ -53,6 +62,8 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
         number = names.get(record.name)
         if number is None and record.query is not None:
             number = texts_of_queries.get(record.query)
+        if number is None and record.name in passed_over:
+            continue
         if number is None:
             strange.append(record.name)
             continue
@@ -60,7 +71,8 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
         try:
             if number in answers:
                 raise record.wrong("answered twice", "each query once", f"{record.name} again")
-            answers[number] = checked(case, _hits(record, texts, by_text), repeats=by_text, ms=_ms(record))
+            hits = checked(case, _hits(record, texts, by_text), repeats=by_text, ms=_ms(record))
+            answers[number] = _ordered(case, hits, ties)
         except InputError as error:
             problem = error.problem if error.problem.startswith(record.place) else f"{record.place}: {error.problem}"
             remedy = "mend the file, or go on with --keep-going"
@@ -91,6 +103,17 @@ def read_answers(path: Path, cases: Sequence[Case], *, keep_going: bool = False,
     if strange:
         notes.append(f"{path}: {_named(strange)} not in the gold, left out")
     return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost))
+
+
+def _ordered(case: Case, answer: Answer, ties: Ties) -> Answer:
+    if ties == "file" or not answer.ids:
+        return answer
+    if answer.scores is None:
+        raise case.wrong(
+            "no scores", "a score for each hit, to break ties as trec_eval does", "ids alone", "--ties file"
+        )
+    ids, scores = zip(*in_order_of(ties, list(zip(answer.ids, answer.scores, strict=True))), strict=True)
+    return Answer(ids, scores)
 
 
 def _lost(case: Case, reason: InputError) -> InputError:

@@ -11,10 +11,12 @@ from recallbench.evaluation.case import ABSTENTION, Case
 from recallbench.evaluation.definitions import USUAL, Definitions
 from recallbench.evaluation.judging import Way
 from recallbench.evaluation.report import Report
+from recallbench.evaluation.shares import Steps
 from recallbench.evaluation.tradeoff import Tradeoff
 from recallbench.retrieval.loop import Retrieval
 from recallbench.retrieval.ranking import Ranking
 from recallbench.scoring.judgement import judge
+from recallbench.scoring.text_gold import step_of
 from recallbench.scoring.text_matching import Matching
 
 FIELDS = ("kind", "tenant", "scope")
@@ -66,6 +68,9 @@ class StoreRun:
             ways=tuple(map(_way, questions)) if self._matching.by_text else None,
             clusters=self._clusters,
             definitions=self._definitions,
+            steps=tuple(_steps(one, ranking) for one, ranking in zip(questions, rankings, strict=True))
+            if self._matching.method == "hybrid"
+            else None,
         )
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
@@ -90,6 +95,10 @@ def _way(question: Question) -> Way:
     if question.abstention:
         return ""
     return "text" if question.expected else "id"
+
+
+def _steps(question: Question, ranking: Ranking) -> Steps:
+    return [step_of(question, position) for position in ranking.positions]
 
 
 def _case(question: Question) -> Case:

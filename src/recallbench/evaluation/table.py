@@ -24,6 +24,8 @@ PERCENTILES = {"nearest-rank": "nearest rank", "index": "sorted[int(share * n)]"
 MEAN = "MEAN"
 WIDTH = 60
 """Characters of a query in a table for people."""
+SHARES = ("first match by", "cases", "share", "hits")
+"""The head of the table that tells the steps of hybrid apart."""
 PREVIEW = 10
 """Cases that a report shows of itself at a prompt; `table()` shows all."""
 
@@ -64,6 +66,8 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
         "",
         *grid(("measure", "value", "95% interval", "n", "oracle", "chance"), _means(report), markdown=markdown),
     ]
+    if report.shares:
+        told += ["", *grid(SHARES, _shares(report), markdown=markdown)]
     if report.texts is not None:
         told += ["", *_by_text(report, markdown=markdown)]
     return [*told, "", *(f"- {said(one)}" if markdown else said(one) for one in remarks(report))]
@@ -71,7 +75,8 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
 
 def _opening(report: Report) -> str:
     chosen = f", definitions: {report.definitions}" if str(report.definitions) else ""
-    return f"{count(len(report))}, k = {report.k}, matching: {report.matching}{chosen}"
+    ties = f", ties: {report.ties}" if report.ties else ""
+    return f"{count(len(report))}, k = {report.k}, matching: {report.matching}{chosen}{ties}"
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:
@@ -166,13 +171,14 @@ def summary(report: Report) -> dict[str, Any]:
 
 def document(report: Report, by: str | None = None) -> dict[str, Any]:
     """The report for machines; every figure under its exact name."""
-    ways = report.ways or ("",) * len(report)
+    ways, matched_by = report.ways or ("",) * len(report), report.matched_by or ("",) * len(report)
     found: dict[str, Any] = {
         "recallbench_version": __version__,
         "k": report.k,
         "depth": report.judged.depth,
         "matching": str(report.matching),
         "definitions": report.definitions.named(),
+        **({"ties": report.ties} if report.ties else {}),
         "cases": len(report),
         "n": report.n,
         "failed": len(report.failures),
@@ -198,10 +204,11 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 "relevant": len(row.case.relevant),
                 "ranked": len(row.ranked),
                 **({"decided_by": way or None} if report.apart else {}),
+                **({"matched_by": by or None} if report.steps is not None else {}),
                 **row.values,
                 "failure": None if answer.failure is None else answer.failure.brief,
             }
-            for row, answer, way in zip(report.rows, report.answers, ways, strict=True)
+            for row, answer, way, by in zip(report.rows, report.answers, ways, matched_by, strict=True)
         ],
         "notes": remarks(report),
     }
@@ -223,6 +230,10 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
         found["decided_by"] = {
             way: {"n": one.n, **{str(m): _number(one.value(m)) for m in one.measures}}
             for way, one in report.apart.items()
+        }
+    if report.shares:
+        found["shares"] = {
+            one.step: {"cases": one.cases, "share": one.share, "hits": one.hits} for one in report.shares
         }
     if (asked := report.abstention) is not None:
         found["abstention"] = {
@@ -265,7 +276,8 @@ def html(report: Report) -> str:
     said = "".join(f"<li>{escaped(one)}</li>" for one in remarks(report))
     return (
         f"<p>{escaped(_opening(report))}</p>"
-        f"{_html_table(header, rows)}{_html_table(means, _means(report))}<ul>{said}</ul>"
+        f"{_html_table(header, rows)}{_html_table(means, _means(report))}"
+        f"{_html_table(SHARES, _shares(report)) if report.shares else ''}<ul>{said}</ul>"
     )
 
 
@@ -277,17 +289,23 @@ def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _csv(report: Report, by: str | None) -> str:
     columns, matching = report.columns, str(report.matching)
-    rows: list[tuple[str, ...]] = [("query", "kind", *map(name, columns), "failure", "matching")]
+    ties, hybrid = (report.ties,) if report.ties else (), report.steps is not None
+    further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()))
+    rows: list[tuple[str, ...]] = [("query", "kind", *map(name, columns), "failure", "matching", *further)]
 
     def means(of: str, one: Report, matched: str) -> tuple[str, ...]:
-        return of, "", *(_plain(_number(one.value(m))) for m in columns), "", matched
+        # What a mean is of was matched by several steps.
+        steps = ("",) if hybrid else ()
+        return of, "", *(_plain(_number(one.value(m))) for m in columns), "", matched, *ties, *steps
 
     ways = report.ways or ("",) * len(report)
-    for row, answer, way in zip(report.rows, report.answers, ways, strict=True):
+    matched_by: list[tuple[str, ...]] = [(step,) for step in report.matched_by] or [()] * len(report)
+    for row, answer, way, steps in zip(report.rows, report.answers, ways, matched_by, strict=True):
         values = [_plain(row.values.get(str(one))) for one in columns]
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
-        rows.append((row.case.name, row.case.kind or "", *values, failure, "id" if way == "id" else matching))
+        matched = "id" if way == "id" else matching
+        rows.append((row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps))
     for slice, one in report.by(by).items() if by is not None else ():
         rows.append(means(f"{MEAN} {by}={slice}", one, matching))
     for decided, one in report.apart.items():
@@ -320,6 +338,16 @@ def _slices(report: Report, by: str) -> list[tuple[str, ...]]:
     ]
 
 
+def _shares(report: Report) -> list[tuple[str, ...]]:
+    found = report.shares
+    cases = sum(one.cases for one in found)
+    left = report.n - cases
+    return [
+        *((one.step, str(one.cases), share(one.share), str(one.hits)) for one in found),
+        ("not found", str(left), share(left / report.n if report.n else None), ""),
+    ]
+
+
 def _means(report: Report) -> list[tuple[str, ...]]:
     return [
         (
@@ -340,7 +368,7 @@ def _by_text(report: Report, *, markdown: bool) -> list[str]:
     header = ("matching", f"recall_frac@{report.k}", f"mrr@{report.k}", "random texts that match")
     rows = [
         (
-            "exact" if one.threshold is None else f"tokens f1>={one.threshold:g}",
+            one.rule,
             figure(_number(one.recall)),
             figure(_number(one.mrr)),
             share(one.random),

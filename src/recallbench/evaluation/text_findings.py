@@ -9,7 +9,8 @@ import numpy as np
 
 from recallbench.evaluation.answer import Answer
 from recallbench.evaluation.case import Case
-from recallbench.evaluation.judging import Texts, Way, judged_by_text, text_of
+from recallbench.evaluation.judging import Texts, Way, judged_by_text, said_by
+from recallbench.evaluation.nearness import Near
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_frac import RecallFrac
@@ -26,9 +27,11 @@ from recallbench.scoring.text_matching import (
 
 @dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """The same rankings at one threshold of token F1; None stands for exact matches alone."""
+    """The same rankings at one threshold; None stands for exact matches alone."""
 
     threshold: float | None
+    rule: str
+    """The method at it."""
     recall: float
     """`recall_frac@k`."""
     mrr: float
@@ -38,7 +41,10 @@ class AtThreshold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextFindings:
-    """By case how near each retrieved text came; of those alone that a text decides."""
+    """By case how near each retrieved text came; of those alone that a text decides.
+
+    What hybrid took by its id is neither an exact nor a fuzzy find.
+    """
 
     cases: tuple[Case, ...]
     ways: tuple[Way, ...]
@@ -48,13 +54,15 @@ class TextFindings:
 
     def found(self, k: int) -> tuple[int, int, int]:
         """Cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
-        exact = fuzzy = 0
+        exact = fuzzy = none = 0
         asked = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
         for likes in asked:
             place = first_match(likes[:k], self.matching)
-            exact += place is not None and likes[place].exact
-            fuzzy += place is not None and not likes[place].exact
-        return exact, fuzzy, len(asked) - exact - fuzzy
+            by_id = place is not None and likes[place].step(self.matching) == "id"
+            exact += place is not None and not by_id and likes[place].exact
+            fuzzy += place is not None and not by_id and not likes[place].exact
+            none += place is None
+        return exact, fuzzy, none
 
     def sensitivity(self, k: int) -> list[AtThreshold]:
         """Exact matches alone, then each threshold from 0.1 to 0.6 and the method's own."""
@@ -71,11 +79,11 @@ class TextFindings:
         )
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
-        way = Matching("exact", chunk=self.matching.chunk) if threshold is None else Matching("tokens", threshold)
+        way = self.matching.at(threshold)
         asked = [i for i, one in enumerate(self.ways) if one == "text"]
         judged = judged_by_text([self.cases[i] for i in asked], [self.likenesses[i] for i in asked], way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
-        return AtThreshold(threshold, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
+        return AtThreshold(threshold, way.rule, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
 
 def text_findings(
@@ -85,20 +93,23 @@ def text_findings(
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
     texts: Texts | None,
+    near: Near,
 ) -> TextFindings:
     """With the match rate of texts that came back for other cases, and not for this one."""
     pool: dict[str, int] = {}
     own: list[set[int]] = []
     for case, answer, way in zip(cases, answers, ways, strict=True):
-        said = [text_of(case, id, texts) for id in answer.ids] if way == "text" else []
+        said = [said_by(case, id, matching, texts) for id in answer.ids] if way == "text" else []
         own.append({pool.setdefault(text, len(pool)) for text in said})
     asked = [i for i, way in enumerate(ways) if way == "text"]
-    thresholds = sorted({*SENSITIVITY, matching.threshold}) if matching.method == "tokens" else list(SENSITIVITY)
+    said_by_all, wanted = list(pool), [cases[i].expected or "" for i in asked]
     random = random_matches(
-        [Read(cases[i].expected or "") for i in asked],
-        [Read(text, matching.chunk) for text in pool],
+        [Read(text) for text in wanted],
+        [Read(text, matching.chunk) for text in said_by_all],
         [own[i] for i in asked],
-        thresholds,
+        matching.thresholds,
+        matching=matching,
+        near=lambda one, other: near(wanted[one], said_by_all[other]),
     )
     return TextFindings(tuple(cases), tuple(ways), tuple(map(tuple, found)), matching, random)
 

@@ -177,6 +177,11 @@ class LabelsPart(_Part):
         exclude_if=lambda count: count == 0,
         description="queries that the judgements say nothing of, and that were passed over",
     )
+    irrelevant: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="queries whose judgements are all of grade 0, and that were passed over",
+    )
 
 
 class HubFilePart(_Part):
@@ -217,6 +222,15 @@ class DecidedPart(_Part):
     mrr: float | None = Field(description="at the depth of the rankings")
 
 
+class SharePart(_Part):
+    """One step of hybrid matching."""
+
+    step: str = Field(description="id, exact or tokens, in the order in which they are tried")
+    gold: int = Field(description="segments that are gold by it, and by no step before it")
+    found_10: int = Field(description="questions whose first gold segment among the first 10 is gold by it")
+    share: float | None = Field(description="of the questions that have gold")
+
+
 class MatchingPart(_Part):
     """Gold that follows from expected texts."""
 
@@ -226,6 +240,9 @@ class MatchingPart(_Part):
         default=None, description="questions whose gold is known by id; null where texts decide all"
     )
     by_text: DecidedPart | None = Field(default=None, description="the others that have gold, apart")
+    shares: list[SharePart] | None = Field(
+        default=None, exclude_if=lambda found: found is None, description="of hybrid, what each step did"
+    )
     exact: int = Field(description="gold segments that say it word by word")
     fuzzy: int = Field(description="gold segments that come near")
     exact_questions: int = Field(description="questions with an exact match")

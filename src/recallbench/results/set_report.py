@@ -46,6 +46,8 @@ def _labels(metrics: Metrics) -> list[str]:
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
     told = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
     passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
+    if seen.irrelevant:
+        passed.append(f"{seen.irrelevant} queries are judged with grade 0 alone, and were passed over.")
     return ["## Labels", "", told, *passed]
 
 
@@ -88,6 +90,9 @@ def _matching(metrics: Metrics) -> list[str]:
             for name, one in (("id", found.by_id), ("text", found.by_text))
         )
         lines += ["", *table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided)]
+    if found.shares is not None:
+        steps = ((one.step, str(one.gold), str(one.found_10), share(one.share)) for one in found.shares)
+        lines += ["", *table(("gold by", "segments", "found first in the first 10", "share of questions"), steps)]
     if found.without:
         named = ", ".join(map(code, found.unmatched))
         more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
@@ -104,7 +109,8 @@ def _matching(metrics: Metrics) -> list[str]:
         for one in found.sensitivity
     )
     recall = Markup("`recall_frac@10`")
-    head = ("token F1 from", "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
+    score = "relative BM25 from" if found.method.startswith("bm25") else "token F1 from"
+    head = (score, "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
     pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
     return [
         *lines,

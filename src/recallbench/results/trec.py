@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal, TypeVar
+
+import numpy as np
 
 from recallbench.errors import InputError
 from recallbench.reading import lines
 
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
+Ties = Literal["file", "trec"]
+"""Who decides among equal scores: the file, by the ranks it states and then its order, or trec_eval's rule."""
+Id = TypeVar("Id")
 
 
 class Refused(dict[str, InputError]):
@@ -28,8 +34,9 @@ class Refused(dict[str, InputError]):
 def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple[str, float]]]:
     """Ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
 
-    The order is by score descending, then by the rank that the file states, then as it stands there. A document that
-    comes twice for a question is refused. With `refused` a question with such a line is put there, and left out here.
+    The order is by score descending, then by the rank that the file states, then as it stands there; `in_order_of` has
+    trec_eval's. A document that comes twice for a question is refused. With `refused` a question with such a line is
+    put there, and left out here.
     """
     found: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
@@ -47,6 +54,20 @@ def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple
         for question, hits in found.items()
         if not refused or question not in refused
     }
+
+
+def in_order_of(ties: Ties, hits: Sequence[tuple[Id, float]]) -> list[tuple[Id, float]]:
+    """The hits of one question in the order that the rule gives them; they come in the file's.
+
+    trec_eval's: by score descending, both taken as single-precision floats, then by document id descending, byte by
+    byte. Ranks count for nothing there, and scores that differ in the eighth digit are equal.
+    """
+    if ties == "file":
+        return list(hits)
+    with np.errstate(over="ignore"):
+        scores = np.array([score for _, score in hits], dtype=np.float64).astype(np.float32).tolist()
+    ranked = sorted(zip(scores, hits, strict=True), key=lambda one: (one[0], str(one[1][0]).encode()), reverse=True)
+    return [hit for _, hit in ranked]
 
 
 def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]]) -> tuple[str, str, int, float]:

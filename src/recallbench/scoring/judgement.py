@@ -79,7 +79,7 @@ class Judged:
     candidates: Ints
     """(Q,): segments of the haystack."""
     ideal: Places
-    """The best grades there are, descending."""
+    """The best grades there are, descending; where one segment is enough nDCG goes by what came back instead."""
     total_grade: Floats
     """(Q,): the sum of all grades of the haystack."""
     has_grades: Bools
@@ -118,7 +118,7 @@ class Judged:
             self.gold,
             self.answering,
             self.candidates,
-            _ideal(self.ideal.until(depth), self.relevant.until(depth), self.one_enough),
+            self.ideal.until(depth),
             self.total_grade,
             self.has_grades,
         )
@@ -165,8 +165,8 @@ def judge(
 
     A repeated position counts once, at its first place; a ranking may be short or empty. A question without `grades`
     has grade 1 on each gold segment. Where `one_find` holds, all gold segments say the same thing: the first that comes
-    back has found it, each counts for precision and nDCG, whose ideal is all that came back on top. `unseen` counts
-    the gold segments that are in no ranking and have no position. Raises InputError, naming the question by its index,
+    back has found it, and each counts for precision and nDCG. `unseen` counts the gold segments that are in no ranking
+    and have no position. Raises InputError, naming the question by its index,
     for a position outside its haystack and for a grade that is no number.
     """
     questions = len(rankings)
@@ -193,23 +193,10 @@ def judge(
     others = np.zeros(questions, dtype=np.int64) if unseen is None else np.asarray(unseen, dtype=np.int64)
     answering = counts + others
     finds = answering if one_find is None else np.where(one_find, np.minimum(answering, 1), answering)
-    ideal = _ideal(graded.best(depth), places[0], answering > finds)
     total = graded.total() + others
     has_grades: Bools = np.array([bool(one) for one in grades or [{}] * questions], dtype=np.bool_)
+    ideal = graded.best(depth)
     return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, total, has_grades)
-
-
-def _ideal(best: Places, relevant: Places, enough: Bools) -> Places:
-    """The best grades there are; where one of several segments is enough, as many as came back, at least one."""
-    if not enough.any():
-        return best
-    counts = np.where(enough, np.maximum(np.bincount(relevant.question, minlength=len(enough)), 1), 0)
-    kept = best.where(~enough[best.question])
-    question = np.concatenate([kept.question, np.repeat(np.arange(len(counts)), counts)])
-    place = np.concatenate([kept.place, np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)])
-    grade = np.concatenate([kept.grade, np.ones(int(counts.sum()))])
-    order = np.lexsort((place, question))
-    return Places(question[order], place[order], grade[order])
 
 
 def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,15 +20,20 @@ from recallbench.corpora.records import Corpus, Haystack, Likeness, Question, Ra
 from recallbench.errors import InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import Rules
-from recallbench.scoring.text_matching import SENSITIVITY, Matching, Read, random_matches, words
+from recallbench.scoring.passages import Passages
+from recallbench.scoring.text_matching import SENSITIVITY, Matching, Method, Read, Step, likeness, random_matches, words
+from recallbench.scoring.text_matching import Likeness as TextLikeness
 
 
 def method_name(matching: Matching) -> str:
-    """How the name of a corpus tells the method: `tokens-0.3-60`, `exact`; nothing for ids."""
+    """How the name of a corpus tells the method: `tokens-0.3-60`, `exact`; nothing for ids.
+
+    Of a cosine it tells nothing: no gold may depend on one.
+    """
     if not matching.by_text:
         return ""
     name = str(matching.method)
-    if name == "tokens":
+    if name != "exact":
         threshold = format(Decimal(repr(float(matching.threshold))), "f")
         name += f"-{threshold.rstrip('0').rstrip('.')}"
     return f"{name}-{matching.chunk}" if matching.chunk else name
@@ -38,8 +44,11 @@ def matching_of(corpus: str) -> Matching | None:
     found = METHOD.fullmatch(method_of(corpus))
     if found is None:
         return None
-    chunk = int(found[2]) if found[2] else None
-    return Matching("tokens", float(found[1]), chunk) if found[1] else Matching("exact", chunk=chunk)
+    chunk = int(found["chunk"]) if found["chunk"] else None
+    if found["method"] is None:
+        return Matching("exact", chunk=chunk)
+    method: Method = found["method"]  # type: ignore[assignment] # one of those that the pattern lists
+    return Matching(method, float(found["threshold"]), chunk)
 
 
 def open_corpus(
@@ -74,14 +83,24 @@ def open_corpus(
     )
 
 
+def step_of(question: Question, position: int) -> Step | None:
+    """What hybrid took a segment for gold by; None where it is none."""
+    if position not in question.gold:
+        return None
+    if not question.expected or position in question.by_id:
+        return "id"
+    return "exact" if position in question.exact else "tokens"
+
+
 def answering(
     segments: Sequence[Segment], asked: Sequence[Question], matching: Matching
 ) -> Iterator[tuple[Question, frozenset[int]]]:
     """Each question that expects a text, with the positions among the segments that match it, wherever they are of."""
     expecting = [question for question in asked if question.expected]
-    index = _Index(segments, expecting, matching.chunk)
+    index = _Index(segments, expecting, matching)
     for question in expecting if segments else ():
-        yield question, _matched(question, index, matching)[0].gold
+        # What is known by id is of the question's own scope.
+        yield question, _matched(replace(question, by_id=frozenset()), index, matching)[0].gold
 
 
 class TextMatched:
@@ -144,22 +163,29 @@ class TextMatched:
         texts: list[str] = []
         expected: list[str] = []
         relevant: list[set[int]] = []
+        searched: list[Passages | None] = []
+        ends: list[int] = []
         for haystack in self._corpus.haystacks():
             asked = [one for one in haystack.questions if one.expected]
-            index = _Index(haystack.segments, asked, self._matching.chunk, whole=self._whole)
+            index = _Index(haystack.segments, asked, self._matching, whole=self._whole)
             for question in asked:
                 made, nearest = _matched(question, index, self._matching)
                 by_question[question.id] = made
                 expected.append(question.expected)
-                relevant.append({len(texts) + position for position in {*made.exact, nearest}})
+                relevant.append({len(texts) + position for position in {*made.exact, *made.by_id, nearest}})
             texts += [segment.text for segment in haystack.segments]
-        own = {self._matching.threshold} if self._matching.method == "tokens" else set()
-        random = random_matches(
-            _Reads(expected),
-            _Reads(texts, self._matching.chunk, whole=self._whole),
-            relevant,
-            sorted({*SENSITIVITY, *own}),
-        )
+            searched.append(index.passages)
+            ends.append(len(texts))
+        wanted, pool = _Reads(expected), _Reads(texts, self._matching.chunk, whole=self._whole)
+
+        def near(asked: int, drawn: int) -> TextLikeness:
+            which = bisect_right(ends, drawn)
+            passages, first = searched[which], ends[which - 1] if which else 0
+            score = 0.0 if passages is None else float(passages.scores(expected[asked])[drawn - first])
+            return replace(likeness(wanted[asked], pool[drawn]), bm25=score)
+
+        matching = self._matching
+        random = random_matches(wanted, pool, relevant, matching.thresholds, matching=matching, near=near)
         return _Found(by_question, random)
 
 
@@ -195,9 +221,11 @@ class _Index:
     """Where each word of the expected texts stands in the segments of a haystack."""
 
     def __init__(
-        self, segments: Sequence[Segment], asked: Sequence[Question], chunk: int | None, *, whole: bool = False
+        self, segments: Sequence[Segment], asked: Sequence[Question], matching: Matching, *, whole: bool = False
     ) -> None:
-        self._segments, self._chunk, self._whole = segments, chunk, whole
+        chunk = matching.chunk
+        self._segments, self._whole = segments, whole
+        self.passages = Passages([one.text for one in segments], chunk) if matching.method == "bm25" else None
         vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in asked))
         places: dict[str, list[int]] = {word: [] for word in vocabulary}
         sizes: list[int] = []
@@ -212,6 +240,12 @@ class _Index:
         self._sizes = np.array(sizes, dtype=np.int64)
         self._starts = np.array(starts, dtype=np.int64)
         self._owners = np.repeat(np.arange(len(starts)), np.diff([*starts, len(sizes)]))
+
+    def near(self, question: Question) -> npt.NDArray[np.float64]:
+        """By segment how near it comes: token F1, or relative BM25 where that decides."""
+        if self.passages is not None:
+            return self.passages.scores(question.expected)
+        return self.f1(Read(question.expected))
 
     def f1(self, expected: Read) -> npt.NDArray[np.float64]:
         """By segment the token F1 of its best chunk."""
@@ -231,21 +265,18 @@ class _Index:
 
 def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
     """The question with its gold, and the position of the segment that comes nearest."""
-    expected = Read(question.expected)
-    f1, exact = index.f1(expected), index.exact(expected)
-    near = np.flatnonzero(f1 >= min(SENSITIVITY[0], matching.threshold))
-    enough = np.flatnonzero(f1 >= matching.threshold)
-    made = replace(
-        question,
-        gold=frozenset(enough.tolist()) if matching.method == "tokens" else exact,
-        exact=exact,
-        likeness=Likeness(near.tolist(), f1[near].tolist()),
-    )
-    return made, int(f1.argmax())
+    found, exact = index.near(question), index.exact(Read(question.expected))
+    near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))
+    enough = frozenset(np.flatnonzero(found >= matching.threshold).tolist())
+    gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
+    made = replace(question, gold=gold, exact=exact, likeness=Likeness(near.tolist(), found[near].tolist()))
+    return made, int(found.argmax())
 
 
 def _remedy(matching: Matching, expected: Sequence[str]) -> str:
     if matching.method == "exact":
         return "--match tokens, which asks for enough of the same words in any order"
+    if matching.method == "bm25":
+        return "a lower --match-threshold"
     chunk = max(1, min(map(matching.longest_chunk, expected)))
     return f"a lower --match-threshold, or --match-chunk {chunk} where answers are short and documents long"

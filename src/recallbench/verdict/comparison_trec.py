@@ -10,7 +10,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines
 from recallbench.results.comparison import SidePart
 from recallbench.results.rankings import Rankings
-from recallbench.results.trec import read_qrels, read_run
+from recallbench.results.trec import Ties, in_order_of, read_qrels, read_run
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.measure import Measure
 from recallbench.verdict.comparison_side import Side, Words
@@ -30,12 +30,13 @@ def trec_sides(
     clusters: Path | None,
     prefix: str | None,
     allow_depth: bool,
+    ties: Ties = "file",
 ) -> tuple[Side, Side]:
     """Both runs, over every question of the qrels that has a relevant document (grade 1 or more).
 
     A judged question that a run does not answer counts as an empty ranking, as with trec_eval's -c. Raises InputError
     where a run answers none of them or a question has no cluster, and UsageError where one run is cut off above a
-    measure that the other reaches.
+    measure that the other reaches. `ties` says in which order equal scores stand.
     """
     judged = {question: grades for question, grades in read_qrels(qrels).items() if max(grades.values()) > 0}
     if not judged:
@@ -45,7 +46,7 @@ def trec_sides(
             found="none",
             remedy="check the file given with --qrels",
         )
-    found = [read_run(path) for path in runs]
+    found = [{question: in_order_of(ties, hits) for question, hits in read_run(path).items()} for path in runs]
     for path, run in zip(runs, found, strict=True):
         if not judged.keys() & run.keys():
             raise InputError(

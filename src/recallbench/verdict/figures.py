@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -18,14 +19,14 @@ from recallbench.results import metrics as parts
 from recallbench.retrieval.ranking import Ranking
 from recallbench.scoring.abstention import KEPT, abstention, top_score
 from recallbench.scoring.agreement import agreement
-from recallbench.scoring.editions import CURRENT, DIGITS, Edition
+from recallbench.scoring.editions import CURRENT, DIGITS, FIRST, Edition
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Bools, Judged, judge
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.registry import ALL, parse
-from recallbench.scoring.text_gold import matching_of
-from recallbench.scoring.text_matching import SENSITIVITY
+from recallbench.scoring.text_gold import matching_of, step_of
+from recallbench.scoring.text_matching import Matching, Step
 from recallbench.verdict.bands import band
 
 
@@ -133,7 +134,7 @@ def _figures(answers: Answers, edition: Edition) -> Figures:
         tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
         abilities={name: [estimate_part(one) for one in row] for name, row in rolled_up.items()} or None,
         worst=_worst(answers, judged) if own else None,
-        labels=_labels(answers.questions, answers.survey.unjudged) if own else None,
+        labels=_labels(answers.questions, answers.survey, edition) if own else None,
         hub=_hub(answers.survey),
         matching=_matching(answers, calls),
     )
@@ -164,14 +165,16 @@ def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
     ]
 
 
-def _labels(questions: Sequence[Question], unjudged: int) -> parts.LabelsPart:
+def _labels(questions: Sequence[Question], survey: Survey, edition: Edition) -> parts.LabelsPart:
     days = sorted(one.labelled_at.date().isoformat() for one in questions if one.labelled_at is not None)
     return parts.LabelsPart(
         dated=len(days),
         undated=len(questions) - len(days),
         oldest=days[0] if days else None,
         newest=days[-1] if days else None,
-        unjudged=unjudged,
+        unjudged=survey.unjudged,
+        # Sets of the hub passed them over without a word before.
+        irrelevant=survey.irrelevant if edition.number > FIRST.number else 0,
     )
 
 
@@ -199,21 +202,40 @@ def _matching(answers: Answers, calls: Sequence[Judged]) -> parts.MatchingPart |
     random = answers.survey.random_matches
     unmatched = [question.id for question in asked if not question.gold]
     mixed = any(question.gold and not question.expected for question in answers.questions)
-    own = {matching.threshold} if matching.method == "tokens" else set()
+    hybrid = matching.method == "hybrid"
     return parts.MatchingPart(
         method=str(matching),
         questions=len(asked),
         by_id=_decided(answers, calls, by_text=False) if mixed else None,
         by_text=_decided(answers, calls, by_text=True) if mixed else None,
         exact=sum(len(question.gold & question.exact) for question in asked),
-        fuzzy=sum(len(question.gold - question.exact) for question in asked),
+        fuzzy=sum(len(question.gold - question.exact - question.by_id) for question in asked),
         exact_questions=sum(bool(question.gold & question.exact) for question in asked),
-        fuzzy_questions=sum(bool(question.gold) and not question.gold & question.exact for question in asked),
+        fuzzy_questions=sum(bool(one.gold) and not one.gold & (one.exact | one.by_id) for one in asked),
         without=len(unmatched),
         unmatched=unmatched[:WORST],
         random_pairs=random.pairs if random else 0,
-        sensitivity=[_at_threshold(answers, one) for one in (None, *sorted({*SENSITIVITY, *own}))],
+        sensitivity=[_at_threshold(answers, matching, one) for one in (None, *matching.thresholds)],
+        shares=_shares(answers, matching) if hybrid else None,
     )
+
+
+def _shares(answers: Answers, matching: Matching) -> list[parts.SharePart]:
+    """What each step of hybrid made gold, and what it found first. Rankings of the k-deep call serve as elsewhere."""
+    rankings = answers.rankings if answers.short is None else answers.short
+    gold: Counter[Step | None] = Counter()
+    found: Counter[Step | None] = Counter()
+    for question, ranking in zip(answers.questions, rankings, strict=True):
+        gold.update(step_of(question, position) for position in question.gold)
+        steps = (step_of(question, position) for position in ranking.positions[: answers.k])
+        found[next((step for step in steps if step is not None), None)] += 1
+    counted = sum(bool(question.gold) for question in answers.questions)
+    return [
+        parts.SharePart(
+            step=step, gold=gold[step], found_10=found[step], share=found[step] / counted if counted else None
+        )
+        for step in matching.steps
+    ]
 
 
 def _decided(answers: Answers, calls: Sequence[Judged], *, by_text: bool) -> parts.DecidedPart:
@@ -228,19 +250,22 @@ def _decided(answers: Answers, calls: Sequence[Judged], *, by_text: bool) -> par
     )
 
 
-def _at_threshold(answers: Answers, threshold: float | None) -> parts.ThresholdPart:
+def _at_threshold(answers: Answers, matching: Matching, threshold: float | None) -> parts.ThresholdPart:
     """As if the method had been this one. Rankings of the k-deep call serve where there is one."""
     rankings = answers.rankings if answers.short is None else answers.short
+    hybrid = matching.method == "hybrid"
     gold, found = [], []
     for question, ranking in zip(answers.questions, rankings, strict=True):
         near = question.likeness
         first = ranking.positions[: answers.k]
         if threshold is None:
-            gold.append(len(question.exact))
-            found.append(sum(one in question.exact for one in first))
+            matched: Set[int] = question.exact
         else:
-            gold.append(int((np.frombuffer(near.f1) >= threshold).sum()))
-            found.append(sum(near.get(one, 0.0) >= threshold for one in first))
+            f1 = np.frombuffer(near.f1)
+            matched = set(np.frombuffer(near.positions, dtype=np.int64)[f1 >= threshold].tolist())
+            matched |= question.exact | question.by_id if hybrid else set()
+        gold.append(len(matched))
+        found.append(sum(one in matched for one in first))
     shares = [
         min(part, 1) if question.one_find else part / whole
         for question, part, whole in zip(answers.questions, found, gold, strict=True)

@@ -12,8 +12,9 @@ from recallbench.scoring.measures.measure import Measure, share
 class Ndcg(Measure):
     """Grades in the top k, each divided by log2(rank + 1), over the best such sum that the grades allow.
 
-    Gain is linear; a question without grades has grade 1 on each gold segment. `ndcg@k(graded)` is the mean over the
-    questions that have grades, those alone. Elsewhere: TREC's ndcg_cut_k.
+    Gain is linear; a question without grades has grade 1 on each gold segment. Where several segments say the one thing
+    that is to be found, the best sum is that of as many of them on top as stand in the top k, one at least.
+    `ndcg@k(graded)` is the mean over the questions that have grades, those alone. Elsewhere: TREC's ndcg_cut_k.
     """
 
     __slots__ = ()
@@ -27,8 +28,13 @@ class Ndcg(Measure):
         return with_gold & judged.has_grades if self.option == "graded" else with_gold
 
     def values(self, judged: Judged) -> Floats:
-        judged.found(self.k)
-        return self._over_ideal(judged, judged.graded.sum(_discounts(self.k), len(judged)))
+        found = judged.graded.sum(_discounts(self.k), len(judged))
+        if not (enough := judged.one_enough).any():
+            return self._over_ideal(judged, found)
+        # Nobody knows how many others there are that nobody returned, so they make nothing worse.
+        reached = np.cumsum(_discounts(self.k))
+        of_found = share(found, reached[np.maximum(judged.found(self.k), 1) - 1])
+        return np.where(enough, np.minimum(of_found, 1.0), self._over_ideal(judged, found))
 
     def chance(self, judged: Judged) -> Floats:
         reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))
@@ -42,15 +48,15 @@ class Ndcg(Measure):
         return (self.counted(judged) & (judged.total_grade > 0)).astype(np.float64)
 
     def _chance_of_one(self, judged: Judged, reached: Floats) -> Floats:
-        """Where the ideal is of what came back: of so many within the depth each place holds one as often."""
-        within = np.minimum(judged.candidates, judged.depth)
+        """Where the ideal is of what came back: of so many in the top k each place holds one as often."""
+        within = np.minimum(judged.candidates, self.k)
         top = reached[np.minimum(within, self.k)]
 
         def gain(hits: int) -> Floats:
             ideal: float = reached[min(max(hits, 1), self.k)]
             return hits * share(top, within) / ideal
 
-        return expected(judged, judged.depth, gain)
+        return expected(judged, self.k, gain)
 
     def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
         of_ideal: Floats = share(gain, judged.ideal.sum(_discounts(self.k), len(judged)))

@@ -1,0 +1,169 @@
+"""A folder and a file of the same rankings score alike by every method, and what a folder makes stands an audit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import short
+from recallbench.results.metrics import Metrics
+
+FILLER = " ".join(f"word{n}" for n in range(60))
+SAYING = (
+    {"_id": "old", "text": "Nothing of note."},
+    *({"_id": f"ferry-{n}", "text": f"The ferry leaves at nine {'!' * n}"} for n in range(14)),
+    *({"_id": f"rail-{n}", "text": f"Trains leave platform {n} at ten."} for n in range(6)),
+    {"_id": "long", "text": f"{FILLER} The zoo opens on Sunday at noon. {FILLER}"},
+)
+EXPECTING = (
+    {"query_id": "ferry", "query": "ferry leaves", "expected": "the ferry leaves at nine"},
+    {"query_id": "rail", "query": "platform nine ferry", "expected": "trains leave platform 3 at ten"},
+    {"query_id": "leave", "query": "leave leaves", "expected": "trains leave platform 3 at ten"},
+    {"query_id": "note", "query": "note of ferry", "relevant": ["old"]},
+    {"query_id": "zoo", "query": "When does the zoo open?", "expected": "the zoo opens on Sunday at noon"},
+    {"query_id": "cars", "query": "Who sells cars?", "kind": "abstention"},
+)
+BOTH = {"query_id": "both", "query": "nothing but a ferry", "expected": "the ferry leaves at nine", "relevant": ["old"]}
+STORE = """
+def open_memory(items, vectors):
+    # Every other one first, so that what matches lies on both sides of each k.
+    def search(query, k):
+        asked = set(query.text.lower().split())
+        scored = [(item.id, len(asked & set(item.text.lower().split())) - .5 * (n % 2)) for n, item in enumerate(items)]
+        return sorted(scored, key=lambda hit: -hit[1])[:k]
+    return search
+open_memory.needs_vectors = False
+"""
+METHODS = {
+    "tokens": (("--match", "tokens"), "tokens-0.3"),
+    "chunks": (("--match", "tokens", "--match-chunk", "12"), "tokens-0.3-12"),
+    "exact": (("--match", "exact"), "exact"),
+    "hybrid": (("--match", "hybrid", "--match-threshold", "0.5"), "hybrid-0.5"),
+    "bm25": (("--match", "bm25", "--match-chunk", "20", "--match-threshold", "0.4"), "bm25-0.4-20"),
+}
+
+
+def scores(place: Path, *words: str | Path) -> dict[str, Any]:
+    done = recallbench("evaluate", *words, "--format", "json", cwd=place)
+    assert done.returncode == 0
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_folder_and_its_rankings_score_alike(tmp_path: Path, method: str) -> None:
+    matching, name = METHODS[method]
+    short(tmp_path / "team", (*EXPECTING, BOTH) if method == "hybrid" else EXPECTING, SAYING)
+    # Two calls for each query, 10 deep and 50 deep.
+    (tmp_path / "mine.py").write_text(STORE)
+    words = ("team", "--store", "python:mine:open_memory", "-q", "--folder", "made", *matching)
+    folder = scores(tmp_path, *words, "--k", "10")
+    metrics = Metrics.model_validate_json((tmp_path / "made" / "metrics.json").read_bytes())
+    assert metrics.corpus.name.partition("+")[2] == name
+    names = dict(line.split("\t")[:2] for line in (tmp_path / "made" / "documents.tsv").read_text().splitlines())
+    ranked = [line.split() for line in (tmp_path / "made" / "run.trec").read_text().splitlines()]
+    (tmp_path / "run.trec").write_text("".join(" ".join([q, i, names[d], *rest]) + "\n" for q, i, d, *rest in ranked))
+    files = ("--run", "run.trec", "--gold", "team/gold.jsonl", "--texts", "team/corpus.jsonl", *matching, "--k", "10")
+    run = scores(tmp_path, *files)
+    # What nothing in the folder matches is in no mean of it; of rankings alone nobody knows.
+    assert {row["query_id"]: row.get("ndcg@10", 0.0) for row in folder["rows"]} == {
+        row["query_id"]: row.get("ndcg@10", 0.0) for row in run["rows"]
+    }
+    values = [one for one in folder["rows"] if "mrr@10" in one]
+    theirs = {row["query_id"]: row for row in run["rows"]}
+    for row in values:
+        assert {name: row[name] for name in folder["mean"] if name in row} == {
+            name: theirs[row["query_id"]][name] for name in folder["mean"] if name in row
+        }
+    assert all(row.get("ndcg@10", 0.0) <= 1 for row in run["rows"])
+    assert {row["query_id"] for row in values} >= {"ferry", "note"}
+    if method != "exact":
+        # Three of six in the first ten: what stands below them changes nothing, however deep a call went.
+        assert theirs["leave"]["precision@10"] == 0.3
+    if method in ("exact", "bm25"):
+        assert theirs["zoo"]["mrr@10"] == 1.0
+    assert folder.get("shares") == run.get("shares")
+    if method == "hybrid":
+        assert folder["shares"]["id"]["cases"] + folder["shares"]["exact"]["cases"] == 4
+        assert metrics.matching is not None
+        assert metrics.matching.shares is not None
+        assert [one.step for one in metrics.matching.shares] == ["id", "exact", "tokens"]
+        assert "| id |" in (tmp_path / "made" / "report.md").read_text()
+    audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_gold_made_by_hybrid_can_not_be_edited(tmp_path: Path) -> None:
+    short(tmp_path / "team", (*EXPECTING, BOTH), SAYING)
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid")
+    done = recallbench(*words, cwd=tmp_path)
+    assert "found first in the first 10: 2 by id, " in done.stdout
+    path = tmp_path / "made" / "metrics.json"
+    document = json.loads(path.read_text())
+    document["matching"]["shares"][0]["found_10"] += 1
+    path.write_text(json.dumps(document, indent=1))
+    audited = recallbench("audit", "made", "--corpus-file", "team", cwd=tmp_path)
+    assert audited.returncode == 1
+    assert "matching" in audited.stdout
+
+
+def test_judgements_and_expected_texts_of_one_set_are_both_read(tmp_path: Path) -> None:
+    (tmp_path / "team" / "qrels").mkdir(parents=True)
+    documents = [{"_id": "a", "text": "Paris is large."}, {"_id": "b", "text": "The ferry leaves at nine."}]
+    queries = [
+        {"_id": "q1", "text": "Paris?"},
+        {"_id": "q2", "text": "ferry?", "expected": "leaves at nine"},
+        {"_id": "q3", "text": "Who?"},
+        {"_id": "q4", "text": "large?", "expected": "leaves at nine"},
+    ]
+    (tmp_path / "team" / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    (tmp_path / "team" / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in queries))
+    (tmp_path / "team" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq4\ta\t1\n")
+    words = ("team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid", "--k", "2")
+    found = scores(tmp_path, *words)
+    assert [(row["query_id"], row["relevant"], row["matched_by"]) for row in found["rows"]] == [
+        ("q1", 1, "id"),
+        ("q2", 1, "exact"),
+        ("q4", 2, "id"),
+    ]
+    metrics = Metrics.model_validate_json((tmp_path / "made" / "metrics.json").read_bytes())
+    assert metrics.labels is not None
+    assert metrics.labels.unjudged == 1
+    audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
+    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+
+
+def test_cosine_decides_files_and_no_folder(tmp_path: Path) -> None:
+    short(tmp_path / "team", EXPECTING, SAYING)
+    cosine = ("--match", "hybrid", "--match-embedder", "hash", "--match-cosine", "0.5")
+    refused = recallbench("evaluate", "team", "--store", "bm25", *cosine, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "cosine decides rankings in files, not the gold of a folder" in refused.stderr
+    (tmp_path / "gold.jsonl").write_text(
+        '{"query_id": "q", "query": "x", "expected": "the old ferry leaves at nine", '
+        '"ranked": [{"id": "a", "text": "ferry leaves now maybe from somewhere else"}]}\n'
+    )
+    found = scores(tmp_path, "--gold", "gold.jsonl", "--k", "1", "--match-threshold", "0.5", *cosine[:2])
+    assert found["mean"]["recall_frac@1"] == 0.0
+    words = ("--gold", "gold.jsonl", "--k", "1", "--match-threshold", "0.5", *cosine[:4], "--match-cosine", "0.3")
+    found = scores(tmp_path, *words)
+    assert (found["mean"]["recall_frac@1"], found["matching"]) == (1.0, "hybrid f1>=0.5, cosine>=0.3 by hash")
+    assert found["shares"]["cosine"]["cases"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--match", "exact", "--match-threshold", "0.4"), "--match-threshold is for token F1 and BM25"),
+        (("--match", "hybrid", "--match-embedder", "hash"), "no threshold"),
+        (("--match", "tokens", "--match-embedder", "hash", "--match-cosine", "0.5"), "cosine is a step of hybrid"),
+    ],
+)
+def test_companions_that_would_do_nothing_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    (tmp_path / "gold.jsonl").write_text('{"query": "x", "expected": "y", "ranked": ["z"]}\n')
+    done = recallbench("evaluate", "--gold", "gold.jsonl", *words, cwd=tmp_path)
+    assert (done.returncode, told in done.stderr) == (2, True)
