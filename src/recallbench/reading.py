@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from recallbench.errors import InputError
 
 LONGEST_LINE = 1 << 25
 """32 MB: a ranking of 50 whole sessions with their text has less than one."""
 LARGEST_DOCUMENT = 1 << 27
+DEEPEST_TABLE = 50
+"""Tables and lists inside each other; no settings of ours have more than five."""
+NESTED = "brackets nested without end"
 
 State = tuple[int, int, int]
 
@@ -113,6 +118,28 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     return found
 
 
+def is_finite(value: object) -> TypeGuard[int | float]:
+    """Whether a value of JSON is a number that floats reach: no NaN, no whole number of 400 digits."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -sys.float_info.max <= value <= sys.float_info.max
+
+
+def toml(text: str) -> dict[str, Any]:
+    """A TOML document; raises ValueError for what is none, or is nested deeper than anyone means."""
+    try:
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(NESTED) from None
+    level: list[Any] = [found]
+    for _ in range(DEEPEST_TABLE):
+        inner = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
+        level = [part for part in inner if isinstance(part, (dict, list))]
+        if not level:
+            return found
+    raise ValueError(NESTED)
+
+
 def entries(content: bytes, path: Path) -> Iterator[tuple[str, Any]]:
     """What stands under each name of one JSON object; an InputError, naming it, where that alone can't be taken.
 
@@ -184,7 +211,7 @@ def _said(error: Exception) -> str:
             return "a blank line"
         where = "at its end: the file may be cut off" if error.pos >= len(error.doc) - 1 else f"at {error.pos + 1}"
         return f"{error.msg} {where}"
-    return "brackets nested without end" if isinstance(error, RecursionError) else str(error)
+    return NESTED if isinstance(error, RecursionError) else str(error)
 
 
 def _refuse_change(path: Path, before: State, now: os.stat_result) -> None:

@@ -7,7 +7,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
@@ -41,7 +41,7 @@ from recallbench.cli import (
 from recallbench.cli.parsing import Program
 from recallbench.cli.screen import guard
 from recallbench.confidential import keep_environment, keep_from, said
-from recallbench.errors import RecallBenchError
+from recallbench.errors import RecallBenchError, UsageError
 from recallbench.interruption import PATIENCE, end_in_time, undo
 from recallbench.protocol.frozen import load
 
@@ -49,6 +49,8 @@ HASH_SEED = "42"
 RETRY = 0.5
 """Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 INTERRUPTED = 130
+OURS = ("RECALLBENCH_", "PGMNEMO_", "LOCOMO_", "LONGMEMEVAL_", "HF_")
+"""Variables that are read here begin so."""
 KEPT = "vectors that were computed are kept, and the next run goes on from there"
 FORCED = (
     f"interrupted, and ended by force: what was under way did not stop within {PATIENCE:.0f} s of the signal, as "
@@ -175,6 +177,7 @@ def _fix_hash_seed() -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
+        _refuse_half_characters(arguments, os.environ)
         code = app(args=list(arguments), prog_name="recallbench", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:  # what typer makes of Ctrl-C
@@ -205,6 +208,14 @@ def _run(arguments: Sequence[str]) -> int:
             "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
         )
         return 2
+
+
+def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Raise UsageError for what is no UTF-8: it could be written into no result, and sent to no server."""
+    ours = {f"${name}": value for name, value in environ.items() if name.startswith(OURS)}
+    for name, given in (*((f"argument {n}", one) for n, one in enumerate(arguments, 1)), *ours.items()):
+        if not given.isascii() and any("\ud800" <= one <= "\udfff" for one in given):
+            raise UsageError(f"{name} can't be read", expected="UTF-8", found=ascii(given), remedy="write it in UTF-8")
 
 
 def _interrupted() -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from recallbench.errors import InputError
+from recallbench.reading import document, toml
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return None
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml(document(path).decode("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path} can't be read as a settings file",

@@ -13,13 +13,15 @@ from typing import Any
 from recallbench.corpora import hub_record
 from recallbench.corpora.place import Place, described
 from recallbench.errors import InputError, UsageError
-from recallbench.reading import lines, objects, state
+from recallbench.reading import is_finite, lines, objects, state
 
 DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
 MANY = 6
 """Other splits of which every choice is tried, when the set of an earlier result is looked for."""
 EVERYWHERE = "all"
 """The scope of documents and queries that name none."""
+LARGEST_GRADE = 10**9
+"""No scale is longer, and sums of larger ones would overflow."""
 KIND, ABSTENTION = "query", "abstention"
 """The kind of a query that names none, and of one that should find nothing."""
 
@@ -260,8 +262,8 @@ def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
             value = float(grade)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value):
-            raise place.refusal("score", "a finite number", described(grade))
+        if not math.isfinite(value) or value > LARGEST_GRADE:
+            raise place.refusal("score", f"a number of at most {LARGEST_GRADE:,}", described(grade))
         if document in found.setdefault(query, {}):
             raise place.refusal("corpus-id", f"each document once for {query}", f"{document} again")
         found[query][document] = max(value, 0.0)
@@ -290,7 +292,9 @@ def _relevant(record: dict[str, Any], place: Place) -> dict[str, float]:
     if isinstance(given, dict):
         wrong = next((id for id, grade in given.items() if not _is_grade(grade)), None)
         if wrong is not None:
-            raise place.refusal("relevant", "finite grades, 0 or more", f"{wrong}: {described(given[wrong])}")
+            raise place.refusal(
+                "relevant", f"grades from 0 to {LARGEST_GRADE:,}", f"{wrong}: {described(given[wrong])}"
+            )
         return {id: float(grade) for id, grade in given.items()}
     if not isinstance(given, list) or not all(isinstance(id, (str, int)) for id in given):
         raise place.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
@@ -301,7 +305,7 @@ def _relevant(record: dict[str, Any], place: Place) -> dict[str, float]:
 
 
 def _is_grade(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    return is_finite(value) and 0 <= value <= LARGEST_GRADE
 
 
 def _id(record: dict[str, Any], field: str, place: Place) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 from recallbench.errors import InputError
-from recallbench.reading import document, objects, parsed
+from recallbench.reading import document, is_finite, objects, parsed
 
 NAME = "timings.jsonl"
 STATES = ("cold", "warm", "failed")
@@ -21,7 +20,7 @@ def query_times(folder: Path, state: str) -> list[float]:
         if row.get("state") != state:
             continue
         taken = row.get("ms")
-        if isinstance(taken, bool) or not isinstance(taken, (int, float)) or not math.isfinite(taken) or taken < 0:
+        if not is_finite(taken) or taken < 0:
             raise InputError(
                 f"{folder.name}/{NAME}, line {number}: not the time of a query",
                 expected="ms, a finite number of 0 or more",

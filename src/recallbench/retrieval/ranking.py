@@ -60,8 +60,9 @@ def ranking(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: 
         )
     ids, scores = order(hits)
     # One sum tells whether any score is NaN or infinite, and the extremes whether any id is from elsewhere.
-    if not math.isfinite(sum(scores)):
-        wrong = next((score for score in scores if not math.isfinite(score)), math.inf)
+    whole = math.isfinite(sum(scores))
+    wrong = None if whole else next((score for score in scores if not math.isfinite(score)), None)
+    if wrong is not None:
         raise InputError(
             f"store {store} scored an item of question {question_id} with {wrong}",
             expected="a finite score",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from recallbench.errors import InputError, UsageError
-from recallbench.reading import document
+from recallbench.reading import document, toml
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.quantiles import NEAREST_RANK, Rule
@@ -124,7 +123,7 @@ def read_thresholds(path: Path) -> ThresholdsFile:
     """The file; raises InputError, naming line and key, for anything in it that means nothing here."""
     try:
         text = document(path).decode("utf-8")
-        table = tomllib.loads(text)
+        table = toml(text)
     except ValueError as error:
         raise InputError(
             f"{path} can't be read as TOML", expected=EXAMPLE, found=str(error), remedy="mend the file"
@@ -193,7 +192,8 @@ def _numbers(value: Any) -> Any:
     """Whole numbers as floats: `at_least = 1` means 1.0, while strict validation keeps true from meaning it."""
     if isinstance(value, dict):
         return {key: _numbers(one) for key, one in value.items()}
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    # By way of its digits: one of 400 of them is infinite, which validation refuses.
+    return float(str(value)) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _wrong(path: Path, text: str, error: ValidationError) -> InputError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
+from recallbench.reading import is_finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class Row:
         value = self.fields.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not is_finite(value):
             raise self.refusal(name, "a finite number", shown(value))
         return float(value)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
-from recallbench.reading import objects
+from recallbench.reading import is_finite, objects
 from recallbench.results.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
 
 _MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
@@ -115,7 +115,7 @@ def _figures(metrics: Any, part: str, row: Row) -> dict[str, float]:
     if not isinstance(figures, dict):
         raise row.refusal(f"retrieval_results.metrics.{part}", "figures by name", shown(figures))
     for name, value in figures.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not is_finite(value):
             raise row.refusal(f"retrieval_results.metrics.{part}.{name}", "a finite number", shown(value))
     return {name: float(value) for name, value in figures.items()}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
-from recallbench.reading import document, objects, parsed
+from recallbench.reading import document, is_finite, objects, parsed
 from recallbench.results.layouts.claims import published
 from recallbench.results.layouts.layout import Asked, Imported, Layout, Row, names_a_measure, shown
 
@@ -120,9 +119,7 @@ def _scores(row: Row, lists: str) -> tuple[float, ...]:
     if name is None:
         return ()
     values = row.fields[name]
-    finite = isinstance(values, list) and all(
-        isinstance(one, (int, float)) and not isinstance(one, bool) and math.isfinite(one) for one in values
-    )
+    finite = isinstance(values, list) and all(map(is_finite, values))
     if not finite or len(values) != len(row.ids(lists)):
         raise row.refusal(name, f"a finite number for each id of {lists}", shown(values))
     return tuple(map(float, values))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recallbench.protocol.frozen import load
-from recallbench.reading import objects
+from recallbench.reading import is_finite, objects
 from recallbench.results import latency
 from recallbench.results.environment import FIELDS
 from recallbench.verdict.case import Case
@@ -90,7 +90,7 @@ def _timings(case: Case) -> Iterator[str]:
         shaped = names in ({"phase", "seconds"}, {"question_id", "state", "ms"})
         if not shaped or isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             yield f"timings.jsonl, line {number}: neither a phase nor a query"
-        elif not (math.isfinite(seconds) and seconds >= 0):
+        elif not (is_finite(seconds) and seconds >= 0):
             yield f"timings.jsonl, line {number}: {seconds}"
         elif "question_id" in row and (row["question_id"] not in known or row["state"] not in latency.STATES):
             yield f"timings.jsonl, line {number}: {row['question_id']}, {row['state']}"

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from recallbench.reading import objects
+from recallbench.reading import is_finite, objects
 from recallbench.results.latency import NAME
 from recallbench.retrieval.timing import COLD_SAMPLE, sampled
 from recallbench.stores.bm25 import BM25Store
@@ -108,7 +108,7 @@ def _length(case: Case, phases: _Rows, queries: _Rows) -> Iterator[str]:
 
 
 def _number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return is_finite(value)
 
 
 TIMINGS = Examination(
