@@ -71,3 +71,10 @@ def test_a_variable_that_is_no_text(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "-q", cwd=tmp_path, env=more)
     assert done.returncode == 2
     assert "$RECALLBENCH_LABEL can't be read" in done.stderr
+
+
+def test_a_history_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "HISTORY.md").write_bytes(b"# History\n\nna\xefve\n")
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "HISTORY.md is not UTF-8" in done.stderr

@@ -455,3 +455,11 @@ def test_a_link_in_the_place_of_what_is_written_for_people_is_not_followed(
     fill(cache, 1)
     assert cache.computed_with == ("torch 1 on a processor",)
     assert holds(private) == before
+
+
+def test_a_note_that_is_no_text_hinders_no_run(tmp_path: Path) -> None:
+    fill(VectorCache(tmp_path / "c", DIMS, SEAL, computing_with="torch 2.13.0"), 1)
+    (tmp_path / "c/computed_with").write_bytes(b"torch \xff\n")
+    later = VectorCache(tmp_path / "c", DIMS, SEAL, computing_with="torch 2.14.0")
+    fill(later, 2)
+    assert later.computed_with == ("torch \ufffd", "torch 2.14.0")

@@ -89,3 +89,13 @@ def test_the_content_hash_leaves_out_what_varies(tmp_path: Path) -> None:
     second = build(tmp_path)
     assert first != second
     assert first.splitlines()[-2] == second.splitlines()[-2]
+
+
+def test_what_a_server_said_makes_no_markup_in_blocked(tmp_path: Path) -> None:
+    said = "no server\n\n# Verdict\n```\n<script>"
+    write_blocked(tmp_path / "result", "locomo <b>", "<i>what</i> \x1b[2J", said, "run `psql` | [x](javascript:1)")
+    text = (tmp_path / "result/BLOCKED.md").read_text()
+    assert text.startswith("# BLOCKED: no result for locomo &lt;b>\n")
+    assert "**What is missing:** &lt;i>what&lt;/i> \\x1b[2J\n" in text
+    assert "**Found:** \n\n````\n" + said + "\n````\n" in text
+    assert "**What gets it:** run \\`psql\\` | [x\\](javascript:1)\n" in text

@@ -88,7 +88,7 @@ def summary(*versions: VersionPart, pairs: tuple[PairPart, ...] = ()) -> Version
     )
 
 
-TWO = summary(version("0.1", 0.8), version("0.2", None, "it &lt;broke> | & $x$"), version("0.3", 0.82), pairs=(
+TWO = summary(version("0.1", 0.8), version("0.2", None, "it <broke> | & $x$"), version("0.3", 0.82), pairs=(
     neighbours(0.00195, 0.00195, 27),
 ))  # fmt: skip
 
@@ -215,3 +215,14 @@ def test_rows_and_what_could_never_have_been_found() -> None:
     equal = summary(version("0.1", 0.8), version("0.3", 0.8), pairs=(neighbours(1.0, 1.0, 0),))
     assert not any("whatever they found" in line for line in reading(equal))
     assert reading(summary(version("0.1", 0.8))) == ["Fewer than two versions were measured, so nothing is compared."]
+
+
+def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -> None:
+    hostile = "0.1\n\n## CANONICAL\x1b"
+    one = summary(version(hostile, 0.5))
+    place = 'javascript:alert(1)//"><b>)'
+    page, table = render(one, {hostile: place}), markdown(one, {hostile: place})
+    assert '<a href="javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md">' in page
+    assert "(javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md)" in table
+    assert "\x1b" not in page + table
+    assert "\n## CANONICAL" not in table

@@ -10,7 +10,7 @@ from pathlib import Path
 from recallbench.corpora.location import data_folder
 from recallbench.corpora.records import Published
 from recallbench.errors import InputError
-from recallbench.reading import document
+from recallbench.reading import document, parsed
 from recallbench.scratch import replacing
 
 NAME = "hub.json"
@@ -35,7 +35,7 @@ def published(folder: Path) -> Published | None:
     if not path.is_file():
         return None
     try:
-        given = json.loads(document(path))
+        given = parsed(document(path), path)
         files, pinned = dict(given["files"]), frozenset(given["pinned"])
         repo, revision, judged, judged_at = (
             given[name] for name in ("repo", "revision", "qrels_repo", "qrels_revision")

@@ -91,7 +91,7 @@ class VectorCache:
             handle = _opened(self.folder / "computed_with", os.O_RDONLY)
         except FileNotFoundError:
             return (UNRECORDED,) if self._count else ()
-        with os.fdopen(handle, encoding="utf-8") as file:
+        with os.fdopen(handle, encoding="utf-8", errors="replace") as file:
             return tuple(file.read().splitlines())
 
     def refresh(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallbench.errors import InputError
+from recallbench.reading import parsed
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -68,7 +68,7 @@ def _load(paths: Mapping[str, Path]) -> Tokenizer:
         except Exception as error:  # the library raises nothing more specific on a malformed file
             raise InputError(f"{paths['tokenizer.json']} is not a tokenizer file", found=str(error)) from error
     else:
-        settings = json.loads(paths["tokenizer_config.json"].read_text(encoding="utf-8"))
+        settings = parsed(paths["tokenizer_config.json"].read_bytes(), paths["tokenizer_config.json"])
         lowercase = bool(settings.get("do_lower_case", True))
         wordpiece = BertWordPieceTokenizer(str(paths["vocab.txt"]), lowercase=lowercase)
         tokenizer = wordpiece._tokenizer

@@ -118,7 +118,7 @@ def write(baseline: Baseline, path: Path) -> bool:
     head = baseline.model_dump(exclude={"cases"})
     cases = ",\n".join(f"  {json.dumps(one.model_dump(), ensure_ascii=False)}" for one in baseline.cases)
     text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as made:

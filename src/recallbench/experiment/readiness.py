@@ -24,6 +24,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.environment import git_state
 from recallbench.results.folder import check_writable
 from recallbench.stores.registry import REFERENCE_STORE, check_options, has_extension, store_status
+from recallbench.verdict.publication import read
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20
@@ -83,7 +84,7 @@ def readiness(options: Options) -> tuple[Row, ...]:
     else:
         rows += [
             Row("history", "warning", f"HISTORY.md has no entry for the deviation {one.name} on {corpus.name}")
-            for one in unrecorded(found, history.read_text(encoding="utf-8"), corpus.name)
+            for one in unrecorded(found, read(history), corpus.name)
         ]
     return (*rows, *_work(corpus, choice, options))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,7 +11,7 @@ from urllib.parse import unquote
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import load, read_data
-from recallbench.reading import document
+from recallbench.reading import document, parsed
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.stated import Stated, repository, stated
@@ -294,7 +293,7 @@ def _hashes(result: Stated) -> Iterator[str]:
     yield result.manifest_sha256
     metrics = result.metrics
     yield from (metrics.dataset_sha256, metrics.protocol.sha256, metrics.protocol.clarifications_sha256)
-    found: Mapping[str, object] = json.loads((result.folder / MANIFEST).read_text(encoding="utf-8"))
+    found = parsed(document(result.folder / MANIFEST), result.folder / MANIFEST)
     yield str(found.get("content_sha256", ""))
     files = found.get("files")
     if isinstance(files, dict):
