@@ -123,6 +123,7 @@ def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+@pytest.mark.marked
 @each_workflow
 def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     found = scripts(path)
@@ -166,6 +167,7 @@ def test_hooks_have_what_pre_commit_asks_for() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.marked
 def test_the_gate_hook(checkout: Path) -> None:
     entry = hook("recallbench-gate")["entry"]
     assert shell(entry, checkout).returncode == 3  # nothing was measured yet

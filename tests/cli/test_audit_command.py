@@ -167,6 +167,7 @@ def test_publishing_needs_every_deviation_on_record(result: Path) -> None:
     assert recallbench("audit", "result", "--history", "HISTORY.md", cwd=place).returncode == 2
 
 
+@pytest.mark.marked
 def test_an_attestation_can_be_required(result: Path) -> None:
     place = committed(result)
     assert recallbench("keys", "keys/mine", cwd=place).returncode == 0

@@ -450,7 +450,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("words", "said"), sampled(WRONG.values()), ids=WRONG)
 def test_wrong_usage(place: Path, words: tuple[str, ...], said: str) -> None:
     done = recallbench("compare", *words, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")

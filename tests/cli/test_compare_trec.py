@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from stages import sampled
 
 QRELS = """\
 q1 0 a 1
@@ -151,6 +152,7 @@ def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
     ]
 
 
+@pytest.mark.marked
 def test_a_regression_that_nobody_asked_about_is_exit_1(runs: Path) -> None:
     """Of 30 questions eight get worse and none better: p is 2 / 256 by both primary measures."""
     (runs / "qrels.txt").write_text("".join(f"q{i} 0 g 1\n" for i in range(30)))
@@ -201,7 +203,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("words", "said"), sampled(WRONG.values()), ids=WRONG)
 def test_wrong_usage(runs: Path, words: tuple[str, ...], said: str) -> None:
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")
@@ -231,7 +233,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("name", "text", "said"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("name", "text", "said"), sampled(BAD.values()), ids=BAD)
 def test_bad_files(runs: Path, name: str, text: str, said: str) -> None:
     (runs / name).write_text(text)
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", cwd=runs)

@@ -122,6 +122,7 @@ def test_what_cannot_be_compared_is_left_out_by_name(made: Path, tmp_path: Path)
     assert "left out: nights/bm25: another system" in recallbench("drift", "nights", cwd=tmp_path).stdout
 
 
+@pytest.mark.marked
 def test_the_plot_is_a_page_or_a_picture_that_stands_alone(made: Path, tmp_path: Path) -> None:
     nights(made, tmp_path, LEVELS)
     for name in ("out/drift.html", "drift.svg"):

@@ -185,6 +185,7 @@ def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
 # Text
 
 
+@pytest.mark.marked
 def test_matching_by_text(tmp_path: Path) -> None:
     rows = [
         {"query": "capital?", "expected": "Paris is the capital of France.",
@@ -239,6 +240,7 @@ def test_a_short_answer_in_a_long_text_needs_chunks(tmp_path: Path) -> None:
     assert table(tmp_path, *words, "--match-chunk", "8")[3].split()[1] == "1.00"
 
 
+@pytest.mark.marked
 def test_ids_are_no_texts(tmp_path: Path) -> None:
     row = {"query": "capital?", "expected": "Paris is the capital", "ranked": ["1", "2"]}
     words = ("--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
@@ -492,6 +494,7 @@ def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> 
     assert "1 case failed" in done.stderr
 
 
+@pytest.mark.marked
 def test_files_and_a_folder_have_options_of_their_own(place: Path) -> None:
     assert "nothing to evaluate" in refused(place)
     assert "a folder and files at once" in refused(place, ".", "--gold", "gold.jsonl")
@@ -524,6 +527,7 @@ def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
         assert found["mean"][name] == pytest.approx(stated[name])
 
 
+@pytest.mark.marked
 def test_what_is_wrong_with_the_second_run_is_told_as_its_own(place: Path) -> None:
     rows = [
         {"query_id": "q1", "ranked": ["acme"]},
@@ -567,6 +571,7 @@ BAD_ENTRIES = {
 }
 
 
+@pytest.mark.marked
 @pytest.mark.parametrize("over_lines", [False, True])
 @pytest.mark.parametrize("name", sampled(BAD_ENTRIES))
 def test_a_bad_entry_of_one_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:

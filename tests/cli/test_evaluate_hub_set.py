@@ -15,6 +15,7 @@ import pytest
 from commandline import recallbench
 from loopback_hub import LARGE, LoopbackHub
 from recallbench.results.metrics import Metrics
+from stages import sampled
 
 REVISION, JUDGED = "a" * 40, "b" * 40
 NAME = f"hub:team/trips@{REVISION}"
@@ -216,17 +217,19 @@ def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        (("hub:team/trips@main",), "the revision pins nothing"),
-        (("hub:team/trips@abc1234",), "the revision pins nothing"),
-        (("hub:team/trips",), "names no set of the hub"),
-        (("hub:trips@" + REVISION,), "names no set of the hub"),
-        ((NAME, "--qrels-revision", "main"), "--qrels-revision pins nothing"),
-        ((NAME, "--pin", "corpus.jsonl=abc"), "pins no file"),
-        ((NAME, "--split", "../test"), "--split ../test is no name"),
-        ((".", "--pin", f"corpus.jsonl={'0' * 64}"), "--pin is for a set of the hub"),
-        (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a labelled set"),
-    ],
+    sampled(
+        [
+            (("hub:team/trips@main",), "the revision pins nothing"),
+            (("hub:team/trips@abc1234",), "the revision pins nothing"),
+            (("hub:team/trips",), "names no set of the hub"),
+            (("hub:trips@" + REVISION,), "names no set of the hub"),
+            ((NAME, "--qrels-revision", "main"), "--qrels-revision pins nothing"),
+            ((NAME, "--pin", "corpus.jsonl=abc"), "pins no file"),
+            ((NAME, "--split", "../test"), "--split ../test is no name"),
+            ((".", "--pin", f"corpus.jsonl={'0' * 64}"), "--pin is for a set of the hub"),
+            (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a labelled set"),
+        ]
+    ),
 )
 def test_wrong_use(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
     done = recallbench(

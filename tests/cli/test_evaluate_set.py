@@ -65,6 +65,7 @@ def test_old_labels_are_warned_of(place: Path) -> None:
     assert "--stale-after soon is no age" in recallbench(*words, "soon", cwd=place).stderr
 
 
+@pytest.mark.marked
 def test_results_lie_by_the_set_and_compare(place: Path) -> None:
     for store in (("--store", "bm25"), ("--store", "exact", "--embedder", "hash")):
         assert recallbench("evaluate", "team", *store, "-q", cwd=place).returncode == 0
@@ -119,6 +120,7 @@ def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
     assert metrics["worst"] == []
 
 
+@pytest.mark.marked
 def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: Path) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     for name, words in {
@@ -166,6 +168,7 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
+@pytest.mark.marked
 def test_a_short_answer_is_not_found_in_every_text_that_holds_its_words(tmp_path: Path) -> None:
     documents = [
         {"_id": id, "text": text}
@@ -268,6 +271,7 @@ def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(place: Path) -
     assert metrics["retrieval"]["missing_hits"] == 20  # of two calls
 
 
+@pytest.mark.marked
 def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
     queries = (*QUERIES, {"_id": "q5", "tenant": "south", "text": "Who left?"})
     folder = beir(tmp_path / "team", queries=queries)

@@ -226,6 +226,7 @@ def broken_before(place: Path, *words: str) -> str:
     return done.stderr
 
 
+@pytest.mark.marked
 def test_what_is_known_of_options_is_told_before_the_store_works(place: Path) -> None:
     made = ("evaluate", "team", "--store", "bm25", "--limit", "3", "--depth", "20", "--folder", "before")
     assert recallbench(*made, cwd=place).returncode == 0
@@ -255,6 +256,7 @@ def test_a_set_of_abstention_alone_has_a_table_whatever_is_held_against_k(tmp_pa
     assert (found["ks"], found["cases"]) == (None, 1)
 
 
+@pytest.mark.marked
 def test_what_is_found_out_too_late_does_not_lose_the_table(place: Path) -> None:
     """A tenant that --limit leaves out, a plot whose folder can't be written, a comparison of nothing."""
     queries = [{"_id": "q1", "text": "ferry?"}, {"_id": "q2", "text": "rain?", "tenant": "north", "scope": "all"}]

@@ -112,6 +112,7 @@ def test_per_kind_and_tenant(place: Path) -> None:
     assert kinds[0] in told
 
 
+@pytest.mark.marked
 def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
     drops = '[result.night.drops]\n"mrr@50" = 0.01\n[result.night.kinds."*".drops]\n"mrr@50" = 0.01\n'
     head = 'baseline = "results/night_20260101"\nallow = ["embedder", "store"]\n'
@@ -226,6 +227,7 @@ def test_a_p95_of_another_school(place: Path) -> None:
     assert (code, one["measure"], one["observed"], one["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
 
 
+@pytest.mark.marked
 def test_the_latest_match_is_taken_by_its_date(place: Path) -> None:
     for name, day in (("night_20260101", "2026-03-02"), ("night_20260102", "2026-03-01")):
         path = place / "results" / name / "environment.json"
@@ -256,6 +258,7 @@ def test_a_folder_named_on_the_command_line(place: Path) -> None:
     assert "night=DIR or day=DIR" in told
 
 
+@pytest.mark.marked
 def test_a_missing_result_keeps_no_other_from_being_told(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n')
     with (place / "recallbench.toml").open("a") as file:
@@ -301,6 +304,7 @@ def test_audit_is_a_threshold(place: Path) -> None:
     assert "RB-REPORT" in found["thresholds"][0]["note"]
 
 
+@pytest.mark.marked
 def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) -> None:
     write(place, 'baseline = "kept/base"\nallow = ["embedder", "store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
     assert "gate --update" in refused(place)
@@ -408,6 +412,7 @@ def test_p95_against_the_baseline(place: Path) -> None:
     assert gate(place)[0] == 0
 
 
+@pytest.mark.marked
 def test_times_of_another_machine_tell_nothing(place: Path) -> None:
     now, before = (place / "results" / name for name in RUNS)
     timed(now, 200)
@@ -434,6 +439,7 @@ def test_times_of_another_machine_tell_nothing(place: Path) -> None:
     assert gate(place)[0] == 1
 
 
+@pytest.mark.marked
 def test_abstention(tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]

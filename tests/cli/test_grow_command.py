@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, jsonl, short
 from loopback_hub import LoopbackHub
@@ -47,6 +49,7 @@ def test_a_file_of_distractors_is_no_registered_corpus(tmp_path: Path) -> None:
     assert "found: x, as on line 1\n  what to do: mend the file\n" in done.stderr
 
 
+@pytest.mark.marked
 def test_what_can_not_grow_is_told(tmp_path: Path) -> None:
     beir(tmp_path / "team", [{"_id": "a", "text": "b"}], [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
     done = recallbench("grow", "team", "--store", "bm25", cwd=tmp_path)
@@ -134,6 +137,7 @@ def test_a_set_of_the_hub_grows(tmp_path: Path) -> None:
     assert [size["stored"] for size in told["sizes"]] == [2, 4]
 
 
+@pytest.mark.marked
 def test_an_option_that_would_do_nothing_is_refused(tmp_path: Path) -> None:
     beir(tmp_path / "team")
     for words in (

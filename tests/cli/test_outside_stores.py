@@ -80,6 +80,7 @@ def figures(folder: Path) -> dict[str, float]:
     return {one["measure"]: one["value"] for one in result(folder)["estimates"]["overall"]}
 
 
+@pytest.mark.marked
 def test_a_python_factory_by_its_address(place: Path) -> None:
     name = "python:my_memory:open_memory"
     assert recallbench("run", "canary-locomo", "--store", name, "--out", place / "out", cwd=place).returncode == 0
@@ -101,6 +102,7 @@ def test_a_python_factory_by_its_address(place: Path) -> None:
     assert f"{name} against callable" in compared.stdout
 
 
+@pytest.mark.marked
 def test_the_example_server(server: str, place: Path, request: pytest.FixtureRequest) -> None:
     with_login = server.replace("//", "//joe:s3cret@")
     by_words = request.node.callspec.id == "words"

@@ -60,6 +60,7 @@ def test_a_sample_is_stratified_distinct_and_ready_to_label(tmp_path: Path) -> N
         assert (record["logged"], record["at"], record["ranked"]) == (len(of), of[-1]["at"], of[-1]["ids"])
 
 
+@pytest.mark.marked
 def test_the_same_seed_draws_the_same_whatever_the_order(tmp_path: Path) -> None:
     records = log_of()
     write(tmp_path / "log.jsonl", records)
@@ -83,6 +84,7 @@ def test_a_rare_kind_gets_its_one_and_few_queries_are_all_taken(tmp_path: Path) 
     assert (done.returncode, "3 can't hold one of each kind" in done.stderr) == (2, True)
 
 
+@pytest.mark.marked
 def test_repeated_ids_are_no_ranking(tmp_path: Path) -> None:
     good = {"query": "who ships", "ids": ["a", "b"]}
     for ids in (["a", "b", "a"], ["1", 1]):
@@ -283,6 +285,7 @@ def worded(tmp_path: Path) -> None:
     write(tmp_path / "gold.jsonl", [*labels, {"query": SAID[3][0], "kind": "abstention"}])
 
 
+@pytest.mark.marked
 def test_a_log_is_scored_by_its_texts(tmp_path: Path) -> None:
     worded(tmp_path)
     words = ("log.jsonl", "--labels", "gold.jsonl", "--k", "2")
@@ -350,6 +353,7 @@ def test_texts_by_id_are_the_texts_beside_the_ids(tmp_path: Path) -> None:
     assert "found: texts: none for 'm1'" in done.stderr
 
 
+@pytest.mark.marked
 def test_ids_are_the_method_unless_texts_are_asked_for(tmp_path: Path) -> None:
     worded(tmp_path)
     done = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path)

@@ -168,6 +168,7 @@ def test_other_files_are_no_keys(copied: Path) -> None:
             attested(copied / "r", copied / name)
 
 
+@pytest.mark.marked
 def test_a_key_has_a_name_of_its_own(copied: Path) -> None:
     for name in ("", ".", "safe/release.pub"):
         done = recallbench("keys", name, cwd=copied)
