@@ -28,7 +28,7 @@ def test_a_corpus_grows_by_its_other_haystacks(tmp_path: Path) -> None:
     run = recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "30", "--folder", "r", cwd=tmp_path)
     assert run.returncode == 0
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
-    assert metrics["headline"][0]["estimate"]["value"] == first["estimates"][0]["value"]
+    assert metrics["headline"][0]["estimate"]["value"] == round(first["estimates"][0]["value"], 10)
 
 
 def test_a_labelled_set_grows_by_a_file(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None
     assert "1 query matches no document, and is in no mean." in printed
     assert "2 of 6 documents match what a query of another haystack expects: no distractors there" in printed
     exact = json.loads(recallbench(*words, "--match", "exact", "--format", "json", cwd=tmp_path).stdout)
-    assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 0, 2)
+    assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 1, 2)  # one says it word by word, among others
 
 
 def test_a_copy_of_a_relevant_document_is_no_distractor(tmp_path: Path) -> None:

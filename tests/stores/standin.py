@@ -220,11 +220,11 @@ def plain_role(dsn: str, *rights: str) -> Iterator[str]:
     """The DSN of a role without privileges but those given, such as `USAGE ON SCHEMA pgmnemo`."""
     name = f"recallbench_plain_{next(NAMES)}"
     with psycopg.connect(dsn, autocommit=True) as owner:
-        owner.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'plain'".encode())
+        owner.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'of-the-role'".encode())
         try:
             for right in rights:
                 owner.execute(f"GRANT {right} TO {name}".encode())
-            yield make_conninfo(dsn, user=name, password="plain")
+            yield make_conninfo(dsn, user=name, password="of-the-role")
         finally:
             owner.execute(f"DROP OWNED BY {name}; DROP ROLE {name}".encode())
 
