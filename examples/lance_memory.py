@@ -68,3 +68,5 @@ def open_hybrid(items, vectors):
 
 open_memory.settings = {"search": "vector, exact, cosine"}
 open_hybrid.settings = {"search": "hybrid, reciprocal rank fusion"}
+# Each of the two lists that are fused is as long as what is asked for.
+open_hybrid.scores_depend_on_k = True

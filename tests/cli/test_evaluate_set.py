@@ -248,7 +248,10 @@ def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> Non
         (("--match-threshold", "0.5"), "--match-threshold is for token F1"),
         (("--match", "exact", "--match-threshold", "0.5"), "--match-threshold is for token F1"),
         (("--match-chunk", "60"), "ids have no chunks"),
-        (("--match", "tokens", "--match-threshold", "3"), "a threshold of token F1 lies between 0 and 1"),
+        (
+            ("--match", "tokens", "--match-threshold", "3"),
+            "a threshold of token F1, or of relative BM25, lies between 0 and 1",
+        ),
     ],
 )
 def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

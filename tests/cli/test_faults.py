@@ -101,7 +101,7 @@ import time
 def memory(items, vectors):
     ids = [item.id for item in items]
     def search(query, k):
-        time.sleep(0.05)
+        time.sleep(0.04)
         return [(i, 1.0) for i in ids[:k]]
     return search
 memory.needs_vectors = False
@@ -147,19 +147,19 @@ def test_a_stage_over_two_seconds_has_a_bar_with_rate_and_time_left(tmp_path: Pa
     env = environment(
         tmp_path, {"PYTHONPATH": str(tmp_path), "TERM": "xterm", "COLUMNS": "120", "PYTHONHASHSEED": "42"}
     )
-    seen = watched([*command, "--limit", "80"], tmp_path, env)
+    seen = watched([*command, "--limit", "40"], tmp_path, env)
     assert "ingesting and asking" in seen
     assert re.search(r"\d+/80", seen)
-    assert re.search(r"[\d.]+ questions/s", seen)
+    assert re.search(r"[\d.]+ answers/s", seen)
     assert "left" in seen
-    assert watched([*command, "--limit", "80", "--quiet"], tmp_path, env) == ""
+    assert watched([*command, "--limit", "40", "--quiet"], tmp_path, env) == ""
 
 
 def test_nothing_but_notes_where_nobody_watches(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     env = {"PYTHONPATH": str(tmp_path)}
     done = recallbench(
-        "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "80", cwd=tmp_path, env=env
+        "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "40", cwd=tmp_path, env=env
     )
     assert done.stderr == ""
 

@@ -92,7 +92,8 @@ def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None
     assert "1 query matches no document, and is in no mean." in printed
     assert "2 of 6 documents match what a query of another haystack expects: no distractors there" in printed
     exact = json.loads(recallbench(*words, "--match", "exact", "--format", "json", cwd=tmp_path).stdout)
-    assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 1, 2)  # one says it word by word, among others
+    # One says it word by word, among other words.
+    assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 1, 2)
 
 
 def test_a_copy_of_a_relevant_document_is_no_distractor(tmp_path: Path) -> None:

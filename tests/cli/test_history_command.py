@@ -11,7 +11,7 @@ from recallbench.protocol.history import NAME, Record, deviations_named, entries
 from recallbench.verdict.publication import CODE, published
 from stages import sampled
 
-START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-locomo\n"
+START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-longmemeval\n"
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("results")
     for name, more in (("a", ()), ("b", ("--store", "exact", "--embedder", "hash")), ("few", ("--limit", "9"))):
         store = more if "--store" in more else ("--store", "bm25", *more)
-        assert recallbench("run", "canary-locomo", *store, "--folder", name, "-q", cwd=place).returncode == 0
+        assert recallbench("run", "canary-longmemeval", *store, "--folder", name, "-q", cwd=place).returncode == 0
     return place
 
 
@@ -71,7 +71,7 @@ def test_other_questions_are_not_compared(results: Path, tmp_path: Path) -> None
     file = tmp_path / NAME
     words = ("--kind", "source", "--title", "T", "--before", "a", "--after", "few", "--file", file)
     assert add(results, *words)[0] == 0
-    assert "158 questions before, 9 after: not the same ones" in file.read_text()
+    assert "47 questions before, 9 after: not the same ones" in file.read_text()
     assert re.search(r"\| recall@10 \|.*\| – \| – \|\n", file.read_text())
 
 
@@ -88,7 +88,7 @@ def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
     assert "has an entry 'First' of 2026-05-09 already" in refused(
         "--kind", "source", "--title", "First", "--date", "2026-05-09", "--text", "x"
     )
-    assert "is on record already" in refused(*base, "--deviation", "store bm25 on canary-locomo")
+    assert "is on record already" in refused(*base, "--deviation", "store bm25 on canary-longmemeval")
     assert "oldest first" in refused(*base, "--text", "x", "--date", "2026-05-08")
     assert "has not come yet" in refused(*base, "--text", "x", "--date", "2999-01-01")
     assert "is no date" in refused(*base, "--text", "x", "--date", "yesterday")
@@ -157,14 +157,14 @@ def test_publishing_asks_for_the_record(tmp_path: Path) -> None:
     run = ("store: bm25 instead of pgmnemo", "limit: only the first 9 questions were asked")
     folder = tmp_path / "results" / "r"
     folder.mkdir(parents=True)
-    none = published(run, "canary-locomo", folder, tmp_path / "none")
+    none = published(run, "canary-longmemeval", folder, tmp_path / "none")
     assert (none.status, none.code) == ("fail", CODE)
     (tmp_path / NAME).write_text(START)
-    lacking = published(run, "canary-locomo", folder)
+    lacking = published(run, "canary-longmemeval", folder)
     assert lacking.status == "fail"
-    assert "does not name `limit on canary-locomo`" in lacking.observed
-    assert published(run[:1], "canary-locomo", folder).status == "pass"
+    assert "does not name `limit on canary-longmemeval`" in lacking.observed
+    assert published(run[:1], "canary-longmemeval", folder).status == "pass"
     assert published(run[:1], "locomo", folder).status == "fail"
     assert published((), "locomo", folder).status == "pass"
     (tmp_path / NAME).write_text("## someday: x\n")
-    assert "no date that can be read" in published(run, "canary-locomo", folder).observed
+    assert "no date that can be read" in published(run, "canary-longmemeval", folder).observed

@@ -124,8 +124,7 @@ def test_the_embedded_server(place: Path, order: signal.Signals) -> None:
     assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
 
 
-@SIGNALS
-def test_a_server_that_was_named(place: Path, order: signal.Signals) -> None:
+def test_a_server_that_was_named(place: Path) -> None:
     with EmbeddedServer() as server:
         family: dict[int, str] = {}
         try:
@@ -133,7 +132,7 @@ def test_a_server_that_was_named(place: Path, order: signal.Signals) -> None:
                 awaited(process, lambda: bool(backends(server.pid)))
                 family = freeze(server.pid)
                 time.sleep(0.5)
-                ended(process, order)
+                ended(process, signal.SIGTERM)
         finally:
             for one in family:
                 with suppress(ProcessLookupError):
@@ -157,16 +156,15 @@ def test_a_server_that_takes_what_it_is_sent_and_says_nothing(place: Path, store
     assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
 
 
-@SIGNALS
-def test_a_function_that_swallows_every_interruption(place: Path, order: signal.Signals) -> None:
+def test_a_function_that_swallows_every_interruption(place: Path) -> None:
     (place / "hung.py").write_text(SWALLOWS)
     env = {"PYTHONPATH": str(place)}
     with started(place, "--store", "python:hung:memory", env=env) as process:
         awaited(process, (place / "asked").exists)
         # Whoever asks twice does not take away the time to end in good order.
-        process.send_signal(order)
+        process.send_signal(signal.SIGINT)
         time.sleep(0.2)
-        told = ended(process, order)
+        told = ended(process, signal.SIGINT)
     assert "by force" in told
     assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
 

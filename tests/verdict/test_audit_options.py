@@ -106,11 +106,15 @@ HELD_TO_NOTHING = {
 DECIDES_NOTHING = frozenset(
     {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
     | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
+    | {"precision", "ndcg", "percentiles"}
 )
 """Where files lie, and what is shown of a result."""
-IN_THE_NAME = frozenset({"match", "match-threshold", "match-chunk", "split", "qrels-revision", "pin", "texts"})
-"""Of a set: its name has them, and the gold is derived by that. `--texts`, `--run` and `--gold` make no result."""
-NO_RESULT = frozenset({"run", "gold"})
+IN_THE_NAME = frozenset(
+    {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
+)
+"""Of a set: its name has them, and the gold is derived by that."""
+NO_RESULT = frozenset({"run", "gold", "texts", "ties"})
+"""Of rankings made elsewhere, which make no result."""
 
 
 def seen(genuine: Path, place: Path, change: Change) -> str | None:

@@ -22,7 +22,7 @@ from recallbench.verdict.gate import Check
 
 MEMORY = """
 def weak(items, vectors):
-    words = {item.id: set(item.text.lower().split()[:40]) for item in items}
+    words = {item.id: set(item.text.lower().split()[:3]) for item in items}
     return lambda query, k: _search(words, query, k)
 
 def strong(items, vectors):
@@ -50,7 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         words = ["--store", "callable", "--call", f"memory:{call}", "--folder", f"results/{name}", "-q"]
         words += ["--limit", *more] if more else []
-        assert recallbench("run", "canary-locomo", *words, cwd=place).returncode == 0
+        assert recallbench("run", "canary-longmemeval", *words, cwd=place).returncode == 0
     return place
 
 
@@ -70,12 +70,12 @@ def test_a_canonical_result_is_cited_under_the_protocol(place: Path) -> None:
     told = text(cite(one))
     lines = told.splitlines()
     assert lines[0].startswith(
-        "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md): corpus canary-locomo, "
+        "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md): corpus canary-longmemeval, "
     )
     assert "embedder no embedder" in lines[0]
     e = one.result.headline[0].estimate
     assert (
-        f"- recall@10 (recall_any@10) {e.value:.4f}, 95% interval {e.low:.4f} to {e.high:.4f}, n = 158; callable "
+        f"- recall@10 (recall_any@10) {e.value:.4f}, 95% interval {e.low:.4f} to {e.high:.4f}, n = 47; callable "
         f"{one.result.version}; results/new, manifest sha256 {one.result.manifest_sha256}"
     ) in lines
     assert any(line.startswith("- MRR (mrr@50) ") for line in lines)
@@ -133,7 +133,7 @@ def test_a_previous_result_is_citable_itself(place: Path) -> None:
         cite(audited(place, "new"), audited(place, "new"))
     with pytest.raises(NotCitable) as refused:
         cite(audited(place, "new"), audited(place, "few"))
-    assert any("another questions asked: 9 before, 158 now" in one for one in refused.value.reasons)
+    assert any("another questions asked: 9 before, 47 now" in one for one in refused.value.reasons)
 
 
 def test_every_failed_check_is_a_reason(place: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_altered_difference_is_found(place: Path) -> None:
         (f"difference {found.difference:+.4f}", f"difference {found.difference + 0.01:+.4f}"),
         (f"95% interval {found.low:+.4f}", f"95% interval {found.low + 0.01:+.4f}"),
         ("results/old -> results/new", "results/new -> results/old"),
-        ("paired over n = 158", "paired over n = 159"),
+        ("paired over n = 47", "paired over n = 48"),
     ):
         assert true in body
         assert problems(place, body.replace(true, false)), false
@@ -209,6 +209,6 @@ def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) ->
     sure = first.estimate.model_copy(update={"value": 0.97, "low": 0.95, "high": 0.98, "design_effect": 5.1})
     headline = [first.model_copy(update={"estimate": sure}), *result.headline[1:]]
     other = replace(result, metrics=result.metrics.model_copy(update={"headline": headline}))
-    assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 158" in text(
+    assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 47" in text(
         cite(Audited(other, canonical(result.folder)))
     )

@@ -34,7 +34,7 @@ class Ndcg(Measure):
         # Nobody knows how many others there are that nobody returned, so they make nothing worse.
         reached = np.cumsum(_discounts(self.k))
         of_found = share(found, reached[np.maximum(judged.found(self.k), 1) - 1])
-        return np.where(enough, np.minimum(of_found, 1.0), self._over_ideal(judged, found))
+        return np.where(enough & self.counted(judged), np.minimum(of_found, 1.0), self._over_ideal(judged, found))
 
     def chance(self, judged: Judged) -> Floats:
         reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))
