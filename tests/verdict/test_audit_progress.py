@@ -5,6 +5,8 @@ from pathlib import Path
 from commandline import recallbench
 from heard import Heard
 from recallbench.verdict.audit import audit
+from recallbench.verdict.thresholds import gate
+from recallbench.verdict.thresholds_file import read_thresholds
 
 
 def test_each_part_is_told_to_its_end(tmp_path: Path) -> None:
@@ -17,3 +19,8 @@ def test_each_part_is_told_to_its_end(tmp_path: Path) -> None:
         ("ingesting and asking", 158, "answers", 158),
         ("auditing result", len(found.checks), "checks", len(found.checks)),
     ]
+    # So does a gate that asks for one.
+    (tmp_path / "recallbench.toml").write_text('[result.night]\nfolder = "result"\naudit = true\n')
+    again = Heard()
+    gate(read_thresholds(tmp_path / "recallbench.toml"), tmp_path, {}, {}, again)
+    assert again.stages == heard.stages

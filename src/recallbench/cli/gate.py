@@ -45,6 +45,7 @@ def gate(
     ] = "text",
     update: Annotated[bool, option("update", "Store each result as its baseline, and hold it to nothing.")] = False,
     replace: Annotated[bool, option("replace", "With --update: in place of another baseline that is there.")] = False,
+    quiet: settings.Quiet = False,
 ) -> int:
     """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
 
@@ -55,6 +56,7 @@ def gate(
     others. thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
     ndcg@10 .85 and mrr@10 .90.
     """
+    from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
     from recallbench.results import thresholds as told
     from recallbench.verdict import thresholds
@@ -66,7 +68,7 @@ def gate(
     given = _given(file, results or ())
     if update:
         return _update(file, config.parent, given, replace)
-    found = thresholds.gate(file, config.parent, given, settings.environment())
+    found = thresholds.gate(file, config.parent, given, settings.environment(), listener(quiet))
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":

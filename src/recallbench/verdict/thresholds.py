@@ -12,6 +12,7 @@ import numpy as np
 from recallbench import __version__
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.escaping.terminal import visible
+from recallbench.progress import Progress
 from recallbench.reading import lines
 from recallbench.results import manifest
 from recallbench.results.comparison import MeasuredPart, difference_fields
@@ -65,7 +66,13 @@ class Sound:
                     yield visible(f"{what} {one}"), there == one, demands
 
 
-def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: Mapping[str, str]) -> Gating:
+def gate(
+    file: ThresholdsFile,
+    base: Path,
+    given: Mapping[str, Path],
+    environ: Mapping[str, str],
+    progress: Progress | None = None,
+) -> Gating:
     """Every threshold beside what was measured; `given` names other folders than the file does.
 
     A result that is not there, and a threshold that no ranking could keep, are told beside the others. Raises Blocked
@@ -81,7 +88,11 @@ def gate(file: ThresholdsFile, base: Path, given: Mapping[str, Path], environ: M
     if not sound:
         raise next(iter(missing.values()))
     measured = [_measured(one) for one in sound]
-    found = [part for one, values in zip(sound, measured, strict=True) for part in _decided(one, values, base, environ)]
+    found = [
+        part
+        for one, values in zip(sound, measured, strict=True)
+        for part in _decided(one, values, base, environ, progress)
+    ]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
@@ -196,9 +207,11 @@ def unreachable(found: Gating) -> UsageError | None:
     )
 
 
-def _decided(one: Sound, values: _Values, base: Path, environ: Mapping[str, str]) -> Iterator[ThresholdPart]:
+def _decided(
+    one: Sound, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
+) -> Iterator[ThresholdPart]:
     if one.held.audit:
-        yield _audited(one, base, environ)
+        yield _audited(one, base, environ, progress)
     for part, mask, demands in one.parts():
         for name, floor in demands.at_least.items():
             yield _floor(one, part, values[part][name], floor)
@@ -258,9 +271,9 @@ def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -
     )  # fmt: skip
 
 
-def _audited(one: Sound, base: Path, environ: Mapping[str, str]) -> ThresholdPart:
+def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progress | None) -> ThresholdPart:
     files = [base / one.held.corpus_file] if one.held.corpus_file else []
-    done = audit(one.folder, corpus_files=files, environ=environ)
+    done = audit(one.folder, corpus_files=files, environ=environ, progress=progress)
     failed = [
         check for check in done.checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
     ]
