@@ -11,7 +11,9 @@ import pytest
 from mutations import LOCOMO, Mutation, digit, metrics, text
 
 from commandline import recallbench
+from labelled_sets import short
 from recallbench.corpora.registry import facts
+from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
@@ -20,6 +22,7 @@ from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
 from recallbench.verdict.audit import audit
 from recallbench.verdict.case import Case
 from recallbench.verdict.checks.report import _figures_parted, _timings
+from recallbench.verdict.dataset import read_dataset
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +173,20 @@ def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
     before = render(crowded, told).split("\n")
     assert len(before) < len(today)
     assert list(_figures_parted(before, today)) == []
+
+
+def test_expected_texts_of_the_first_edition_are_matched_as_they_were(tmp_path: Path) -> None:
+    """Only a document that says nothing else was an exact match then; today it may say more."""
+    documents = [
+        {"_id": "bare", "text": "The ferry leaves at nine!"},
+        {"_id": "more", "text": "Yes: the ferry leaves at nine, from the north pier."},
+        {"_id": "other", "text": "Rain."},
+    ]
+    short(tmp_path / "team", [{"query": "When?", "expected": "the ferry leaves at nine"}], documents)
+    words = ("evaluate", "team", "--store", "bm25", "--match", "exact", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    whole = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_text())
+    for edition, gold in ((FIRST, {0}), (CURRENT, {0, 1})):
+        stated = whole.model_copy(update={"statistics_edition": edition.number})
+        read = read_dataset(stated, load(), [tmp_path / "team"], {}, Silent())
+        assert [one.gold for one in read.questions] == [gold]

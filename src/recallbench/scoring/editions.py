@@ -33,6 +33,8 @@ class Edition:
     """To DIGITS; else the ends of intervals alone."""
     abilities: bool
     """Kinds are rolled up into abilities, where the corpus knows of some."""
+    whole_texts: bool
+    """Only a text that says nothing else is an exact match; else one that holds the expected text anywhere."""
 
 
 def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
@@ -46,7 +48,7 @@ def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> lis
     ]
 
 
-FIRST = Edition(1, _first, clustered_sum, every_figure_rounded=False, abilities=False)
-CURRENT = Edition(2, mean_intervals, sum_interval, every_figure_rounded=True, abilities=True)
+FIRST = Edition(1, _first, clustered_sum, every_figure_rounded=False, abilities=False, whole_texts=True)
+CURRENT = Edition(2, mean_intervals, sum_interval, every_figure_rounded=True, abilities=True, whole_texts=False)
 EDITIONS = {edition.number: edition for edition in (FIRST, CURRENT)}
 """By number; a result that names none is of the first."""

@@ -18,6 +18,7 @@ from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import document_names
 from recallbench.retrieval.selection import offered
+from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.examination import CannotTell, told
 
@@ -115,7 +116,12 @@ def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapp
     for file in files or (None,):
         try:
             corpus = open_corpus(
-                metrics.corpus.name, rules=rules, file=file, environ=environ, allow_dataset_deviation=True
+                metrics.corpus.name,
+                rules=rules,
+                file=file,
+                environ=environ,
+                allow_dataset_deviation=True,
+                whole_texts=EDITIONS[metrics.statistics_edition].whole_texts,
             )
             if corpus.sha256 == metrics.dataset_sha256:
                 return corpus
