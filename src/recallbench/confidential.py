@@ -79,6 +79,12 @@ def keep_environment(environ: Mapping[str, str]) -> None:
     keep_from(environ.values())
 
 
+def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings as they may be written: what is a password or token by its name is remembered, and left out."""
+    keep(*(value.strip() for name, value in settings.items() if _NAMES.search(name.upper())))
+    return {name: MARK if _NAMES.search(name.upper()) else value for name, value in settings.items()}
+
+
 def forget() -> None:
     """Forget all that was kept."""
     _kept.clear()

@@ -400,7 +400,7 @@ def test_a_drop_fails_the_command(place: Path) -> None:
     assert found["conditions"][0]["outcome"] == "inconclusive"
     # With four clusters no p below .125 can be reached, so nothing is called a regression, and that is told.
     assert found["regressions"] == []
-    assert any("too little moved" in warning for warning in found["warnings"])
+    assert any("so few clusters differ" in warning for warning in found["warnings"])
 
 
 @pytest.mark.marked

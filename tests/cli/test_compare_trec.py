@@ -147,7 +147,7 @@ def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
     assert found["warnings"] == [
         "mrr@50: the sign rests on one cluster: without x the difference is 0 or of the other sign "
         "(leaving one out gives -0.5000 to +0.5000)",
-        "mrr@50: too little moved for any p of 0.05 or less: the smallest that could be reached, "
+        "mrr@50: so few clusters differ that no p of 0.05 or less can be reached: the smallest, "
         "for 1 primary measure, is 0.2500",
     ]
 

@@ -105,7 +105,7 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "interrupted; vectors that were computed are kept" in told
+    assert "interrupted; no half result is left, and vectors that were computed are kept" in told
     assert "Traceback" not in told
     assert not list(tmp_path.rglob("metrics.json"))
     assert not list(tmp_path.rglob("*.partial*"))

@@ -22,7 +22,7 @@ def test_a_pair_by_hand() -> None:
     assert (found.least, found.most) == pytest.approx((0.2, 2 / 3))
     assert (found.low, found.high, found.largest) == (None, None, 0.5)
     assert found.method == "n/a (3 clusters: sign flips reach no p of .05 below 6)"
-    assert found.detectable is None  # t(2) over a standard error of .25 leads beyond 1
+    assert found.detectable is None
 
 
 def test_six_clusters_bear_an_interval() -> None:
@@ -34,11 +34,12 @@ def test_six_clusters_bear_an_interval() -> None:
 
 
 def test_the_detectable_difference() -> None:
-    # Differences of ±.1 in four clusters of one value each: s.e. of the mean .1 * sqrt(4/3) / 2.
-    second = np.repeat([0.6, 0.4, 0.6, 0.4], 2)
-    found = paired(np.full(8, 0.5), second, [*"aabbccdd"])
-    error = 0.1 * np.sqrt(4 / 3) / 2
-    assert found.detectable == pytest.approx((3.182446305284263 + 0.9784723) * error, rel=1e-6)
+    # Six clusters: the interval is -.1 to .3, so half of it is .2, of which t(5) = 2.570582 standard errors make one.
+    second = np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2)
+    found = paired(np.full(12, 0.5), second, [*"aabbccddeeff"])
+    assert found.detectable == pytest.approx(0.2 * (2.5705818 + 0.9195438) / 2.5705818, rel=1e-6)
+    # Of four no difference is ever found, however large.
+    assert paired(np.full(8, 0.5), second[:8], [*"aabbccdd"]).detectable is None
 
 
 def test_independent_questions() -> None:

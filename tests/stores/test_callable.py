@@ -28,7 +28,7 @@ def by_dot(items, vectors):
         pairs = [(item.id, float(score)) for item, score in zip(items, scores)]
         return sorted(pairs, key=lambda pair: (-pair[1], -pair[0]))[:k]
     return search
-by_dot.settings = {"similarity": "dot product"}
+by_dot.settings = {"similarity": "dot product", "api_key": "hunter2secret"}
 
 def by_words(items, vectors):
     assert vectors is None
@@ -133,7 +133,9 @@ def test_fewer_hits_and_forgotten_scopes_are_fine(opened) -> None:
 def test_it_is_named_in_the_artefacts(opened) -> None:
     store = opened("by_dot")
     assert store.version() == "my_memory:by_dot (7.2)"
-    assert store.settings() == {"callable.function": "my_memory:by_dot", "callable.similarity": "dot product"}
+    assert store.settings() == {
+        "callable.function": "my_memory:by_dot", "callable.similarity": "dot product", "callable.api_key": "***",
+    }  # fmt: skip
     assert store.name == "callable"
     assert len(store.evidence()["module_sha256"]) == 64
 

@@ -112,10 +112,14 @@ def test_many_items_come_in_pieces(script: Scripted) -> None:
 
 
 def test_a_server_says_what_it_is(script: Scripted) -> None:
-    script.answer = lambda path, body: {"version": "1.2", "settings": {"ef": 40, "index": "hnsw"}}
+    settings = {"ef": 40, "index": "hnsw", "db_password": "hunter2secret", "max_tokens": 512}
+    script.answer = lambda path, body: {"version": "1.2", "settings": settings}
     store = opened(script)
     assert store.version() == "1.2"
-    assert store.settings() == {"http.contract": "1", "http.ef": "40", "http.index": "hnsw"}
+    assert store.settings() == {
+        "http.contract": "1", "http.ef": "40", "http.index": "hnsw", "http.max_tokens": "512",
+        "http.db_password": "***",  # nobody told of it here, but for its name
+    }  # fmt: skip
     script.answer = lambda path, body: {"version": "1.3"}
     assert store.version() == "1.3"  # asked anew
     script.answer = lambda path, body: (404, {}, {})

@@ -51,7 +51,7 @@ RETRY = 0.5
 INTERRUPTED = 130
 OURS = ("RECALLBENCH_", "PGMNEMO_", "LOCOMO_", "LONGMEMEVAL_", "HF_")
 """Variables that are read here begin so."""
-KEPT = "vectors that were computed are kept, and the next run goes on from there"
+KEPT = "no half result is left, and vectors that were computed are kept for the next run"
 FORCED = (
     f"interrupted, and ended by force: what was under way did not stop within {PATIENCE:.0f} s of the signal, as "
     f"happens where a server or a function does not answer; {KEPT}; what is left on a server that was named is removed "

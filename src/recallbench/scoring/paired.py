@@ -63,10 +63,13 @@ def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None
     for group, name in zip(groups.tolist(), clusters or (), strict=False):
         names[group] = name
     tests = sign_flip_tests(totals)
-    flipped = [None] * len(tests) if codes is None else mean_intervals(totals, counts)
+    if codes is None:
+        intervals = [_independent(column, one) for column, one in zip(moved.T, binary, strict=True)]
+    else:
+        intervals = mean_intervals(totals, counts)
     return [
         _one(column, zero_or_one, codes, sums, counts, names, test, bounds)
-        for column, zero_or_one, sums, test, bounds in zip(moved.T, binary, totals.T, tests, flipped, strict=True)
+        for column, zero_or_one, sums, test, bounds in zip(moved.T, binary, totals.T, tests, intervals, strict=True)
     ]
 
 
@@ -78,11 +81,11 @@ def _one(
     counts: Ints,
     names: Sequence[str],
     test: Test,
-    flipped: Interval | None,
+    bounds: Interval,
 ) -> Paired:
     difference = float(moved.mean())
-    by_spread = _by_spread(moved, binary, codes)
-    bounds = flipped if flipped is not None and moved.any() else by_spread
+    if not moved.any():
+        bounds = Interval(None, None, "n/a (no question differs)")
     least, most, turning = (None, None, ()) if codes is None else _left_out(difference, totals, counts, names)
     return Paired(
         n=len(moved),
@@ -95,7 +98,7 @@ def _one(
         wins=int((moved > 0).sum()),
         ties=int((moved == 0).sum()),
         losses=int((moved < 0).sum()),
-        detectable=_detectable(by_spread, len(totals), binary and codes is None),
+        detectable=_detectable(bounds, len(totals), binary and codes is None),
         least=least,
         most=most,
         largest=None if codes is None else float(counts.max()) / len(moved),
@@ -112,25 +115,22 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _by_spread(moved: Floats, binary: bool, codes: Ints | None) -> Interval:
-    """Of the mean difference: Tango's score interval for independent pairs of 0 and 1, else t over the standard error.
+def _independent(moved: Floats, binary: bool) -> Interval:
+    """Of the mean difference: Tango's score interval for pairs of 0 and 1, else t over the standard error.
 
     A percentile bootstrap of differences covers too little where few questions move, and Wilson's formula knows no
-    pairs. Of clusters t alone tells what could be detected; what was seen is judged by their signs.
+    pairs.
     """
-    if not moved.any():
-        return Interval(None, None, "n/a (no question differs)")
-    if binary and codes is None:
+    if binary:
         return score_difference(int((moved > 0).sum()), int((moved < 0).sum()), len(moved))
     # What is known of means from 0 to 1 holds of a difference from -1 to 1, moved and stretched.
-    found = clustered((1 + moved) / 2, np.arange(len(moved)) if codes is None else codes)
+    found = clustered((1 + moved) / 2, np.arange(len(moved)))
     low, high = (None if bound is None else 2 * bound - 1 for bound in (found.low, found.high))
-    method = found.method if codes is not None else found.method.partition(",")[0].replace("clusters", "questions")
-    return Interval(low, high, method)
+    return Interval(low, high, found.method.partition(",")[0].replace("clusters", "questions"))
 
 
 def _detectable(bounds: Interval, clusters: int, normal: bool) -> float | None:
-    """From the standard error that the interval was made of; None where the interval was cut off at an end."""
+    """From how wide the interval is; None where there is none, or where it was cut off at an end."""
     from scipy.special import ndtri, stdtrit
 
     if bounds.low is None or bounds.high is None or bounds.low <= -1 or bounds.high >= 1:

@@ -24,6 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.stores.address import PYTHON, scheme_of
 from recallbench.stores.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
@@ -118,10 +119,12 @@ class CallableStore(Store):
 
     def settings(self) -> Mapping[str, str]:
         own = getattr(self._open, "settings", None)
-        stated = own.items() if isinstance(own, Mapping) else ()
+        stated = without_secrets(
+            {str(name): str(value) for name, value in own.items()} if isinstance(own, Mapping) else {}
+        )
         function = {"callable.function": self._call}
         # Whatever else the user's settings are called, this one is ours.
-        return function | {f"callable.{name}": str(value) for name, value in stated} | function
+        return function | {f"callable.{name}": value for name, value in stated.items()} | function
 
     def evidence(self) -> Mapping[str, str]:
         file = getattr(self._module, "__file__", None)

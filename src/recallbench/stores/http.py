@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.address import recorded_name
@@ -185,7 +186,7 @@ def _about(name: str, answer: Any) -> About:
         or not all(_line(one) for pair in settings.items() for one in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shown(settings))
-    return About(version, needs, {key: str(value) for key, value in sorted(settings.items())}, by_k)
+    return About(version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k)
 
 
 def _line(text: str) -> bool:

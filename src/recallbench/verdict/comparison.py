@@ -129,7 +129,8 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
     tests = sum(one.role == "primary" for one in measures)
     mute = [one for one in measures if one.role == "primary" and (one.wins or one.losses)]
     told += [
-        f"{one.measure}: too little moved for any p of {LEVEL} or less: the smallest that could be reached, "
+        f"{one.measure}: so few {'questions' if one.least is None else 'clusters'} differ that no p of {LEVEL} or less "
+        f"can be reached: the smallest, "
         f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, one.smallest_p * tests):.4f}"
         for one in mute
         if one.smallest_p * tests > LEVEL
