@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
 from recallbench import confidential
 
 # A background job of a shell is started with Ctrl-C ignored, and hands that on; the tests that press it need it heard.
@@ -72,3 +73,25 @@ def locomo_file() -> Path:
 def longmemeval_file() -> Path:
     """LongMemEval-S without one item: real, but not the registered file."""
     return real_corpus("LONGMEMEVAL_DATA_DIR", "longmemeval_s_cleaned_499of500.json")
+
+
+@pytest.fixture(scope="session")
+def locomo_vectors(locomo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a user who measured LoCoMo with MiniLM before: a minute's work, done once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "measured-before"
+    place.mkdir(exist_ok=True)
+    env = {
+        "RECALLBENCH_CACHE_DIR": str(place / "cache"),
+        "XDG_CONFIG_HOME": str(place / "settings"),
+        "LOCOMO_DATA_DIR": str(locomo_file.parent),
+    }
+    with (place / "lock").open("w") as lock:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "exact").exists():
+            words = ("run", "locomo", "--embedder", "minilm", "--store", "exact", "--folder", "exact")
+            assert recallbench(*words, cwd=place, env=env).returncode == 0
+    return env

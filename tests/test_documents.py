@@ -435,7 +435,7 @@ def test_the_commands_beside_the_tables_give_the_tables(
 ) -> None:
     env = {"RECALLBENCH_QUIET": "1"}
     if title == "LoCoMo":
-        env["LOCOMO_DATA_DIR"] = str(request.getfixturevalue("locomo_file").parent)
+        env |= request.getfixturevalue("locomo_vectors")
     if title == "LongMemEval":
         file = request.getfixturevalue("longmemeval_file")
         (tmp_path / "longmemeval_s_cleaned_499of500.json").symlink_to(file)

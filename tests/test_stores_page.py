@@ -32,20 +32,12 @@ def test_every_row_has_its_command() -> None:
     assert len(ROWS) == 8
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the corpus' vectors are kept: computed once for all rows."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.marked
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_commands_give_the_rows(name: str, tmp_path: Path, locomo_file: Path, cache: Path) -> None:
+def test_the_commands_give_the_rows(name: str, tmp_path: Path, locomo_vectors: dict[str, str]) -> None:
     words = COMMANDS[name]
-    env = {
-        "RECALLBENCH_CACHE_DIR": str(cache),
-        "LOCOMO_DATA_DIR": str(locomo_file.parent),
+    env = locomo_vectors | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
     for package, word in (("chromadb", "chroma"), ("lancedb", "lance")):

@@ -46,13 +46,14 @@ def test_nor_is_one_taken_from_a_variable_or_a_settings_file(tmp_path: Path) -> 
 
 def test_every_option_that_takes_a_value_refuses_an_option() -> None:
     looked_at = 0
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    program = typer.main.get_command(app)
+    for name, command in program.commands.items():  # type: ignore[attr-defined]
         for parameter in command.params:
             if parameter.param_type_name != "option" or parameter.is_flag:
                 continue
             for written in ([parameter.opts[0], "--quiet"], [f"{parameter.opts[0]}=--quiet"]):
                 with pytest.raises(UsageError, match="has no value"):
-                    app(args=[name, *written], standalone_mode=False)
+                    program.main(args=[name, *written], standalone_mode=False)
             looked_at += 1
     assert looked_at > 150
 

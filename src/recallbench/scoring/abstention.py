@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recallbench.scoring.distributions import normal_quantile
 from recallbench.scoring.editions import CURRENT, Edition
 from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes
 from recallbench.scoring.judgement import Floats, Ints
@@ -111,7 +112,5 @@ def _area_interval(
         return edition.sums(area, parts, codes, independent)
     if independent == 0.0:
         return Interval(None, None, "n/a (complete separation)" if area in (0.0, 1.0) else "n/a (all scores equal)")
-    from scipy.special import ndtri
-
-    half = float(ndtri(0.5 + LEVEL / 2)) * float(np.sqrt(independent))
+    half = normal_quantile(0.5 + LEVEL / 2) * float(np.sqrt(independent))
     return Interval(max(0.0, area - half), min(1.0, area + half), "DeLong 95%")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from recallbench.scoring.distributions import t_quantile
 from recallbench.scoring.intervals import LEVEL, Interval, wilson, wilson_bounds
 from recallbench.scoring.judgement import Floats, Ints
 
@@ -78,20 +79,18 @@ def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Float
     `totals` are the sums of influences (clusters x columns), `independent` their variances without clusters. Clusters
     that happen to be all but alike are luck: no interval is narrower than Wilson's over twice the trials.
     """
-    from scipy.special import expit, logit, stdtrit
-
     groups = len(counts)
     if groups < 2:
         return [Interval(None, None, "n/a (one cluster)")] * len(centres)
     variances = groups / (groups - 1) * (totals * totals).sum(axis=0)
     kept = (1 - counts / counts.sum())[:, None]
     left = np.clip(centres - totals / kept, 0.0, 1.0)
-    each = logit((left * trials * kept + 0.5) / (trials * kept + 1))
+    each = _logit((left * trials * kept + 0.5) / (trials * kept + 1))
     spread = np.sqrt((groups - 1) / groups * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
-    middle = logit((centres * trials + 0.5) / (trials + 1))
-    half = float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * spread
+    middle = _logit((centres * trials + 0.5) / (trials + 1))
+    half = t_quantile(groups - 1, 0.5 + LEVEL / 2) * spread
     method = f"jackknife t({groups - 1}) 95% over {groups} clusters on the logit scale"
-    lows, highs = expit(middle - half), expit(middle + half)
+    lows, highs = _share(middle - half), _share(middle + half)
     effects = [
         # What is constant but for rounding has no variance that another could be held against.
         float(variance / alone) if alone > _NOTHING else None
@@ -106,3 +105,11 @@ def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Float
         low, high = wilson_bounds(float(centres[i]), _LUCK * float(trials[i]))
         made.append(Interval(min(low, float(lows[i])), max(high, float(highs[i])), method, effect))
     return made
+
+
+def _logit(share: Floats) -> Floats:
+    return np.asarray(np.log(share / (1 - share)), dtype=np.float64)
+
+
+def _share(logit: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-logit)), dtype=np.float64)

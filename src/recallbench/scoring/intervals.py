@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recallbench.scoring.distributions import normal_quantile, t_quantile
 from recallbench.scoring.judgement import Floats, Ints
 
 LEVEL = 0.95
@@ -52,9 +53,7 @@ def wilson(successes: float, n: int) -> Interval:
 
 def wilson_bounds(share: float, trials: float) -> tuple[float, float]:
     """The ends of Wilson's interval for a share of so many trials, which need not be a whole number."""
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.5 + LEVEL / 2))
+    z = normal_quantile(0.5 + LEVEL / 2)
     centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * float(np.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)))
     # At the ends the formula gives exactly 0 or 1, but for rounding.
@@ -71,9 +70,7 @@ def score_difference(wins: int, losses: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(None, None, "n/a (no question)")
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.5 + LEVEL / 2))
+    z = normal_quantile(0.5 + LEVEL / 2)
 
     def score(difference: float) -> float:
         # The share of losses that is likeliest if the difference were this one.
@@ -109,8 +106,6 @@ def clustered(values: Floats, clusters: Ints) -> Interval:
 
 def clustered_sum(centre: float, influence: Floats, clusters: Ints, independent: float) -> Interval:
     """The same for any statistic that is `centre` plus a sum of influences, with its variance under independence."""
-    from scipy.special import stdtrit
-
     found, index = np.unique(clusters, return_inverse=True)
     groups = len(found)
     if groups < 2:
@@ -122,6 +117,6 @@ def clustered_sum(centre: float, influence: Floats, clusters: Ints, independent:
     if variance <= (1e-12) ** 2:
         why = "all questions equal" if effect is None else "all clusters equal"
         return Interval(None, None, f"n/a ({why})", effect)
-    half = float(stdtrit(groups - 1, 0.5 + LEVEL / 2)) * float(np.sqrt(variance))
+    half = t_quantile(groups - 1, 0.5 + LEVEL / 2) * float(np.sqrt(variance))
     method = f"t({groups - 1}) 95%, cluster-robust over {groups} clusters"
     return Interval(max(0.0, centre - half), min(1.0, centre + half), method, effect)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recallbench.scoring.distributions import normal_quantile, t_quantile
 from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes, clustered, score_difference
 from recallbench.scoring.judgement import Floats, Ints
 from recallbench.scoring.sign_flips import EQUAL, Test, mean_intervals, sign_flip_tests
@@ -131,12 +132,10 @@ def _independent(moved: Floats, binary: bool) -> Interval:
 
 def _detectable(bounds: Interval, clusters: int, normal: bool) -> float | None:
     """From how wide the interval is; None where there is none, or where it was cut off at an end."""
-    from scipy.special import ndtri, stdtrit
-
     if bounds.low is None or bounds.high is None or bounds.low <= -1 or bounds.high >= 1:
         return None
     sure, powerful = (
-        float(ndtri(share)) if normal else float(stdtrit(clusters - 1, share)) for share in (0.5 + LEVEL / 2, POWER)
+        normal_quantile(share) if normal else t_quantile(clusters - 1, share) for share in (0.5 + LEVEL / 2, POWER)
     )
     return (bounds.high - bounds.low) / 2 * (sure + powerful) / sure
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recallbench.scoring.distributions import t_quantile
 from recallbench.scoring.intervals import LEVEL, Interval
 from recallbench.scoring.judgement import Floats
 
@@ -72,8 +73,6 @@ def weighted_mean(strata: Sequence[Sampled]) -> tuple[float | None, Interval]:
 
 def _interval(mean: float, total: float, strata: Sequence[Sampled]) -> Interval:
     """t over the linearised variance; a stratum with one labelled query is taken together with others (collapsed)."""
-    from scipy.special import stdtrit
-
     variance, degrees = 0.0, 0
     open_ = [one for one in strata if one.covered < 1]
     if not open_:
@@ -91,7 +90,7 @@ def _interval(mean: float, total: float, strata: Sequence[Sampled]) -> Interval:
         degrees += queries - 1
     if variance <= (1e-12) ** 2:
         return Interval(None, None, "n/a (all queries equal)")
-    half = float(stdtrit(degrees, 0.5 + LEVEL / 2)) * float(np.sqrt(variance))
+    half = t_quantile(degrees, 0.5 + LEVEL / 2) * float(np.sqrt(variance))
     method = f"t({degrees}) 95%, stratified, by query, weighted by recalls"
     return Interval(max(0.0, mean - half), min(1.0, mean + half), method)
 

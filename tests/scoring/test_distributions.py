@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from recallbench.scoring.distributions import normal_quantile, t_quantile
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.975, 0.999])
+def test_quantiles_are_those_of_scipy(share: float) -> None:
+    assert normal_quantile(share) == pytest.approx(stats.norm.ppf(share), rel=1e-12, abs=1e-12)
+    for degrees in (*range(1, 40), 99, 100, 1981, 20_000):
+        expected = stats.t.ppf(share, degrees)
+        assert t_quantile(degrees, share) == pytest.approx(expected, rel=1e-11, abs=1e-12), degrees
+
+
+def test_of_the_tables() -> None:
+    assert t_quantile(1, 0.975) == pytest.approx(12.706204736)
+    assert t_quantile(9, 0.975) == pytest.approx(2.262157163)
+    assert normal_quantile(0.975) == pytest.approx(1.959963985)
+
+
+@pytest.mark.parametrize(("degrees", "share"), [(0, 0.975), (3, 0.4), (3, 1.0)])
+def test_what_has_none(degrees: int, share: float) -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        t_quantile(degrees, share)
