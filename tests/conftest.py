@@ -14,8 +14,10 @@ import pytest
 from commandline import recallbench
 from recallbench import confidential
 
-# A background job of a shell is started with Ctrl-C ignored, and hands that on; the tests that press it need it heard.
+# A background job of a shell is started with Ctrl-C ignored, and under nohup the end of a terminal is: both are handed
+# on, and the tests that send them need them heard.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
