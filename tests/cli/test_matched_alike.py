@@ -10,7 +10,10 @@ import pytest
 
 from commandline import recallbench
 from labelled_sets import short
+from recallbench.errors import UsageError
 from recallbench.results.metrics import Metrics
+from recallbench.scoring.editions import FIRST
+from recallbench.verdict.comparison_frame import unlike
 
 FILLER = " ".join(f"word{n}" for n in range(60))
 SAYING = (
@@ -167,3 +170,23 @@ def test_companions_that_would_do_nothing_are_refused(tmp_path: Path, words: tup
     (tmp_path / "gold.jsonl").write_text('{"query": "x", "expected": "y", "ranked": ["z"]}\n')
     done = recallbench("evaluate", "--gold", "gold.jsonl", *words, cwd=tmp_path)
     assert (done.returncode, told in done.stderr) == (2, True)
+
+
+def test_matches_that_count_otherwise_are_not_compared(tmp_path: Path) -> None:
+    """Of the first edition each text that matches was to be found, under the same name of a method."""
+    short(tmp_path / "team", EXPECTING, SAYING)
+    for folder in ("texts", "again"):
+        scores(tmp_path, "team", "--store", "bm25", "-q", "--folder", folder, "--match", "tokens")
+    metrics = tmp_path / "texts" / "metrics.json"
+    told = Metrics.model_validate_json(metrics.read_bytes())
+    earlier = told.model_copy(update={"statistics_edition": FIRST.number})
+    assert unlike(told, told, ("a", "b"), ()) == []
+    for one, other in ((earlier, told), (told, earlier)):
+        with pytest.raises(UsageError, match="differ in matching") as error:
+            unlike(one, other, ("a", "b"), ())
+        assert "each text that matches is to be found" in error.value.found
+    by_id = (one.model_copy(update={"matching": None}) for one in (earlier, told))
+    assert unlike(*by_id, ("a", "b"), ()) == []
+    metrics.write_text(earlier.model_dump_json(indent=1))
+    done = recallbench("compare", "texts", "again", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")

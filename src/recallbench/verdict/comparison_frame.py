@@ -8,6 +8,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.results.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
+from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store")
 """What may differ when it is said that it may; all else would compare two different questions."""
@@ -42,7 +43,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     if hard:
         raise UsageError(
             f"{names[0]} and {names[1]} can't be compared: they differ in {_and(kind for kind, _ in hard)}",
-            expected="one protocol, clarifications, dataset, depth, scope and denominator",
+            expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
             found="; ".join(f"{part.what}: {part.first} against {part.second}" for _, part in hard),
             remedy="measure both alike; --allow is for embedder and store only",
         )
@@ -72,6 +73,7 @@ def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
         yield "clarifications", "clarifications", protocol.clarifications_sha256
         yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
+        yield "matching", "matching", _matching(metrics)
         yield "depth", "depth", str(retrieval.depth)
         yield "scope", "scope", retrieval.scope
         yield "denominator", "limit", str(retrieval.limit or "none")
@@ -84,6 +86,14 @@ def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     for (kind, what, one), (_, _, other) in zip(told(first), told(second), strict=False):
         if one != other:
             yield kind, UnlikePart(what=what, first=visible(one), second=visible(other))
+
+
+def _matching(metrics: Metrics) -> str:
+    """What a text that matches counts for; one name stands for both ways."""
+    if metrics.matching is None:
+        return "by id"
+    first = metrics.statistics_edition == FIRST.number
+    return "each text that matches is to be found" if first else "the first text that matches has found it"
 
 
 def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
