@@ -566,6 +566,8 @@ def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
     assert report.rows[0].values["ndcg@3"] == pytest.approx((2 + 0.5) / (2 + 1 / np.log2(3)))
     assert report.ways == ("id", "id", "text", "")
     assert {way: (one.n, one.mrr) for way, one in report.apart.items()} == {"id": (2, 1.0), "text": (1, 0.5)}
+    assert "<th>decided by</th>" in report._repr_html_()
+    assert "<tr><td>text</td><td>1</td><td>1.0000</td><td>0.6667</td><td>0.5000</td>" in report._repr_html_()
     assert str(report).endswith("over 3 cases; matching: tokens f1>=0.3 (2 by id, 1 by text)")
     document = json.loads(report.table("json"))
     assert {way: one["n"] for way, one in document["decided_by"].items()} == {"id": 2, "text": 1}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recallbench as api
-from recallbench.errors import UsageError
+from recallbench.errors import InputError, UsageError
 from recallbench.scoring.text_matching import Likeness, Matching
 
 TEXTS = {
@@ -99,6 +99,20 @@ def test_bm25_finds_in_a_long_document_what_token_f1_can_not() -> None:
     assert "bm25>=0.6" in report.table()
     assert report.notes == ("bm25: how rare a word is, is counted over all 21 texts that are known",)
     assert found(match="bm25", match_threshold=1.0).recall == 0.0
+
+
+def test_bm25_passes_over_texts_that_are_none_unless_they_come_back() -> None:
+    texts: dict[str, object] = {"a": "Acme ships from Portland", "b": None, "c": 7}
+
+    def found(ranked: list[str], **more: object) -> api.Report:
+        case = api.Case("q", expected="Acme ships from Portland")
+        return api.evaluate([case], lambda query, k: ranked, k=2, match="bm25", texts=texts, **more)  # type: ignore[arg-type]
+
+    assert found(["a"]).recall == 1.0
+    assert found(["a"]).notes == ("bm25: how rare a word is, is counted over all 1 texts that are known",)
+    with pytest.raises(InputError, match="a hit has no text"):
+        found(["a", "b"])
+    assert len(found(["a", "b"], keep_going=True).failures) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from recallbench.errors import InputError, UsageError
@@ -21,6 +21,7 @@ from recallbench.evaluation.judging import (
     steps_of,
     ways_of,
 )
+from recallbench.evaluation.nearness import listed
 from recallbench.evaluation.report import Report
 from recallbench.evaluation.text_findings import text_findings
 from recallbench.scoring.depth import depth_of
@@ -184,7 +185,8 @@ def scored(
     short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
     notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
     if matching.method == "bm25":
-        whose = f"all {len(texts)} texts that are known" if isinstance(texts, Mapping) else "the texts that came back"
+        known = listed(texts)
+        whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
         notes.append(f"bm25: how rare a word is, is counted over {whose}")
     answers, found, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
     judged = judged_each_way(cases, answers, ways, found, matching, depth)

@@ -276,7 +276,9 @@ def html(report: Report) -> str:
     said = "".join(f"<li>{escaped(one)}</li>" for one in remarks(report))
     return (
         f"<p>{escaped(_opening(report))}</p>"
-        f"{_html_table(header, rows)}{_html_table(means, _means(report))}"
+        f"{_html_table(header, rows)}"
+        f"{_html_table(('decided by', 'n', *map(name, report.columns)), _apart(report)) if report.apart else ''}"
+        f"{_html_table(means, _means(report))}"
         f"{_html_table(SHARES, _shares(report)) if report.shares else ''}<ul>{said}</ul>"
     )
 
