@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
@@ -225,3 +226,13 @@ def test_did_the_change_help() -> None:
     others = [Case(f"q{n}", ["b"]) for n in range(40)]
     with pytest.raises(InputError, match="not the case it was before"):
         after.compare(recallbench.evaluate(others, lambda q, k: ["a"], 2))
+
+
+def test_an_interval_that_is_too_short_is_marked_in_every_form() -> None:
+    """One of ten clusters has all of the fifteen misses."""
+    cases = [Case(f"{n}", ["a" if n >= 15 else "b"]) for n in range(500)]
+    alone = recallbench.evaluate(cases, lambda q, k: ["a"], 1)
+    report = replace(alone, clusters=tuple(str(n // 50) for n in range(500)))
+    assert all("*too short*" in text for text in (report.table(), report.table("markdown"), report._repr_html_()))
+    assert [one["too_short"] for one in json.loads(report.table("json"))["estimates"]] == [True] * 6
+    assert [one["too_short"] for one in json.loads(alone.table("json"))["estimates"]] == [False] * 6

@@ -16,6 +16,7 @@ from recallbench.escaping.web import html as escaped
 from recallbench.evaluation.case import NOTHING, count
 from recallbench.evaluation.report import CaseRow, Format, Report
 from recallbench.results.cells import figure, interval, share
+from recallbench.scoring.intervals import is_too_short
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 
@@ -193,6 +194,7 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
                 "method": one.method,
                 "ceiling": one.ceiling,
                 "chance": one.chance,
+                "too_short": is_too_short(one.value, one.design_effect),
             }
             for one in report.estimates
         ],

@@ -20,7 +20,7 @@ class ThresholdPart(_Part):
     """One threshold beside what was measured."""
 
     result: str = Field(description="its name in the settings file")
-    part: str = Field(description="overall, the kind or tenant, or abstention")
+    part: str = Field(description="overall, the kind, ability or tenant, or abstention")
     what: Literal["at_least", "drops", "auroc", "false_retrieval", "p95_ms", "p95_ratio", "audit"]
     measure: str
     required: float | None = Field(description="null for an audit")
@@ -66,6 +66,9 @@ class Gating(_Part):
     thresholds: list[ThresholdPart]
 
 
+REACHES = "the interval reaches it: so many questions can't tell"
+TOO_SHORT = "the interval is too short: few clusters decide a value near its bounds"
+"""Notes on a threshold's interval."""
 HEADER = ("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note")
 
 

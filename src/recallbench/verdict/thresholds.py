@@ -19,9 +19,9 @@ from recallbench.results.comparison import MeasuredPart, difference_fields
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.rows import NAME as ROWS
-from recallbench.results.thresholds import Gating, MissingPart, ResultPart, ThresholdPart
+from recallbench.results.thresholds import REACHES, TOO_SHORT, Gating, MissingPart, ResultPart, ThresholdPart
 from recallbench.scoring.estimate import Estimate, estimates
-from recallbench.scoring.intervals import cluster_codes
+from recallbench.scoring.intervals import cluster_codes, is_too_short
 from recallbench.scoring.judgement import Bools
 from recallbench.scoring.measures.registry import parse
 from recallbench.verdict import thresholds_abstention, thresholds_latency
@@ -235,12 +235,13 @@ def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPar
     short = found.value < floor - _ROUNDING
     beyond = floor > (found.ceiling or 0.0) + _ROUNDING
     within = short and not beyond and found.high is not None and found.high >= floor
-    note = "no ranking could keep it" if beyond else "the interval reaches it: so many questions can't tell"
+    notes = ["no ranking could keep it"] * beyond + [REACHES] * within
+    notes += [TOO_SHORT] * is_too_short(found.value, found.design_effect)
     return _part(
         one, part, "at_least", str(found.measure),
         required=floor, observed=found.value, low=found.low, high=found.high, ceiling=found.ceiling, n=found.n,
         outcome="out of reach" if beyond else "falls short" if short else "holds",
-        by=floor - found.value if short else None, note=note if beyond or within else "",
+        by=floor - found.value if short else None, note="; ".join(notes),
     )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.results.metrics import Metrics
 from recallbench.results.rows import NAME, read_rows
-from recallbench.results.thresholds import ThresholdPart
+from recallbench.results.thresholds import REACHES, TOO_SHORT, ThresholdPart
 from recallbench.scoring.abstention import Abstention, abstention, top_score
+from recallbench.scoring.intervals import Interval, is_too_short
 from recallbench.verdict.thresholds_file import Abstaining
 
 PART = "abstention"
@@ -23,15 +24,14 @@ def decided(name: str, folder: Path, metrics: Metrics, asked: Abstaining) -> Ite
     if asked.auroc is not None:
         if found.auroc is None:
             raise _nothing(name, folder, "no answerable query to tell them from")
-        low, high = found.auroc_interval.low, found.auroc_interval.high
-        yield _part(name, "auroc", asked.auroc, found.auroc, low, high, 1.0, n, asked.auroc - found.auroc)
+        by = asked.auroc - found.auroc
+        yield _part(name, "auroc", asked.auroc, found.auroc, found.auroc_interval, 1.0, n, by)
     if asked.false_retrieval is not None:
         if found.false_retrieval is None:
             raise _nothing(name, folder, "no answerable query to take the threshold of the score from")
-        low, high = found.false_retrieval_interval.low, found.false_retrieval_interval.high
-        rate = found.false_retrieval
+        rate, interval = found.false_retrieval, found.false_retrieval_interval
         by = rate - asked.false_retrieval
-        yield _part(name, "false_retrieval", asked.false_retrieval, rate, low, high, 0.0, found.n, by)
+        yield _part(name, "false_retrieval", asked.false_retrieval, rate, interval, 0.0, found.n, by)
 
 
 def _part(
@@ -39,13 +39,13 @@ def _part(
     what: str,
     required: float,
     observed: float,
-    low: float | None,
-    high: float | None,
+    interval: Interval,
     ceiling: float,
     n: int,
     by: float,
 ) -> ThresholdPart:
     short = by > _ROUNDING
+    low, high = interval.low, interval.high
     within = short and low is not None and high is not None and low <= required <= high
     return ThresholdPart.model_validate(
         {
@@ -55,13 +55,13 @@ def _part(
             "measure": what,
             "required": required,
             "observed": observed,
-            "low": low,
-            "high": high,
+            "low": interval.low,
+            "high": interval.high,
             "ceiling": ceiling,
             "n": n,
             "outcome": "falls short" if short else "holds",
             "by": by if short else None,
-            "note": "the interval reaches it: so many questions can't tell" if within else "",
+            "note": "; ".join([REACHES] * within + [TOO_SHORT] * is_too_short(observed, interval.design_effect)),
         }
     )
 
