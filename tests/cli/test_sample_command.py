@@ -441,3 +441,12 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] - peaks[0] < 4000  # kB
+
+
+def test_no_way_of_matching_is_told_of_that_a_log_has_not(tmp_path: Path) -> None:
+    worded(tmp_path)
+    refused = ("log.jsonl", "--labels", "gold.jsonl", "--match", "exact", "--match-threshold", "0.5")
+    for words in (("--help",), refused):
+        done = recallbench("sample", *words, cwd=tmp_path)
+        assert not {"bm25", "hybrid"} & set((done.stdout + done.stderr).lower().replace(":", " ").split())
+    assert "expected: --match tokens\n" in done.stderr

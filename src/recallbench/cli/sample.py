@@ -44,8 +44,8 @@ def sample(
     ] = None,
     k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1, max=DEEPEST)] = 10,
     match: settings.MatchOfLog = "id",
-    match_threshold: settings.MatchThreshold = None,
-    match_chunk: settings.MatchChunk = None,
+    match_threshold: settings.MatchThresholdOfLog = None,
+    match_chunk: settings.MatchChunkOfLog = None,
     precision: settings.Precision = "k",
     percentiles: Annotated[
         Literal["nearest-rank", "index"], option("percentiles", f"Of latencies, with --labels. {settings.RULES}")
@@ -71,7 +71,7 @@ def sample(
     of_scores = ("match", "match_threshold", "match_chunk", "precision", "percentiles")
     if labels is None and (given := settings.typed(context, *of_scores)):
         raise UsageError(f"{given} is for scoring", expected="--labels FILE", found="no labels")
-    matching = settings.matching(context, match, match_threshold, match_chunk)
+    matching = settings.matching(context, match, match_threshold, match_chunk, of_log=True)
     if out is not None and out.exists():
         raise UsageError(
             f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",

@@ -153,6 +153,13 @@ MatchThreshold = Annotated[
         "expected text's own score [default: 0.5].",
     ),
 ]
+MatchThresholdOfLog = Annotated[
+    float | None,
+    option(
+        "match-threshold",
+        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3].",
+    ),
+]
 MatchEmbedder = Annotated[
     str | None, option("match-embedder", "With hybrid, whose vectors match where nothing else does; files only.")
 ]
@@ -165,6 +172,13 @@ MatchChunk = Annotated[
         "match-chunk",
         "Match chunks of so many tokens, the best one counts; fewer for short answers, since n words in c tokens reach "
         "F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
+    ),
+]
+MatchChunkOfLog = Annotated[
+    int | None,
+    option(
+        "match-chunk",
+        "Match chunks of so many tokens, the best one counts; fewer for short answers [default: whole texts].",
     ),
 ]
 Ties = Annotated[
@@ -208,6 +222,8 @@ def matching(
     chunk: int | None,
     encoder: str | None = None,
     cosine: float | None = None,
+    *,
+    of_log: bool = False,
 ) -> Matching:
     """What --match and its companions ask for; raises UsageError where a companion would do nothing."""
     from recallbench.errors import UsageError
@@ -215,8 +231,8 @@ def matching(
 
     if match in ("id", "exact") and typed(context, "match_threshold"):
         raise UsageError(
-            "--match-threshold is for token F1 and BM25",
-            expected="--match tokens, hybrid or bm25",
+            f"--match-threshold is for token F1{'' if of_log else ' and BM25'}",
+            expected="--match tokens" if of_log else "--match tokens, hybrid or bm25",
             found=f"--match {match}",
         )
     return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
