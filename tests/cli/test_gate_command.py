@@ -216,6 +216,15 @@ def test_recommended_thresholds(place: Path) -> None:
     assert {one["measure"]: one["required"] for one in gate(place)[1]["thresholds"]} == four
 
 
+def test_a_measure_that_counts_no_question(place: Path) -> None:
+    """No question of the canary has grades."""
+    for part in ("at_least", 'kinds."*".at_least'):
+        write(place, f'[result.night.{part}]\n"ndcg@10(graded)" = 0.5\n')
+        told = refused(place)
+        assert "has no question that ndcg@10(graded) counts" in told
+        assert "what to do: name another measure, as ndcg@10\n" in told
+
+
 def test_a_p95_of_another_school(place: Path) -> None:
     folder = place / "results/night_20260101"
     timed(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96

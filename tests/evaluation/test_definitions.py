@@ -65,6 +65,8 @@ def test_ndcg_over_graded_cases_alone() -> None:
     plain = recallbench.evaluate([CASES[0]], lambda query, k: ["a"], ndcg="graded")
     assert math.isnan(plain.ndcg)
     assert plain.as_dict()["ndcg@k"] is None
+    with pytest.raises(recallbench.BelowThreshold, match=r"ndcg@10\(graded\): no case has grades; 0\.5 required"):
+        plain.check(ndcg=0.5)
     assert "nan" not in (plain.table() + plain.table("json") + plain.table("csv"))
 
 

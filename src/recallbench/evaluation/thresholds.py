@@ -40,7 +40,8 @@ class Threshold:
 
     def __str__(self) -> str:
         if math.isnan(self.observed):
-            return f"{self.measure}: {NOTHING}; {self.required:g} required"
+            nothing = "no case has grades" if self.measure.endswith("(graded)") else NOTHING
+            return f"{self.measure}: {nothing}; {self.required:g} required"
         said = (
             f"{self.measure} is {self.observed:.4f}, {self.required:g} required (an oracle reaches {self.ceiling:.4f}"
         )

@@ -28,7 +28,7 @@ def by_question(
                 f"{measure} belongs to a set of questions, not to one, so it can't be compared in pairs",
                 expected="a measure that gives each question a value",
                 found=str(measure),
-                remedy=f"f1@{measure.k} does",
+                remedy=f"{str(measure).replace(measure.name, 'f1')} does",
             )
     found: dict[Measure, Paired] = {}
     # Those over the same questions together: their signs are flipped alike.

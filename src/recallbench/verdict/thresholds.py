@@ -175,7 +175,17 @@ def _measured(one: Sound) -> _Values:
     for name, mask in masks.items():
         if not (mask & (rankings.calls[0].gold > 0)).any():
             raise _empty(one, name)
-    return {name: {str(e.measure): e for e in row} for name, row in found.items()}
+    values = {name: {str(e.measure): e for e in row} for name, row in found.items()}
+    for name, _, demands in one.parts():
+        for measure in (*demands.at_least, *demands.drops):
+            if values[name][measure].value is None:
+                raise InputError(
+                    f"{one.name}: {name} has no question that {measure} counts in {one.folder}",
+                    expected="questions that have grades",
+                    found="none",
+                    remedy=f"name another measure, as {measure.partition('(')[0]}",
+                )
+    return values
 
 
 def _empty(one: Sound, part: str) -> InputError:

@@ -146,7 +146,7 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
                 f"{path}{_line(text, (measure,))}: {measure} can't be compared in pairs",
                 expected="a measure that gives each question a value",
                 found=measure,
-                remedy=f"f1@{known.k} does",
+                remedy=f"{str(known).replace(known.name, 'f1')} does",
             )
     if held.baseline is None and held.compared:
         raise InputError(
