@@ -225,6 +225,12 @@ def test_a_measure_that_counts_no_question(place: Path) -> None:
         assert "what to do: name another measure, as ndcg@10\n" in told
 
 
+def test_a_measure_between_blanks(place: Path) -> None:
+    write(place, '[result.night.at_least]\n" recall_any@10 " = 0.8\n')
+    code, found = gate(place)
+    assert (code, [one["measure"] for one in found["thresholds"]]) == (0, ["recall_any@10"])
+
+
 def test_a_p95_of_another_school(place: Path) -> None:
     folder = place / "results/night_20260101"
     timed(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96

@@ -175,7 +175,8 @@ def _measured(one: Sound) -> _Values:
     for name, mask in masks.items():
         if not (mask & (rankings.calls[0].gold > 0)).any():
             raise _empty(one, name)
-    values = {name: {str(e.measure): e for e in row} for name, row in found.items()}
+    # By what the file says, which may stand between blanks.
+    values = {name: dict(zip(asked, row, strict=True)) for name, row in found.items()}
     for name, _, demands in one.parts():
         for measure in (*demands.at_least, *demands.drops):
             if values[name][measure].value is None:
