@@ -211,6 +211,8 @@ def _said(error: Exception) -> str:
             return "a blank line"
         where = "at its end: the file may be cut off" if error.pos >= len(error.doc) - 1 else f"at {error.pos + 1}"
         return f"{error.msg} {where}"
+    if "int_max_str_digits" in str(error):  # what json says of it is for programmers
+        return "a number of too many digits"
     return NESTED if isinstance(error, RecursionError) else str(error)
 
 

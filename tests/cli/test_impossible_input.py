@@ -39,6 +39,18 @@ def test_a_judgement_that_no_scale_has(tmp_path: Path, grade: str) -> None:
     assert "line 1: field score\n  expected: a number of at most 1,000,000,000" in done.stderr
 
 
+def test_numbers_of_thousands_of_digits_are_told_in_brief(tmp_path: Path) -> None:
+    longest = "9" * 5000
+    (tmp_path / "gold.jsonl").write_text(f'{{"query": "q", "relevant": {{"d": {longest}}}, "ranked": ["d"]}}\n')
+    (tmp_path / "run.trec").write_text("q Q0 d 1 0.9 x\n")
+    (tmp_path / "qrels.trec").write_text(f"q 0 d {longest}\n")
+    done = recallbench("evaluate", "--gold", "gold.jsonl", cwd=tmp_path)
+    assert (done.returncode, "found: a number of too many digits\n" in done.stderr) == (2, True)
+    assert "sys." not in done.stderr
+    done = recallbench("evaluate", "--run", "run.trec", "--gold", "qrels.trec", cwd=tmp_path)
+    assert (done.returncode, f"found: {'9' * 80}…\n" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("text", [f"a = {'[' * 20000}{']' * 20000}", f"a{'.a' * 200} = 1"], ids=["lists", "tables"])
 def test_settings_that_are_nested_without_end(tmp_path: Path, text: str) -> None:
     (tmp_path / "deep.toml").write_text(text)

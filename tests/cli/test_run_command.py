@@ -74,8 +74,9 @@ def test_the_headline_can_be_scored_again_from_the_rows(canary: Path) -> None:
 def test_the_published_schema_accepts_what_was_written(canary: Path) -> None:
     import jsonschema
 
-    from recallbench.results.metrics import SCHEMA_FILE
+    from recallbench.results.metrics import SCHEMA_FILE, schema_text
 
+    assert SCHEMA_FILE.read_text() == schema_text()
     schema = json.loads(SCHEMA_FILE.read_text())
     for made in canary.iterdir():
         jsonschema.validate(json.loads((made / "metrics.json").read_text()), schema)

@@ -201,7 +201,7 @@ class HubPart(_Part):
 
 
 class ThresholdPart(_Part):
-    """The same rankings at one threshold of token F1."""
+    """The same rankings at one threshold, of relative BM25 where the method is bm25, else of token F1."""
 
     threshold: float | None = Field(description="null stands for exact matches alone")
     questions: int = Field(description="that something matches")

@@ -14,6 +14,8 @@ from recallbench.errors import InputError
 from recallbench.reading import lines
 
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
+SHOWN = 80
+"""Characters of a field that are told."""
 Ties = Literal["file", "trec"]
 """Who decides among equal scores: the file, by the ranks it states and then its order, or trec_eval's rule."""
 Id = TypeVar("Id")
@@ -128,6 +130,6 @@ def _refusal(path: Path, number: int, expected: str, found: str) -> InputError:
     return InputError(
         f"{path}, line {number}: not in TREC's form",
         expected=expected,
-        found=found,
+        found=found if len(found) <= SHOWN else f"{found[:SHOWN]}…",
         remedy="see `run.trec` and `qrels.trec` of any result folder",
     )
