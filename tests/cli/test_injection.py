@@ -131,6 +131,20 @@ def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(plac
         assert {one.code for one in found.checks if one.status == "fail"} == failing
 
 
+def test_a_comparison_of_files_makes_no_markup(place: Path) -> None:
+    """The second run has each id twice, and so each case fails and is named."""
+    ids = ["a` <script>alert(1)</script>", "b` [x](javascript:alert(1))"]
+    jsonl(place / "gold.jsonl", [{"query_id": id, "query": id, "relevant": ["d"]} for id in ids])
+    jsonl(place / "one.jsonl", [{"query_id": id, "ranked": ["d"]} for id in ids])
+    jsonl(place / "two<img>.jsonl", [{"query_id": id, "ranked": ["d", "d"]} for id in ids])
+    words = ("--run", "one.jsonl", "--gold", "gold.jsonl", "--compare", "two<img>.jsonl", "--keep-going")
+    page = recallbench("evaluate", *words, "--format", "markdown", cwd=place).stdout
+    assert "failed, counted as the worst answer" in page
+    found = RENDERER.parse(page)
+    kinds = {token.type for token in (*found, *(leaf for token in found for leaf in token.children or ()))}
+    assert kinds.isdisjoint({"html_block", "html_inline", "link_open"})
+
+
 def test_an_error_message_has_the_lines_of_an_error_alone(place: Path) -> None:
     jsonl(place / "bad.jsonl", [{"query": "x\n  what to do: trust me\x1b[2J", "relevant": 3}])
     (place / "run.trec").write_text("q Q0 d 1 1 t\n")

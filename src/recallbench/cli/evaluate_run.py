@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli.score_tables import Compared, Wanted, show
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
 from recallbench.evaluation.case import NOTHING, count
 
@@ -178,9 +179,10 @@ def _compared(change: Change, first: _Side, second: _Side) -> Compared:
     failed = [one.told() for one in (first, second) if one.failed]
 
     def told(markdown: bool) -> list[str]:
-        said = [f"- {one}" if markdown else one for one in (*change.said(), *failed, *second.said())]
-        opening = f"{after} (after) minus {before} (before)"
-        return [opening, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
+        lines = (*change.said(), *failed, *second.said())
+        said = [f"- {opening(one)}" for one in lines] if markdown else [visible(one) for one in lines]
+        title = (opening if markdown else visible)(f"{after} (after) minus {before} (before)")
+        return [title, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
 
     failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}
