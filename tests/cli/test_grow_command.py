@@ -68,10 +68,12 @@ def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> 
     words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2,5,10", "-q")
     told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
     assert (told["left_out"], told["room"], told["pool"]) == ([5, 10], 3, 7)
+    assert told["percentiles"] == "interpolated"
     assert [size["factor"] for size in told["sizes"]] == [1, 2, 3]
     for format in ("text", "markdown"):
         printed = recallbench(*words, "--format", format, cwd=tmp_path).stdout
         assert "5x, 10x left out: there are documents for 3x, which stands in the last row." in printed
+        assert "warm queries, one by one, on this machine, percentiles interpolated:" in printed
 
 
 def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ class Growth:
 def document(growth: Growth) -> dict[str, object]:
     """For programs."""
     return asdict(growth) | {
-        "sizes": [asdict(size) | {"estimates": [one.model_dump() for one in size.estimates]} for size in growth.sizes]
+        "percentiles": "interpolated",
+        "sizes": [asdict(size) | {"estimates": [one.model_dump() for one in size.estimates]} for size in growth.sizes],
     }
 
 
@@ -113,7 +114,7 @@ def notes(growth: Growth) -> list[str]:
         f"{growth.corpus}, {growth.store} {growth.version}, {growth.embedder}; distractors: {growth.distractors}, "
         f"seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
-        "one, on this machine: compare them within this table.",
+        "one, on this machine, percentiles interpolated: compare them within this table.",
     ]
 
 
