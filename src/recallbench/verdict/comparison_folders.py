@@ -28,8 +28,6 @@ from recallbench.scoring.text_gold import open_corpus
 from recallbench.verdict.comparison_frame import embedder_name
 from recallbench.verdict.comparison_side import Side, Words
 
-"""No ranking is deeper: to judge to a depth that a file only claims would take all memory."""
-
 
 def folder_side(folder: Path) -> tuple[Side, Metrics]:
     """A result to compare; raises InputError for what is none, and where its rankings do not give its figures."""
