@@ -8,10 +8,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bolt import bolt_server
 from commandline import recallbench
+from recallbench.scoring.editions import CURRENT
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "benchmarks" / "RANKERS.md").read_text("utf-8")
@@ -39,6 +41,13 @@ def table(title: str) -> dict[str, list[str]]:
     told = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
     rows = [cells(row) for row in told.splitlines() if row.startswith("|")]
     return {first: rest for first, *rest in rows[2:]}
+
+
+def test_intervals_are_described_as_they_are_made() -> None:
+    values = np.array([[1.0, 0.5], [0.0, 1.0], [1.0, 1.0]])
+    first, third = (one.method for one in CURRENT.means(values, [True, False], None))
+    assert first == "Wilson 95%"
+    assert f"Wilson intervals, those of the third measure {third.removeprefix('Wilson 95% ')}." in PAGE
 
 
 def number(value: float | None) -> str:
