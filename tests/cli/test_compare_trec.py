@@ -66,6 +66,15 @@ def test_two_runs_by_hand(runs: Path) -> None:
     assert found["kinds"] == {}
 
 
+def test_that_nothing_decides_the_exit_code_is_told(runs: Path) -> None:
+    words = ("compare", "a.run", "b.run", "--qrels", "qrels.txt")
+    for measures, told in (("ndcg@10", True), ("ndcg@10,recall_any@10", False)):
+        done = recallbench(*words, "--measures", measures, cwd=runs)
+        assert ("none of these measures is primary" in done.stderr) == told
+    done = recallbench(*words, "--measures", "ndcg@10", "--fail-if", "ndcg@10 drops 0.1", cwd=runs)
+    assert "none of these measures is primary" not in done.stderr
+
+
 def test_what_does_not_count_is_named(runs: Path) -> None:
     notes = compared(runs)["notes"]
     assert notes == [

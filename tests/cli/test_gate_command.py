@@ -240,6 +240,11 @@ def test_a_p95_of_another_school(place: Path) -> None:
     code, found = gate(place)
     one = found["thresholds"][0]
     assert (code, one["measure"], one["observed"], one["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
+    # At the top of the file it is said of every result that says nothing else.
+    write(place, "p95_ms = 95\n")
+    settings = place / "recallbench.toml"
+    settings.write_text('percentiles = "index"\n' + settings.read_text())
+    assert gate(place)[0] == 1
 
 
 @pytest.mark.marked

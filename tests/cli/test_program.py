@@ -175,3 +175,16 @@ def test_help_waits_for_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_an_interruption_of_its_own_imports_leaves_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+    )
+    done = recallbench("corpora", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "recallbench: interrupted before it began\n")

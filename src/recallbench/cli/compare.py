@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,6 +99,9 @@ def compare(
         print(comparison_text.markdown(found), end="")
     else:
         print("\n".join(lines(found)))
+    if not found.conditions and all(one.role == "secondary" for one in found.measures):
+        undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
+        print(f"note: {undecided}", file=sys.stderr)
     return exit_code(found.conditions, found.regressions, strict=strict)
 
 

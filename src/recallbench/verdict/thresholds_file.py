@@ -105,15 +105,17 @@ class ThresholdsFile(_Part):
 
     thresholds: Literal["recommended"] | None = None
     """Of every result."""
+    percentiles: Rule | None = None
+    """The same, where a result says nothing else."""
     result: dict[str, Held] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
     def _of_every_result(cls, given: Any) -> Any:
         results = given.get("result") if isinstance(given, dict) else None
-        if not isinstance(results, dict) or "thresholds" not in given:
+        shared = {key: given[key] for key in ("thresholds", "percentiles") if key in given}
+        if not isinstance(results, dict) or not shared:
             return given
-        shared = {"thresholds": given["thresholds"]}
         return given | {
             "result": {name: shared | one if isinstance(one, dict) else one for name, one in results.items()}
         }
