@@ -202,7 +202,7 @@ def test_matching_by_text(tmp_path: Path) -> None:
         "moon?              0.00         0.00  0.00    0.00",
         "MEAN               0.67         0.33  0.50    0.54",
     ]
-    assert "top 2: 1 found by an exact match, 1 by a fuzzy one, 1 not found" in told
+    assert "of the 3 cases decided by text, top 2: 1 found by an exact match, 1 by a fuzzy one, 1 not found" in told
     for name in ("exact ", *(f"tokens f1>=0.{n} " for n in range(1, 7))):
         assert any(line.startswith(name) for line in told)
     exact = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "exact")

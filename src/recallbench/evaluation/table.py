@@ -381,7 +381,8 @@ def _by_text(report: Report, *, markdown: bool) -> list[str]:
     ]
     pairs = report.texts.random.pairs
     return [
-        f"top {report.k}: {exact} found by an exact match, {fuzzy} by a fuzzy one, {none} not found",
+        f"of the {count(exact + fuzzy + none)} decided by text, top {report.k}: {exact} found by an exact match, "
+        f"{fuzzy} by a fuzzy one, {none} not found",
         "",
         *grid(header, rows, markdown=markdown),
         "",

@@ -74,7 +74,12 @@ def check(
 
     `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
     """
-    asked = {**_required(report, thresholds), **_required(report, short)}
+    asked, own = _required(report, thresholds), _required(report, short)
+    if isinstance(thresholds, str):
+        # Whoever asks for a precision of another kind does not want the recommended one as well.
+        named = {measure.name for measure in own}
+        asked = {measure: required for measure, required in asked.items() if measure.name not in named}
+    asked |= own
     if not asked:
         raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
     found = [
