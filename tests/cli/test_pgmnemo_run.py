@@ -345,7 +345,7 @@ def test_an_interrupted_run_takes_its_rows_along(server: str, tmp_path: Path, nu
             time.sleep(0.05)
         process.send_signal(number)
         _, told = process.communicate(timeout=300)
-        assert process.returncode == 130
+        assert process.returncode == 130, told
         assert "interrupted" in told
         assert "Traceback" not in told
         assert rows_left(dsn) == 0

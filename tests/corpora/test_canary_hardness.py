@@ -19,7 +19,8 @@ def test_minilm_does_not_solve_it(name: str) -> None:
 
     model = SentenceTransformer(str(get_model_path()), device="cpu")
     model.max_seq_length = 512
-    haystacks = list(open_corpus(name, rules=load(), environ={}).haystacks())
+    # Half of the items say as much, and embedding them is what takes its time.
+    haystacks = list(open_corpus(name, rules=load(), environ={}).haystacks())[:24]
     texts = sorted({segment.text for haystack in haystacks for segment in haystack.segments}, key=len)
     vectors = dict(zip(texts, model.encode(texts, batch_size=8, normalize_embeddings=True), strict=True))
     asked = [question.text for haystack in haystacks for question in haystack.questions]

@@ -298,6 +298,15 @@ def test_a_tenant_s_policy_is_satisfied(standin: str) -> None:
         assert lessons(dsn) == 0
 
 
+def test_a_command_that_was_interrupted_hinders_no_removal(standin: str) -> None:
+    with database(standin, "1.0") as dsn:
+        with filled(dsn) as store:
+            assert lessons(dsn) == 34
+            # As a signal leaves a connection: its answer was never taken, and it takes no other command.
+            store._connection.pgconn.send_query(b"SELECT 1")
+        assert lessons(dsn) == 0
+
+
 def test_hidden_rows_block_the_run(standin: str) -> None:
     with database(standin, "1.0-hiding") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
         with pytest.raises(Blocked, match="row-level security hides lessons") as raised, filled(plain):

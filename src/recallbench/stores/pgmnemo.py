@@ -268,11 +268,17 @@ class PgmnemoStore(Store):
         }
 
     def close(self) -> None:
+        from psycopg.pq import TransactionStatus
+
         searching, self._connection = self._connection, None
         holding, self._guard = self._guard or searching, None
         projects, self._projects = self._projects, None
         try:
             if holding and projects and not holding.broken and not holding.closed:
+                if holding.info.transaction_status == TransactionStatus.ACTIVE:
+                    # Interrupted in the middle of a command, it takes no other one.
+                    holding.close()
+                    holding = connect(self._dsn)
                 with told("removing its lessons"):
                     self._as_tenant(holding, None)
                     remove_rows(holding, projects)
