@@ -347,7 +347,7 @@ def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) ->
 WRONG = {
     'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "thresholds, at_least, drops, folder"),
     '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of thresholds, at_least, drops"),
-    '[gate]\nx = 1': ("line 3: unknown key gate", "one of thresholds, result"),
+    '[gate]\nx = 1': ("line 3: unknown key gate", "one of thresholds, percentiles, result"),
     '[result.night.at_least]\n"recall@10" = 0.5': ("line 4: unknown measure 'recall@10'", "recall_any@10"),
     '[result.night.at_least]\n"mrr@50" = 1.5': ("line 4: result.night.at_least.mrr@50", "less than or equal to 1"),
     '[result.night.at_least]\n"mrr@50" = true': ("line 4: result.night.at_least.mrr@50", "a valid number"),

@@ -180,6 +180,7 @@ def test_a_function_in_c_that_keeps_the_interpreter_to_itself(place: Path) -> No
     )
     with started(place, "--store", "python:hung:memory", env={"PYTHONPATH": str(place)}) as process:
         awaited(process, (place / "asked").exists)
+        time.sleep(0.5)  # from the file to the sum
         sent = time.monotonic()
         process.send_signal(order)
         _, told = process.communicate(timeout=60)

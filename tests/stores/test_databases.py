@@ -30,8 +30,8 @@ with database_with(sys.argv[1], "pgmnemo", "1.0"):
     pass
 whole = time.monotonic() - started
 for i in range(1, 41):
-    signal.setitimer(signal.ITIMER_REAL, whole * i / 36)
     try:
+        signal.setitimer(signal.ITIMER_REAL, whole * i / 36)
         with database_with(sys.argv[1], "pgmnemo", "1.0"):
             pass
         time.sleep(whole)
