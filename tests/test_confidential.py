@@ -118,10 +118,10 @@ def test_what_a_peer_sends_can_not_stall_it() -> None:
         "%25" * 200_000,
         "&#0" * 200_000,
         "http://" + "a:" * 100_000,
-        "password=" * 50_000,
-        "x:/" * 100_000 + "@",
     ):
-        said(text)
+        assert said(text) == text  # a search that goes back and forth would not come to its end
+    assert said("password=" * 50_000) == "password=***"
+    assert said("x:/" * 100_000 + "@").endswith("x:/***@")
 
 
 def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
