@@ -17,12 +17,12 @@ from recallbench.corpora.miniature import write_locomo, write_longmemeval
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.protocol.bands import band
 from recallbench.protocol.frozen import load
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.scoring.estimate import estimate
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import PRIMARY, parse
-from recallbench.verdict.bands import band
 
 Change = Callable[[dict[str, Any]], object]
 

@@ -22,6 +22,7 @@ import pytest
 import typer
 
 from commandline import environment, recallbench
+from recallbench.audit.gate import Evidence
 from recallbench.cli.main import app
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS, read_spec
@@ -31,7 +32,6 @@ from recallbench.protocol.history import unrecorded
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.judgement import judge
 from recallbench.stores.registry import STORES, find_entry
-from recallbench.verdict.gate import Evidence
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -275,7 +275,7 @@ def test_the_example_in_python_prints_what_is_told(tmp_path: Path) -> None:
     (tmp_path / "my_queries.py").write_text(code)
     command = [sys.executable, "my_queries.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
-    printed, error = done.stdout, done.stderr[done.stderr.index("recallbench.evaluation") :]
+    printed, error = done.stdout, done.stderr[done.stderr.index("recallbench.cases") :]
     assert (printed + error).startswith(told)
 
 
@@ -326,11 +326,11 @@ def test_deviations_are_listed() -> None:
 def test_layers_are_those_of_the_contract() -> None:
     (contract,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = [name.removeprefix("recallbench.") for name in reversed(contract["layers"])]
-    (line,) = re.findall(r"^    (corpora -> .+)$", CONTRIBUTING, re.MULTILINE)
-    told = line.split(" -> ")
-    assert layers[layers.index("corpora") :] == told
+    (drawn,) = re.findall(r"^    (corpora(?:\s+->\s+\w+)+)$", CONTRIBUTING, re.MULTILINE)
+    drawn_layers = re.split(r"\s+->\s+", drawn)
+    assert layers[layers.index("corpora") :] == drawn_layers
     table = re.findall(r"^\| `src/recallbench/(\w+)` \|", CONTRIBUTING, re.MULTILINE)
-    assert table == ["protocol", *told]
+    assert table == ["protocol", *drawn_layers]
 
 
 def test_files_of_a_result_are_listed(tmp_path: Path) -> None:
@@ -603,7 +603,7 @@ def test_a_new_measure(extended: Path) -> None:
 def test_a_new_gate(extended: Path, tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path)
     metrics = written(done, tmp_path / "r")
-    gate = imported(extended, "src/recallbench/verdict/gates/control.py").GATE
+    gate = imported(extended, "src/recallbench/audit/gates/control.py").GATE
     evidence = Evidence(metrics, load(), facts("canary-locomo", load()), tmp_path / "r")
     assert gate.check(evidence).status == "pass"
     fewer = [one.model_copy(update={"n": one.n - 1}) for one in metrics.control_bm25["overall"]]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import scipy.special  # noqa: F401 - see `run`
 
-import recallbench.evaluation.baseline
-import recallbench.evaluation.evaluation  # noqa: F401 - see `run`
+import recallbench.cases.baseline
+import recallbench.cases.evaluation  # noqa: F401 - see `run`
 from commandline import environment
 
 pytest_plugins = ["pytester"]
@@ -194,7 +194,7 @@ def test_who_does_not_use_it_does_not_wait_for_it(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import sys\ndef pytest_unconfigure():\n"
         "    assert 'recallbench.pytest_plugin' in sys.modules\n"
-        "    print(sorted(set(sys.modules) & {'numpy', 'pydantic', 'scipy', 'typer', 'recallbench.evaluation'}))\n"
+        "    print(sorted(set(sys.modules) & {'numpy', 'pydantic', 'scipy', 'typer', 'recallbench.cases'}))\n"
     )
     command = [
         sys.executable,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 
-from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.postgres.embedded import EmbeddedServer
 from stores.standin import BASE, VARIANTS, with_standin
 
 BROKEN = "1.5"

@@ -18,8 +18,8 @@ from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import open_embedder
 from recallbench.protocol.frozen import load
 from recallbench.retrieval.opaque import OpaqueIds
-from recallbench.stores.lessons import ROLE, copy_lessons, padded
-from recallbench.stores.pgmnemo import PgmnemoStore
+from recallbench.stores.pgmnemo.lessons import ROLE, copy_lessons, padded
+from recallbench.stores.pgmnemo.pgmnemo import PgmnemoStore
 from recallbench.stores.store import Item, Matrix, Query
 from row import Row, show
 

@@ -13,8 +13,8 @@ import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
 
-from recallbench.stores.embedded import EmbeddedServer, new_password
 from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.postgres.embedded import EmbeddedServer, new_password
 from recallbench.stores.store import Item, Query
 from recallbench.stores.weights import parse_weights
 from row import Row, show

@@ -22,11 +22,11 @@ from bare import bare_locomo
 from recallbench.cli.settings import default_cache
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import open_embedder
-from recallbench.experiment.options import Options
-from recallbench.experiment.run import run
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
-from recallbench.stores.embedded import EmbeddedServer
+from recallbench.runs.options import Options
+from recallbench.runs.run import run
+from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.weights import parse_weights
 from row import Row, show
 

@@ -15,12 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from recallbench.cases.case import Case
+    from recallbench.cases.evaluation import evaluate, evaluate_async
+    from recallbench.cases.functions import mrr, ndcg, precision, recall
+    from recallbench.cases.report import Report
+    from recallbench.cases.thresholds import BelowThreshold
     from recallbench.errors import RecallBenchError
-    from recallbench.evaluation.case import Case
-    from recallbench.evaluation.evaluation import evaluate, evaluate_async
-    from recallbench.evaluation.functions import mrr, ndcg, precision, recall
-    from recallbench.evaluation.report import Report
-    from recallbench.evaluation.thresholds import BelowThreshold
 
 __version__ = "0.1.0"
 
@@ -39,16 +39,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BelowThreshold": "evaluation.thresholds",
-    "Case": "evaluation.case",
+    "BelowThreshold": "cases.thresholds",
+    "Case": "cases.case",
     "RecallBenchError": "errors",
-    "Report": "evaluation.report",
-    "evaluate": "evaluation.evaluation",
-    "evaluate_async": "evaluation.evaluation",
-    "mrr": "evaluation.functions",
-    "ndcg": "evaluation.functions",
-    "precision": "evaluation.functions",
-    "recall": "evaluation.functions",
+    "Report": "cases.report",
+    "evaluate": "cases.evaluation",
+    "evaluate_async": "cases.evaluation",
+    "mrr": "cases.functions",
+    "ndcg": "cases.functions",
+    "precision": "cases.functions",
+    "recall": "cases.functions",
 }
 """Where each public name lives; it is looked up at first use, so that importing the package costs nothing."""
 

@@ -22,10 +22,10 @@ import pytest
 
 # Nothing heavy is imported here: pytest loads this for every project that has RecallBench installed.
 if TYPE_CHECKING:
-    from recallbench.evaluation.baseline import Held
-    from recallbench.evaluation.case import Case
-    from recallbench.evaluation.evaluation import Retriever
-    from recallbench.evaluation.report import Report
+    from recallbench.cases.baseline import Held
+    from recallbench.cases.case import Case
+    from recallbench.cases.evaluation import Retriever
+    from recallbench.cases.report import Report
 
 FOLDER = ".recallbench"
 UPDATE = "--recallbench-update"
@@ -76,8 +76,8 @@ class Bench:
         test apart. With --recallbench-update the report becomes the baseline; None then.
         """
         __tracebackhide__ = True
+        from recallbench.cases import baseline
         from recallbench.errors import RecallBenchError, UsageError
-        from recallbench.evaluation import baseline
 
         if name in self._named:
             raise UsageError(

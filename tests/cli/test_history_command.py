@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from recallbench.citing.publication import CODE, published
 from recallbench.protocol.history import NAME, Record, deviations_named, entries
-from recallbench.verdict.publication import CODE, published
 from stages import sampled
 
 START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-longmemeval\n"

@@ -13,15 +13,15 @@ from markdown_it import MarkdownIt
 
 from commandline import recallbench
 from labelled_sets import jsonl
+from recallbench.audit.audit import audit
+from recallbench.audit.case import Case
+from recallbench.audit.checks.report import _timings
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
+from recallbench.reports.report import Run, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
-from recallbench.results.report import Run, render
 from recallbench.scoring.editions import CURRENT, FIRST
-from recallbench.verdict.audit import audit
-from recallbench.verdict.case import Case
-from recallbench.verdict.checks.report import _timings
 
 PLAIN = (
     "=cmd|'/C_calc'!A0",

@@ -8,9 +8,9 @@ import pytest
 
 from commandline import recallbench
 from labelled_sets import beir
+from recallbench.audit.audit import audit
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
-from recallbench.verdict.audit import audit
 
 MEMORY = """
 def open_memory(items, vectors):

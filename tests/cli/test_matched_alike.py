@@ -10,10 +10,10 @@ import pytest
 
 from commandline import recallbench
 from labelled_sets import short
+from recallbench.compare.frame import unlike
 from recallbench.errors import UsageError
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.editions import FIRST
-from recallbench.verdict.comparison_frame import unlike
 
 FILLER = " ".join(f"word{n}" for n in range(60))
 SAYING = (

@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 from commandline import environment
-from recallbench.stores.embedded import EmbeddedServer
-from recallbench.stores.folders import DATA, PREFIX
-from recallbench.stores.processes import birth, children
-from recallbench.stores.shared_memory import segments
+from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.folders import DATA, PREFIX
+from recallbench.stores.postgres.processes import birth, children
+from recallbench.stores.postgres.shared_memory import segments
 
 pytestmark = pytest.mark.marked
 

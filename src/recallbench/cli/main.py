@@ -16,30 +16,12 @@ import typer
 from typer._click import ClickException  # typer shows usage errors with it, but exports only some of its kinds
 
 from recallbench import __version__
-from recallbench.cli import (
-    attest,
-    audit,
-    cite,
-    compare,
-    doctor,
-    drift,
-    evaluate,
-    fetch,
-    gate,
-    grow,
-    history,
-    keys,
-    label,
-    listings,
-    multiverse,
-    parity,
-    repeat,
-    run,
-    sample,
-    versions,
-)
+from recallbench.cli.judge import attest, audit, cite, compare, drift, gate, history, keys, multiverse, parity
+from recallbench.cli.measure import evaluate, grow, repeat, run, versions
+from recallbench.cli.own_data import label, sample
 from recallbench.cli.parsing import Program
 from recallbench.cli.screen import guard
+from recallbench.cli.setup import doctor, fetch, listings
 from recallbench.confidential import keep_environment, keep_from, said
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.interruption import PATIENCE, end_in_time, undo
@@ -163,7 +145,7 @@ def _end_on_signals() -> None:
 
 
 def _sweep_servers() -> None:
-    from recallbench.stores.folders import sweep
+    from recallbench.stores.postgres.folders import sweep
 
     sweep()
 

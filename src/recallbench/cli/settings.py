@@ -13,7 +13,7 @@ from recallbench.reading import document, toml
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
-    from recallbench.scoring.text_matching import Matching
+    from recallbench.corpora.matching.text_matching import Matching
 
 EPILOG = "Each option is also a variable RECALLBENCH_<NAME> (such as RECALLBENCH_STORE) and a key of the --config file."
 
@@ -226,8 +226,8 @@ def matching(
     of_log: bool = False,
 ) -> Matching:
     """What --match and its companions ask for; raises UsageError where a companion would do nothing."""
+    from recallbench.corpora.matching.text_matching import OWN, Matching
     from recallbench.errors import UsageError
-    from recallbench.scoring.text_matching import OWN, Matching
 
     if match in ("id", "exact") and typed(context, "match_threshold"):
         raise UsageError(
@@ -241,7 +241,7 @@ def matching(
 def allowed(deviations: list[str] | None) -> frozenset[str]:
     """What --allow-deviation names; raises UsageError for what it can't allow."""
     from recallbench.errors import UsageError
-    from recallbench.experiment.options import ALLOWABLE
+    from recallbench.runs.options import ALLOWABLE
 
     unknown = sorted(set(deviations or ()) - ALLOWABLE)
     if unknown:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora import canary, labelled
+from recallbench.corpora import canary
 from recallbench.corpora.fetch import obtain
-from recallbench.corpora.hub_record import kept_folder
+from recallbench.corpora.labelled_sets import labelled
+from recallbench.corpora.labelled_sets.hub_record import kept_folder
 from recallbench.corpora.locomo import Locomo
 from recallbench.corpora.longmemeval import ABILITIES, LongMemEval, ability
 from recallbench.corpora.miniature import write_labelled, write_locomo, write_longmemeval

@@ -12,13 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from recallbench.protocol.lexical import K1, METHOD, B
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
-K1 = 1.2
-B = 0.75
-METHOD = "lucene"
-"""idf = ln(1 + (N - df + .5) / (df + .5)), term weight tf / (tf + k1 (1 - b + b length / mean length))."""
 WORD = re.compile(r"\w\w+")
 """Words of two or more letters or digits in lower case; no stop words are dropped, nothing is stemmed."""
 SETTINGS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from recallbench.stores.lessons import DATES
-from recallbench.stores.rankers import DEFAULT_RANKER, RANKERS
-from recallbench.stores.signature import CANONICAL, FUNCTIONS
+from recallbench.stores.graph.rankers import DEFAULT_RANKER, RANKERS
+from recallbench.stores.pgmnemo.lessons import DATES
+from recallbench.stores.pgmnemo.signature import CANONICAL, FUNCTIONS
 from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
 
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent, counted
-from recallbench.stores import wire
-from recallbench.stores.embedded import EmbeddedServer
 from recallbench.stores.lexicon import build_lexicon
-from recallbench.stores.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres import wire
+from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
-from recallbench.stores.tenancy import claim_schema, drop_schema
 from recallbench.stores.vectors import checked_questions, checked_rows
 from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights, asked_weights
 

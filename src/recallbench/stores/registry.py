@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.progress import Progress
-from recallbench.stores.address import EXAMPLES, PYTHON, WEB, recorded_name, scheme_of
-from recallbench.stores.lessons import DATES
+from recallbench.stores.graph.rankers import DEFAULT_RANKER
 from recallbench.stores.options import STORE_OPTIONS
-from recallbench.stores.patience import patience_of
-from recallbench.stores.postgres import has_extension
-from recallbench.stores.rankers import DEFAULT_RANKER
-from recallbench.stores.signature import CANONICAL
+from recallbench.stores.outside.address import EXAMPLES, PYTHON, WEB, recorded_name, scheme_of
+from recallbench.stores.outside.patience import patience_of
+from recallbench.stores.pgmnemo.lessons import DATES
+from recallbench.stores.pgmnemo.signature import CANONICAL
+from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.store import Store
 from recallbench.stores.weights import parse_weights
 
 if TYPE_CHECKING:
-    from recallbench.stores.http import About
+    from recallbench.stores.outside.http import About
 
 __all__ = [
     "REFERENCE_STORE",
@@ -170,8 +170,8 @@ def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> Stor
 
 
 def _pgvector(wanted: Wanted) -> Store:
-    from recallbench.stores.embedded import EmbeddedServer
     from recallbench.stores.pgvector import PgvectorStore
+    from recallbench.stores.postgres.embedded import EmbeddedServer
 
     weights = parse_weights(wanted.weights)
     if wanted.dsn:
@@ -182,7 +182,7 @@ def _pgvector(wanted: Wanted) -> Store:
 
 
 def _pgmnemo(wanted: Wanted) -> Store:
-    from recallbench.stores.pgmnemo import PgmnemoStore
+    from recallbench.stores.pgmnemo.pgmnemo import PgmnemoStore
 
     dates = next(one for one in DATES if one == (wanted.dates or "constant"))
     return PgmnemoStore(wanted.dsn or "", wanted.function or CANONICAL, dates, wanted.progress)
@@ -201,7 +201,7 @@ def _bm25(wanted: Wanted) -> Store:
 
 
 def _callable(wanted: Wanted) -> Store:
-    from recallbench.stores.callable import EXAMPLE, CallableStore
+    from recallbench.stores.outside.callable import EXAMPLE, CallableStore
 
     if wanted.call is None:
         raise UsageError("the store `callable` needs a function", expected="--call module:function", remedy=EXAMPLE)
@@ -213,27 +213,27 @@ def _python_needs(wanted: Wanted) -> bool:
 
 
 def _python(wanted: Wanted) -> Store:
-    from recallbench.stores.callable import CallableStore
+    from recallbench.stores.outside.callable import CallableStore
 
     name = recorded_name(wanted.name)
     return CallableStore(name.removeprefix(f"{PYTHON}:"), name, patience_of(wanted.environ))
 
 
 def _http(wanted: Wanted) -> Store:
-    from recallbench.stores.http import HttpStore
+    from recallbench.stores.outside.http import HttpStore
 
     return HttpStore(wanted.name, wanted.environ, wanted.progress)
 
 
 def _graph(wanted: Wanted) -> Store:
-    from recallbench.stores.graph import GraphStore
+    from recallbench.stores.graph.graph import GraphStore
 
     return GraphStore(wanted.environ, wanted.ranker or DEFAULT_RANKER, wanted.progress)
 
 
 def _postgres_status(wanted: Wanted) -> StoreStatus:
-    from recallbench.stores.binaries import find_install
-    from recallbench.stores.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet
+    from recallbench.stores.postgres.binaries import find_install
+    from recallbench.stores.postgres.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet
 
     dsn = wanted.dsn
     if not dsn:
@@ -251,7 +251,7 @@ def _postgres_status(wanted: Wanted) -> StoreStatus:
 
 
 def _pgmnemo_status(wanted: Wanted) -> StoreStatus:
-    from recallbench.stores.pgmnemo import REMEDY
+    from recallbench.stores.pgmnemo.pgmnemo import REMEDY
 
     if not wanted.dsn:
         return StoreStatus(
@@ -276,7 +276,7 @@ def _http_needs(wanted: Wanted) -> bool:
 
 
 def _http_about(wanted: Wanted) -> About:
-    from recallbench.stores.http import HttpStore
+    from recallbench.stores.outside.http import HttpStore
 
     store = HttpStore(wanted.name, wanted.environ)
     try:
@@ -291,7 +291,7 @@ def _python_status(wanted: Wanted) -> StoreStatus:
 
 
 def _graph_status(wanted: Wanted) -> StoreStatus:
-    from recallbench.stores.bolt import Bolt
+    from recallbench.stores.graph.bolt import Bolt
 
     with Bolt(wanted.environ) as server:
         return StoreStatus(True, f"{server.agent()} ({server.address})")
@@ -324,7 +324,7 @@ STORES: Mapping[str, Entry] = {
         _pgmnemo_status,
         "the extension pgmnemo, which the protocol was written for",
         frozenset({"pgmnemo-function", "pgmnemo-dates"}),
-        _class("pgmnemo", "PgmnemoStore"),
+        _class("pgmnemo.pgmnemo", "PgmnemoStore"),
     ),
     "exact": Entry(_exact, _always, "exhaustive cosine in memory", kind=_class("exact", "ExactStore")),
     "bm25": Entry(
@@ -335,7 +335,7 @@ STORES: Mapping[str, Entry] = {
         _graph_status,
         "sessions, entities and links in a graph database over Bolt; on when NEO4J_URI is set",
         frozenset({"graph-ranker"}),
-        _class("graph", "GraphStore"),
+        _class("graph.graph", "GraphStore"),
         needs_vectors=False,
     ),
     "callable": Entry(
@@ -343,7 +343,7 @@ STORES: Mapping[str, Entry] = {
         _always,
         "a retriever of your own, as module:function",
         frozenset({"call"}),
-        _class("callable", "CallableStore"),
+        _class("outside.callable", "CallableStore"),
         outside=_python_needs,
     ),
 }
@@ -352,7 +352,7 @@ SCHEMES: Mapping[str, Entry] = {
         _python,
         _python_status,
         "a retriever of your own: python:module:factory",
-        kind=_class("callable", "CallableStore"),
+        kind=_class("outside.callable", "CallableStore"),
         outside=_python_needs,
     ),
     **dict.fromkeys(
@@ -361,7 +361,7 @@ SCHEMES: Mapping[str, Entry] = {
             _http,
             _http_status,
             "a memory behind a JSON contract: http://host:port/",
-            kind=_class("http", "HttpStore"),
+            kind=_class("outside.http", "HttpStore"),
             outside=_http_needs,
         ),
     ),

@@ -1,0 +1,292 @@
+"""A result folder under audit: what it states, and what follows from its rankings and the dataset instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar, overload
+
+from recallbench.audit.dataset import Dataset, read_dataset
+from recallbench.audit.decision import judged
+from recallbench.audit.examination import CannotTell
+from recallbench.corpora.records import Question, Survey
+from recallbench.progress import Progress, Silent
+from recallbench.protocol.deviations import Configuration, Deviation, departures
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.reading import document, parsed, state
+from recallbench.results.figures import Answers, Figures, figures
+from recallbench.results.metrics import DeviationPart, HubPart, Metrics
+from recallbench.results.rows import HitRow, Row, position_of, read_rows
+from recallbench.results.trec import read_run
+from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.editions import EDITIONS
+
+T = TypeVar("T")
+
+
+class _Kept(Generic[T]):
+    """A property worked out once, a failure included: what can't be read is not read again for every check."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}_kept"
+
+    @overload
+    def __get__(self, case: None, owner: type) -> _Kept[T]: ...
+    @overload
+    def __get__(self, case: Case, owner: type) -> T: ...
+    def __get__(self, case: Case | None, owner: type) -> T | _Kept[T]:
+        if case is None:
+            return self
+        if self._name not in case.__dict__:
+            try:
+                case.__dict__[self._name] = (self._make(case), None)
+            except Exception as error:  # noqa: BLE001 - raised again at once, and each time it is asked for
+                case.__dict__[self._name] = (None, error)
+        value, refused = case.__dict__[self._name]
+        if refused is not None:
+            raise refused
+        return value  # type: ignore[no-any-return]
+
+
+class Case:
+    """Everything that checks look at, each thing read when it is first asked for."""
+
+    def __init__(
+        self,
+        folder: Path,
+        metrics: Metrics,
+        rules: Rules,
+        corpus: CorpusRules,
+        files: Sequence[Path],
+        environ: Mapping[str, str],
+        progress: Progress | None = None,
+    ) -> None:
+        self.folder = folder
+        self.metrics = metrics
+        self.rules = rules
+        self.corpus = corpus
+        self._files = files
+        self._environ = environ
+        self.progress = progress or Silent()
+        self.states = {path.name: state(path) for path in sorted(folder.iterdir()) if path.is_file()}
+        """How the files looked when the audit began."""
+
+    @_Kept
+    def rows(self) -> list[Row]:
+        """What raw_retrievals.jsonl holds."""
+        return read_rows(self.folder)
+
+    @_Kept
+    def readable_rows(self) -> list[Row]:
+        """The same for checks that need rows, while another one says what is wrong with them."""
+        try:
+            return self.rows
+        except Exception:  # noqa: BLE001 - RB-ROWS tells of it
+            raise CannotTell("raw_retrievals.jsonl can't be read: see RB-ROWS") from None
+
+    @_Kept
+    def dataset(self) -> Dataset:
+        """The dataset of the stated sha256, where it is at hand."""
+        return read_dataset(self.metrics, self.rules, self._files, self._environ, self.progress)
+
+    @_Kept
+    def environment(self) -> dict[str, Any]:
+        """What environment.json holds."""
+        path = self.folder / "environment.json"
+        return parsed(document(path), path)
+
+    @_Kept
+    def control(self) -> dict[str, list[tuple[str, float]]]:
+        """The lexical control's kept run."""
+        return read_run(self.folder / "run.bm25.trec")
+
+    @cached_property
+    def has_dataset(self) -> bool:
+        """Whether gold, counts and scopes come from the dataset; else from the rows, and the verdict suffers."""
+        try:
+            return bool(self.dataset.questions)
+        except CannotTell:
+            return False
+
+    @_Kept
+    def questions(self) -> tuple[Question, ...]:
+        """What was to be asked."""
+        if self.has_dataset:
+            # Rows of before say of no question that one of its gold segments is enough: each was to be found there.
+            apart = not any(row.one_find for row in self.readable_rows)
+            return tuple(replace(one, one_find=False) if apart else one for one in self.dataset.questions)
+        return tuple(_stated_question(row) for row in _first(self.readable_rows).values())
+
+    @_Kept
+    def candidates(self) -> tuple[int, ...]:
+        """How many segments each question may be answered from."""
+        if self.has_dataset:
+            return self.dataset.candidates
+        return tuple(row.candidates for row in _first(self.readable_rows).values())
+
+    @_Kept
+    def answers(self) -> Answers:
+        """The kept rankings under the dataset's questions; a hit that is none of its scope's segments is dropped."""
+        rows = _first(self.readable_rows)
+        asked = list(zip(self.questions, self.candidates, strict=True))
+        twice = len(self.metrics.retrieval.calls) > 1
+        control = self.control
+
+        def kept(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
+            return _ranking(question, size, [(hit.id, hit.score) for hit in hits])
+
+        return Answers(
+            survey=self.dataset.survey if self.has_dataset else _stated_survey(self.metrics),
+            corpus=self.corpus,
+            clustered=self.dataset.corpus.clustered
+            if self.has_dataset
+            else any(question.cluster for question, _ in asked),
+            questions=[question for question, _ in asked],
+            candidates=[size for _, size in asked],
+            rankings=[kept(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],
+            short=[kept(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in asked]
+            if twice
+            else None,
+            control=[_ranking(q, size, control.get(q.id, ())) for q, size in asked],
+            k=self.rules.default_k,
+            depth=self.metrics.retrieval.depth,
+            limit=self.metrics.retrieval.limit,
+            failed=frozenset(self.metrics.retrieval.failed),
+        )
+
+    @_Kept
+    def figures(self) -> Figures:
+        """Every figure, worked out again."""
+        return figures(self.answers, EDITIONS[self.metrics.statistics_edition])
+
+    @_Kept
+    def deviations(self) -> tuple[Deviation, ...]:
+        """The departures that follow from what was run."""
+        made = self.metrics
+        return departures(
+            Configuration(
+                sha256=made.dataset_sha256,
+                store=made.store.name,
+                variant=made.store.variant,
+                embedder=made.embedder.name if made.embedder else "",
+                pooled=made.retrieval.scope == "pooled",
+                depth=made.retrieval.depth,
+                limit=made.retrieval.limit,
+                reproduction=made.reproduction or "",
+                failures=len(made.retrieval.failed),
+            ),
+            self.corpus,
+            self.rules,
+        )
+
+    @_Kept
+    def derived(self) -> Metrics:
+        """The stated metrics, with every part that can be worked out again put in place of the stated one."""
+        stated, found = self.metrics, self.figures
+        asked = len(self.questions)
+        survey = self.answers.survey
+        retrieval = stated.retrieval.model_copy(
+            update={
+                "calls": found.calls,
+                "asked": asked,
+                "left_out": survey.questions - survey.asked,
+                "segments": self.dataset.segments if self.has_dataset else stated.retrieval.segments,
+                "short_questions": found.short_questions,
+                "missing_hits": found.missing_hits,
+                "agreement": found.agreement,
+            }
+        )
+        without = stated.model_copy(
+            update={
+                "corpus": found.corpus.model_copy(update={"file": stated.corpus.file})
+                if self.has_dataset
+                else stated.corpus,
+                "retrieval": retrieval,
+                "deviations": [DeviationPart(kind=one.kind, detail=one.detail) for one in self.deviations],
+                "headline": found.headline,
+                "estimates": found.estimates,
+                "denominators": found.denominators,
+                "control_bm25": found.control_bm25,
+                "abstention": found.abstention,
+                "tenants": found.tenants,
+                "abilities": found.abilities,
+                "worst": found.worst,
+                "labels": found.labels if self.has_dataset else stated.labels,
+                "hub": _as_pinned(found.hub, stated.hub) if self.has_dataset else stated.hub,
+                "matching": found.matching if self.has_dataset else stated.matching,
+            }
+        )
+        # What the run could say of itself before anything was committed.
+        return judged(without, self.rules, self.corpus, None)
+
+
+def _first(rows: Sequence[Row]) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row.question_id, row)
+    return found
+
+
+def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -> Ranking:
+    placed = [(position_of(id, question.scope, size), score) for id, score in hits]
+    held = [(position, score) for position, score in placed if position is not None]
+    return Ranking(question.id, tuple(position for position, _ in held), tuple(score for _, score in held))
+
+
+def _as_pinned(found: HubPart | None, stated: HubPart | None) -> HubPart | None:
+    """A file may be pinned after the result was made; a result that states a pin is held to it."""
+    if found is None or stated is None:
+        return found
+    before = {one.name for one in stated.files if not one.pinned}
+    files = [one.model_copy(update={"pinned": one.pinned and one.name not in before}) for one in found.files]
+    return found.model_copy(update={"files": files})
+
+
+def _stated_question(row: Row) -> Question:
+    def placed(ids: Iterable[str]) -> dict[str, int]:
+        found = {id: position_of(id, row.scope, row.candidates) for id in ids}
+        return {id: position for id, position in found.items() if position is not None}
+
+    return Question(
+        row.scope,
+        row.question_id,
+        row.question or "",
+        frozenset(placed(row.gold).values()),
+        row.kind,
+        grades={position: row.grades[id] for id, position in placed(row.grades).items()},
+        cluster=row.cluster,
+        abstention=row.abstention,
+        denominators=frozenset(row.denominators),
+        one_find=row.one_find,
+        tenant=row.tenant,
+    )
+
+
+def _stated_survey(metrics: Metrics) -> Survey:
+    corpus = metrics.corpus
+    return Survey(
+        corpus=corpus.name,
+        file=corpus.file,
+        sha256=corpus.sha256,
+        registered_sha256=corpus.registered_sha256,
+        scopes=corpus.scopes,
+        segments=corpus.segments,
+        turns=corpus.turns,
+        questions=corpus.questions,
+        with_evidence=corpus.with_evidence,
+        asked=corpus.questions - metrics.retrieval.left_out,
+        kinds=corpus.kinds,
+        denominators={one.name: one.count for one in metrics.denominators},
+        checks=(),
+        repeated_sessions=corpus.repeated_sessions,
+        empty_turns=corpus.empty_turns,
+        repaired_evidence=corpus.repaired_evidence,
+        missing_turns=corpus.missing_turns,
+        segments_per_scope=tuple(corpus.segments_per_scope),
+    )

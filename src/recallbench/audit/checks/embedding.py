@@ -1,0 +1,159 @@
+"""How the vectors came about, as environment.json tells it, against the dataset and metrics.json."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from recallbench.audit.case import Case
+from recallbench.audit.encoding import distinct_texts, most_tokens
+from recallbench.audit.examination import Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.embedding.cache import UNRECORDED
+from recallbench.embedding.embedder import EmbeddingReport
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.proof import COSINE
+from recallbench.embedding.spot_check import SIZE
+from recallbench.results.metrics import EmbedderPart, ExposurePart
+
+_REPORT = TypeAdapter(EmbeddingReport)
+_KEYS = frozenset(field.name for field in fields(EmbeddingReport))
+_CHECKED = frozenset({"foreign", "embedded_again", "embedded_again_worst_cosine"})
+"""What is told of kept vectors that were held against new ones: of all of this or, by earlier releases, of none."""
+_LINE = re.compile(r"torch \S*, [\w, .+-]+ on .+")
+_VERSION = re.compile(r"(?:^|, )([a-z]+) ([^\s,]+)")
+_ROUNDED = 1e-6
+"""By so much a cosine in double precision may pass 1."""
+
+
+def embedding(case: Case) -> Finding:
+    told: Any = case.environment.get("embedding")
+    made, seen = case.metrics.embedder, case.metrics.exposure
+    if made is None or seen is None:
+        # That all three go together is held by RB-RECORDED.
+        return Finding("pass", "nothing was embedded")
+    try:
+        report = _REPORT.validate_json(json.dumps(told), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return Finding("fail", f"environment.json: embedding.{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    found = [
+        *_counts(report, seen),
+        *_engine(report, made),
+        *_computed(report, made, case.environment),
+        *_held_against_new(report, told, unchecked=bool(case.deviations)),
+        *_texts(case, report),
+    ]
+    found += [f"embedding.{name}, which no run writes" for name in sorted(told.keys() - _KEYS)]
+    return listed(found, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other")
+
+
+def _counts(report: EmbeddingReport, seen: ExposurePart) -> Iterator[str]:
+    if report.computed < 0 or report.reused < 0 or report.distinct != report.computed + report.reused:
+        yield f"{report.distinct} distinct texts, {report.computed} computed and {report.reused} reused"
+    if not 0 <= report.truncated <= report.distinct:
+        yield f"{report.truncated} of {report.distinct} distinct texts cut"
+    if report.tokens < report.truncated * (seen.max_tokens + 1):
+        yield f"{report.tokens} tokens, with {report.truncated} texts cut at {seen.max_tokens}"
+    for part, seconds in report.seconds.items():
+        if not (math.isfinite(seconds) and seconds >= 0):
+            yield f"{seconds} seconds of {part}"
+
+
+def _engine(report: EmbeddingReport, made: EmbedderPart) -> Iterator[str]:
+    backend = made.fingerprint.get("backend", "")
+    if (report.backend, report.device) != (backend, backend.partition("/")[2]):
+        yield f"backend {report.backend} on {report.device}, the fingerprint has {backend}"
+    worst = report.worst_cosine
+    if worst is not None and not -1 - _ROUNDED <= worst <= 1 + _ROUNDED:
+        yield f"a cosine of {worst}"
+    equal = report.proof in ("equal", "cached")
+    if equal and (worst is None or worst < COSINE):
+        yield f"the proof {report.proof}, with a cosine of {worst} at worst"
+    openvino = backend.startswith("openvino/")
+    if report.proof_texts < 0 or (report.proof == "not needed" and (worst is not None or report.proof_texts)):
+        yield f"the proof {report.proof}, on {report.proof_texts} texts with a cosine of {worst} at worst"
+    if report.proof == "failed" if openvino else equal:
+        yield f"the proof {report.proof}, and vectors of {backend}"
+    if report.proof == "failed" and not report.notes:
+        yield "the proof failed, and no note says how"
+    if openvino and not equal and _run_anew(report):
+        yield f"{_run_anew(report)} texts embedded with OpenVINO, and the proof {report.proof}"
+
+
+def _run_anew(report: EmbeddingReport) -> int:
+    """Texts that went through the encoder in this run."""
+    return report.computed + report.embedded_again
+
+
+def _computed(report: EmbeddingReport, made: EmbedderPart, around: Mapping[str, Any]) -> Iterator[str]:
+    """What the vectors were computed with, and how long that took, of an encoder that has weights."""
+    if made.name not in ENCODERS:
+        return
+    if _run_anew(report) and not all(report.seconds.get(part) for part in ("load", "tokenise", "forward")):
+        yield f"{_run_anew(report)} texts embedded, and no time to load, tokenise or embed"
+    if report.distinct and not report.computed_with:
+        yield f"{report.distinct} vectors, computed with nothing"
+    yield from (
+        f"vectors computed with {line[:60]}"
+        for line in report.computed_with
+        if line != UNRECORDED and not _LINE.fullmatch(line)
+    )
+    if report.computed and not any(_is_here(line, report, around) for line in report.computed_with):
+        yield f"{report.computed} texts computed, and no vector with the packages and processor of this run"
+
+
+def _is_here(line: str, report: EmbeddingReport, around: Mapping[str, Any]) -> bool:
+    """Whether what vectors were computed with, in a line, is what environment.json tells of this run."""
+    packages, machine = around.get("packages"), around.get("machine")
+    installed = packages if isinstance(packages, Mapping) else {}
+    versions, _, place = line.partition(" on ")
+    here = machine.get("cpu") if report.device == "cpu" and isinstance(machine, Mapping) else report.device
+    return place == here and all(installed.get(name, found) == found for name, found in _VERSION.findall(versions))
+
+
+def _held_against_new(report: EmbeddingReport, told: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
+    """Reused vectors that were embedded again; `unchecked` are one's own where a result departs from the protocol."""
+    if not _CHECKED & told.keys():
+        return
+    if lacking := sorted(_CHECKED - told.keys()):
+        yield f"no word on {', '.join(lacking)}"
+    foreign, again, worst = report.foreign, report.embedded_again, report.embedded_again_worst_cosine
+    if not (0 <= foreign <= report.reused and 0 <= again <= report.reused):
+        yield f"{foreign} foreign and {again} embedded again, of {report.reused} reused vectors"
+    fewest = min(SIZE, foreign if unchecked else report.reused)
+    if again < fewest:
+        yield f"{again} vectors embedded again, where {foreign} of {report.reused} are foreign: {fewest} have to be"
+    if (again > 0) != (worst is not None) or (worst is not None and not COSINE <= worst <= 1):
+        yield f"{again} vectors embedded again, with a cosine of {worst} at worst"
+
+
+def _texts(case: Case, report: EmbeddingReport) -> Iterator[str]:
+    """The distinct texts of the run: segments and questions, and more where a baseline was measured again as well."""
+    seen, made = case.metrics.exposure, case.metrics.embedder
+    if not case.has_dataset or seen is None or made is None:
+        return
+    texts = case.dataset.texts
+    alone, wanted = case.metrics.reproduction is None, distinct_texts(texts, made.name)
+    if report.distinct < wanted or (alone and report.distinct > wanted):
+        yield f"{report.distinct} distinct texts, the dataset has {wanted}"
+    each_once = len(texts.passages) == seen.segments
+    if each_once and (report.tokens < seen.tokens or report.truncated < seen.truncated):
+        yield (
+            f"{report.tokens} tokens and {report.truncated} texts cut, "
+            f"where the segments alone have {seen.tokens} and {seen.truncated}"
+        )
+    of_queries = most_tokens(texts.query_characters, len(texts.queries))
+    if alone and report.tokens > seen.tokens + of_queries:
+        yield f"{report.tokens} tokens, where segments have {seen.tokens} and questions at most {of_queries}"
+    if alone and report.truncated > seen.truncated + len(texts.queries):
+        yield f"{report.truncated} texts cut, where {seen.truncated} segments and at most all questions are"
+
+
+EMBEDDING = Examination(
+    "RB-EMBEDDING", "embedding", "the vectors' account fits dataset, exposure and fingerprint", embedding
+)

@@ -1,0 +1,129 @@
+"""The TREC files: they say what the rows say, and the lexical control is a whole run."""
+
+import math
+
+from recallbench.audit.case import Case
+from recallbench.audit.dataset import given
+from recallbench.audit.difference import ROUNDING
+from recallbench.audit.examination import Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.corpora.labelled_sets.labelled import PREFIX
+from recallbench.errors import InputError
+from recallbench.reading import document, lines
+from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
+from recallbench.results.rows import position_of
+from recallbench.retrieval.loop import Calls, retrieve
+from recallbench.retrieval.timing import Timings
+from recallbench.scoring.editions import FIRST
+from recallbench.stores.bm25 import BM25Store
+
+
+def run(case: Case) -> Finding:
+    made = case.answers
+    lines = trec_run(made.questions, made.rankings, made.depth, run_tag(case.metrics.store.name))
+    return _same(case, "run.trec", "".join(lines))
+
+
+def qrels(case: Case) -> Finding:
+    graded = any(question.grades for question in case.questions)
+    if graded != (case.folder / GRADED).exists():
+        return Finding(
+            "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
+        )
+    if graded and (found := _same(case, GRADED, "".join(trec_grades(case.questions)))).status != "pass":
+        return found
+    return _same(case, "qrels.trec", "".join(trec_qrels(case.questions)))
+
+
+def names(case: Case) -> Finding:
+    labelled = case.metrics.corpus.name.startswith(PREFIX)
+    if labelled != (case.folder / NAMES).exists():
+        return Finding("fail", f"{NAMES} is {'missing' if labelled else 'there, and no labelled set was measured'}")
+    if not labelled:
+        return Finding("pass", "a registered corpus needs none")
+    if case.metrics.statistics_edition == FIRST.number and _holds(case, NAMES, case.dataset.bare_names):
+        return Finding("pass", "the names of the set, as they are")
+    return _same(case, NAMES, case.dataset.names)
+
+
+def control(case: Case) -> Finding:
+    kept, made = case.control, case.answers
+    found = []
+    for question, size in zip(made.questions, made.candidates, strict=True):
+        hits = kept.get(question.id, [])
+        strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
+        found += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
+        if len(hits) != min(made.depth, size):
+            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.depth, size)}")
+    unknown = sorted(kept.keys() - {question.id for question in made.questions})
+    found += [f"{id} is no question that was asked" for id in unknown]
+    if case.metrics.store.name == BM25Store.name:
+        pairs = zip(made.rankings, made.control, strict=True)
+        found += [
+            f"{one.question_id}: the store is BM25, and ranks otherwise"
+            for one, other in pairs
+            if one.positions != other.positions
+        ]
+    if found:
+        return listed(found, "")
+    lines = trec_run(made.questions, made.control, made.depth, CONTROL_TAG)
+    return _same(case, "run.bm25.trec", "".join(lines))
+
+
+def control_again(case: Case) -> Finding:
+    """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
+    corpus, made = case.dataset.corpus, case.answers
+    again = retrieve(
+        lambda: given(corpus.haystacks(), case.metrics),
+        BM25Store(),
+        None,
+        None,
+        expected=len(made.questions),
+        calls=Calls(made.k, made.depth),
+        timings=Timings(),
+        progress=case.progress,
+    )
+    found = [
+        f"{one.question_id}: another ranking than BM25 gives"
+        for one, other in zip(made.control, again.rankings, strict=True)
+        if one.positions != other.positions
+    ]
+    if case.metrics.store.name == BM25Store.name:
+        found += [
+            f"{one.question_id}: other scores than BM25 gives"
+            for one, other in zip(made.rankings, again.rankings, strict=True)
+            if len(one.scores) != len(other.scores) or not all(map(_alike, one.scores, other.scores))
+        ]
+    return listed(found, f"ranked again, all {len(again.rankings)} rankings equal")
+
+
+def _alike(one: float, other: float) -> bool:
+    """The same score but for what another processor may add up otherwise."""
+    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def _holds(case: Case, name: str, expected: str) -> bool:
+    """Whether a file is that text, whatever ends lines in it."""
+    return document(case.folder / name) == expected.encode("utf-8", "surrogatepass")
+
+
+def _same(case: Case, name: str, expected: str) -> Finding:
+    wanted = expected.removesuffix("\n").split("\n") if expected else []
+    count = 0
+    for number, line in lines(case.folder / name):
+        count = number
+        if number > len(wanted) or line != wanted[number - 1]:
+            should = wanted[number - 1] if number <= len(wanted) else "the end of the file"
+            raise InputError(f"{name}, line {number}", expected=should, found=line[:200])
+    if count != len(wanted):
+        return Finding("fail", f"{name} ends after line {count}, {len(wanted)} follow from the rows")
+    return Finding("pass", f"{count} lines, as the rows and the gold give them")
+
+
+RUN = Examination("RB-RUN", "TREC run", "run.trec holds the rankings of raw_retrievals.jsonl", run)
+QRELS = Examination("RB-QRELS", "TREC qrels", "qrels.trec holds the derived gold", qrels)
+NAMED = Examination("RB-DOCUMENTS", "documents", "documents.tsv names the documents of a labelled set", names)
+CONTROL = Examination("RB-CONTROL", "control run", "run.bm25.trec ranks whole haystacks, inside their scope", control)
+CONTROL_AGAIN = Examination(
+    "RB-CONTROL-AGAIN", "control ranked again", "run.bm25.trec is what BM25 gives on the dataset", control_again
+)

@@ -1,0 +1,51 @@
+"""The folder itself: its files, their hashes, and that nobody writes to it meanwhile."""
+
+from recallbench.audit.case import Case
+from recallbench.audit.examination import Examination, listed, told
+from recallbench.audit.gate import Finding
+from recallbench.errors import InputError
+from recallbench.reading import regular, state
+from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME
+from recallbench.results.manifest import NAME as MANIFEST
+from recallbench.results.manifest import differences
+from recallbench.results.retrievals import GRADED, NAMES
+
+ALWAYS = (
+    "environment.json",
+    MANIFEST,
+    "metrics.json",
+    "qrels.trec",
+    "raw_retrievals.jsonl",
+    "report.md",
+    "run.bm25.trec",
+    "run.trec",
+    "timings.jsonl",
+)
+SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES)
+
+
+def files(case: Case) -> Finding:
+    present = {path.name for path in case.folder.iterdir()}
+    found = [f"{name} is missing" for name in ALWAYS if name not in present]
+    found += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
+    for name in sorted(present):
+        try:
+            regular(case.folder / name, case.folder)
+        except InputError as error:
+            found.append(told(error))
+    return listed(found, f"{len(present)} files, each one a result has")
+
+
+def manifest(case: Case) -> Finding:
+    return listed(differences(case.folder), "all hashes agree")
+
+
+def unchanged(case: Case) -> Finding:
+    now = {path.name: state(path) for path in sorted(case.folder.iterdir()) if path.is_file()}
+    changed = sorted(name for name in {*now, *case.states} if now.get(name) != case.states.get(name))
+    return listed([f"{name} changed during the audit" for name in changed], "nothing was written during the audit")
+
+
+FILES = Examination("RB-FILES", "files", "the files of a result and no others, no link that leaves the folder", files)
+SEALED = Examination("RB-MANIFEST", "manifest", "every file has the hash the manifest states", manifest)
+UNCHANGED = Examination("RB-UNCHANGED", "unchanged", "the folder stays as it is while it is read", unchanged)

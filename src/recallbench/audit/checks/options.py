@@ -1,0 +1,148 @@
+"""What was asked for, and what was done."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, get_args
+
+from recallbench.audit.case import Case
+from recallbench.audit.declared import recorded_options
+from recallbench.audit.examination import Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.corpora.registry import GROUPS
+from recallbench.embedding.embedder import Backend
+from recallbench.results.metrics import Metrics
+from recallbench.stores import options as declared
+from recallbench.stores.registry import REFERENCE_STORE, find_entry
+
+_ALWAYS = frozenset(
+    {"corpus", "version", "store", "dsn", "embedder", "backend", "weights", "call", "download", "label", "limit"}
+    | {"depth", "pooled", "allow_deviations", "with_text"}
+)
+"""What the first release wrote down, and each one since."""
+_ELSEWHERE = frozenset({"version", "dsn", "label"})
+"""Where the command may name several (`versions`), or a folder around several (`repeat`). The version is held to the
+store's by a gate, the server to what the store says of itself; a label is part of a folder's name."""
+
+
+def options(case: Case) -> Finding:
+    asked, made = recorded_options(case), case.metrics
+    if not asked:
+        return Finding("fail", "environment.json holds no options")
+    if lacking := sorted(_ALWAYS - asked.keys()):
+        return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
+    found = [*_stated(case, asked), *_useless(asked, made), *_command(case.environment.get("command"), asked, made)]
+    return listed(found, "what was asked for is what metrics.json states")
+
+
+def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
+    """Where the options ask for something else than metrics.json states."""
+    made, corpus = case.metrics, case.corpus
+    pairs: dict[str, tuple[Any, Any]] = {
+        "corpus": (asked["corpus"], made.corpus.name),
+        "version": (asked["version"], made.store.asked_version),
+        "depth": (asked["depth"], made.retrieval.depth),
+        "pooled": (asked["pooled"], made.retrieval.scope == "pooled"),
+        "reproduce": (asked.get("reproduce"), made.reproduction),
+        "variant": (declared.variant_of(asked), made.store.variant),
+    }
+    embedder = made.embedder.name if made.embedder else None
+    by_default = corpus.embedder if corpus.name in case.rules.corpora and embedder else embedder
+    pairs["embedder"] = (asked["embedder"] or by_default, embedder)
+    if asked["store"] is not None:
+        pairs["store"] = (asked["store"], made.store.name)
+    elif made.store.name not in (REFERENCE_STORE, case.rules.canonical_store):
+        yield f"store: none asked for, {made.store.name} stated"
+    limit = asked["limit"]
+    # A limit that reaches all questions is none.
+    if limit is None or (isinstance(limit, int) and limit < made.corpus.questions - made.retrieval.left_out):
+        pairs["limit"] = (limit, made.retrieval.limit)
+    backend = made.embedder.fingerprint.get("backend", "").partition("/")[0] if made.embedder else ""
+    if asked["backend"] == "torch" and backend == "openvino":
+        pairs["backend"] = (asked["backend"], backend)
+    account = case.environment.get("embedding")
+    explained = not isinstance(account, Mapping) or account.get("notes")
+    if asked["backend"] == "openvino" and backend == "torch" and not explained:
+        yield "backend: openvino asked for, torch stated, and no note says why"
+    yield from (f"{name}: {one} asked for, {other} stated" for name, (one, other) in pairs.items() if one != other)
+    if made.retrieval.failed and asked.get("keep_going") is not True:
+        yield f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed"
+    allowed = asked["allow_deviations"]
+    if any(one.kind == "dataset" for one in case.deviations) and "dataset" not in _listed(allowed):
+        yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
+
+
+def _useless(asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
+    """Where an option is recorded that a run with this store refuses."""
+    entry = find_entry(made.store.name)
+    for one in declared.STORE_OPTIONS:
+        value = asked.get(one.field)
+        if value is not None and entry is not None and one.name not in entry.takes:
+            yield f"{one.field}: {value} asked for, which {made.store.name} has no use for"
+        elif value is not None and one.known and value not in one.known:
+            yield f"{one.field}: {value} asked for, which is not known"
+    if asked["backend"] not in get_args(Backend):
+        yield f"backend: {asked['backend']} asked for, which is not known"
+
+
+def _command(words: Any, asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
+    """Where the command line names an option, the options have it."""
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or words[:1] != ["recallbench"]:
+        yield "environment.json holds no command"
+        return
+    named = chain.from_iterable(GROUPS.get(word, (word,)) for word in words)
+    if words[1:2] == ["run"] and asked["corpus"] not in named:
+        yield f"the command does not name {asked['corpus']}"
+    for flag, told in _flags(words).items():
+        name, stated = _meant(flag, asked, made)
+        if name not in _ELSEWHERE and not _alike(flag, told, stated, made):
+            yield f"--{flag} {told} in the command, {stated} in the options"
+
+
+def _flags(words: Sequence[str]) -> dict[str, str]:
+    """Each option of a command line with what follows it; of one that is named twice the last counts."""
+    found: dict[str, str] = {}
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith("--"):
+            flag, equals, value = word.removeprefix("--").partition("=")
+            # `--x/--no-x` are two names of one option.
+            found.pop(flag.removeprefix("no-") if flag.startswith("no-") else f"no-{flag}", None)
+            found[flag] = value if equals else following
+    return found
+
+
+_UNKNOWN = object()
+"""What an option is that says nothing of a result."""
+
+
+def _meant(flag: str, asked: Mapping[str, Any], made: Metrics) -> tuple[str, Any]:
+    """What an option of the command line is called in environment.json, and its value there."""
+    own = {one.name: one.field for one in declared.STORE_OPTIONS}
+    if flag in own:
+        return own[flag], asked.get(own[flag])
+    name = flag.replace("-", "_")
+    for one in (name, f"{name}s", name.removeprefix("no_")):
+        if one in asked:
+            return one, asked[one]
+    # Some are in the result under the name that the command has for them.
+    return name, made.retrieval.model_dump().get(name, _UNKNOWN)
+
+
+def _alike(flag: str, told: str, stated: Any, made: Metrics) -> bool:
+    if stated is _UNKNOWN:
+        return True
+    if isinstance(stated, bool):
+        return stated != flag.startswith("no-")
+    if isinstance(stated, list):
+        return told in stated
+    if isinstance(stated, int) or (flag == "limit" and stated is None):
+        number = int(told) if told.strip().isdecimal() else None
+        # A limit that reaches all questions is none.
+        return number == stated or (stated is None and number is not None and number >= made.retrieval.asked)
+    return told == stated or (not told and stated is None)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+OPTIONS = Examination("RB-OPTIONS", "options", "the command's options and the result agree", options)

@@ -1,0 +1,132 @@
+"""Every ranking by itself: its ranks, scores, ids and length."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from recallbench.audit.case import Case
+from recallbench.audit.declared import declared_store, recorded_options
+from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.results.rows import HitRow, Row, position_of
+
+ROUNDED = 1e-6
+"""By so much a sum in single precision may pass its bound."""
+
+
+def ranks(case: Case) -> Finding:
+    found = []
+    for row, hits, _ in _calls(case):
+        stated = [hit.rank for hit in hits]
+        if stated != list(range(1, len(hits) + 1)):
+            place = next(i for i, rank in enumerate(stated) if rank != i + 1)
+            found.append(f"{row.question_id}: rank {stated[place]} at place {place + 1}")
+    return listed(found, "1, 2, 3, … in every ranking")
+
+
+def scores(case: Case) -> Finding:
+    found = []
+    lowest, highest = _range(case)
+    for row, hits, _ in _calls(case):
+        bad = next((hit for hit in hits if not math.isfinite(hit.score)), None)
+        if bad is not None:
+            found.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
+            continue
+        far = next((hit for hit in hits if not lowest <= hit.score <= highest), None)
+        if far is not None:
+            found.append(f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}")
+        for one, other in pairwise(hits):
+            if other.score > one.score:
+                found.append(f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}")
+            elif other.score == one.score and not _in_order(row, one, other):
+                found.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
+    return listed(found, "finite and falling, ties in haystack order")
+
+
+def _range(case: Case) -> tuple[float, float]:
+    """Between which bounds the store can score; a store that nobody knows, anywhere."""
+    try:
+        lowest, highest = declared_store(case).score_range(recorded_options(case))
+    except CannotTell:
+        return -math.inf, math.inf
+    return lowest - ROUNDED, highest + ROUNDED
+
+
+def once(case: Case) -> Finding:
+    found = []
+    for row, hits, _ in _calls(case):
+        ids = [hit.id for hit in hits]
+        twice = next((id for i, id in enumerate(ids) if id in ids[:i]), None) if len(set(ids)) < len(ids) else None
+        if twice is not None:
+            found.append(f"{row.question_id}: {twice} twice")
+    return listed(found, "no id twice in a ranking")
+
+
+def scope(case: Case) -> Finding:
+    found = []
+    sizes = dict(zip((q.id for q in case.questions), case.candidates, strict=True))
+    scopes = {question.id: question.scope for question in case.questions}
+    for row, hits, _ in _calls(case):
+        own, size = scopes.get(row.question_id, row.scope), sizes.get(row.question_id, row.candidates)
+        ids = [hit.id for hit in hits] + row.gold
+        found += [
+            f"{row.question_id}: {id} is none of the {size} segments of {own}"
+            for id in ids
+            if position_of(id, own, size) is None
+        ]
+    return listed(list(dict.fromkeys(found)), "every id is a segment that its question may be answered from")
+
+
+def length(case: Case) -> Finding:
+    found, missing, short = [], 0, set()
+    sizes = dict(zip((q.id for q in case.questions), case.candidates, strict=True))
+    two_calls = len(case.metrics.retrieval.calls) > 1
+    for row in case.readable_rows:
+        if (row.hits_of_k_call is not None) != two_calls:
+            found.append(f"{row.question_id}: {'no' if two_calls else 'a'} ranking of the k-deep call")
+    for row, hits, depth in _calls(case):
+        allowed = min(depth, sizes.get(row.question_id, row.candidates))
+        if len(hits) > allowed:
+            found.append(f"{row.question_id}: {len(hits)} hits, where {allowed} are possible")
+        elif len(hits) < allowed:
+            missing += allowed - len(hits)
+            short.add(row.question_id)
+    stated = case.metrics.retrieval
+    found += _failed(case)
+    if (missing, len(short)) != (stated.missing_hits, stated.short_questions):
+        found.append(
+            f"{missing} hits are missing from {len(short)} questions ({', '.join(sorted(short)[:3])}), "
+            f"declared are {stated.missing_hits} from {stated.short_questions}"
+        )
+    declared = f", but for {missing} declared missing from {len(short)} questions" if missing else ""
+    return listed(found, f"min({stated.depth}, haystack) in every ranking{declared}")
+
+
+def _failed(case: Case) -> Iterator[str]:
+    """Questions that are said to have failed were asked, and have no ranking."""
+    stated, asked = case.metrics.retrieval.failed, [question.id for question in case.questions]
+    answered = {row.question_id for row, hits, _ in _calls(case) if hits}
+    yield from (f"{id}: declared failed, but has a ranking" for id in stated if id in answered)
+    yield from (f"{id}: declared failed, but was not asked" for id in set(stated) - set(asked))
+    if stated != [id for id in asked if id in stated]:
+        yield "the failed questions are not in the order of the questions, each once"
+
+
+def _calls(case: Case) -> Iterator[tuple[Row, list[HitRow], int]]:
+    """Each ranking of each row, with the depth it was asked for."""
+    for row in case.readable_rows:
+        yield row, row.hits, case.metrics.retrieval.depth
+        if row.hits_of_k_call is not None:
+            yield row, row.hits_of_k_call, case.rules.default_k
+
+
+def _in_order(row: Row, one: HitRow, other: HitRow) -> bool:
+    first, second = (position_of(hit.id, row.scope, row.candidates) for hit in (one, other))
+    return first is None or second is None or first <= second
+
+
+RANKS = Examination("RB-RANKS", "ranks", "ranks count up from 1 without a hole", ranks)
+SCORES = Examination("RB-SCORES", "scores", "scores are finite, possible for the store, and in ranking order", scores)
+ONCE = Examination("RB-TWICE", "ids once", "no id comes twice in a ranking", once)
+SCOPE = Examination("RB-SCOPE", "scope", "every retrieved id lies inside the question's scope", scope)
+LENGTH = Examination("RB-LENGTH", "length", "min(depth, haystack) hits, or a declared shortfall", length)

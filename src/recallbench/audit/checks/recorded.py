@@ -1,0 +1,160 @@
+"""What decided a result and can't be worked out again: it must be there, and hold together."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recallbench.audit.case import Case
+from recallbench.audit.declared import recorded_options
+from recallbench.audit.examination import Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
+from recallbench.escaping.terminal import hidden, visible
+from recallbench.reading import document, objects, parsed
+from recallbench.reports.reproduction import JSON_NAME
+from recallbench.results import latency, manifest, rows
+from recallbench.scoring.editions import FIRST
+from recallbench.stores.registry import find_entry
+from recallbench.stores.statement import Said, contradictions
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
+_MARKS = re.compile(
+    r"```|<!--|<!\[CDATA|</?(?:a|abbr|audio|b|base|body|br|button|center|code|del|details|div|em|embed|font|form|h[1-6]|"
+    r"head|hr|html|i|iframe|img|input|ins|kbd|li|link|math|meta|object|ol|p|picture|pre|s|script|source|span|strong|style|"
+    r"sub|summary|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul|video)(?:[\s/>]|$)",
+    re.IGNORECASE,
+)
+"""What would be a tag, a comment or a block on some page; `<=>` and `<locals>` are none."""
+SHOWN = 60
+"""Characters of a text that is refused."""
+_OF_THE_SET = (
+    *("corpus.kinds", "denominators", "estimates", "control_bm25", "gates", "labels", "matching", "retrieval.failed"),
+    *("tenants", "worst"),
+)
+"""Where metrics.json has names that a dataset gives: there is no saying how they are spelt."""
+
+
+def recorded(case: Case) -> Finding:
+    made = case.metrics
+    found = [] if made.seed is not None else ["no seed"]
+    found += [*_store(case), *_embedder(case), *_strings(case)]
+    # Releases before this was written down say nothing of it.
+    release = case.environment.get("recallbench_version", made.recallbench_version)
+    if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
+        found.append(f"recallbench_version {made.recallbench_version}, environment.json has {release}")
+    # Both were first written down by the same release.
+    if "recallbench_version" in case.environment and made.statistics_edition == FIRST.number:
+        found.append(f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others")
+    variables = case.environment.get("variables")
+    hash_seed = variables.get("PYTHONHASHSEED") if isinstance(variables, Mapping) else None
+    if hash_seed != (None if made.seed is None else str(made.seed)):
+        found.append(f"seed {made.seed}, while PYTHONHASHSEED was {hash_seed}")
+    return listed(found, "seed, version, settings and fingerprint are stated, and hold together")
+
+
+def _store(case: Case) -> Iterator[str]:
+    made = case.metrics
+    store, entry = made.store, find_entry(made.store.name)
+    if not store.version or not store.version_after:
+        yield "no version of the store"
+    if entry is None:
+        yield f"a store called {store.name}, which this release does not know"
+        return
+    if entry.outside is None:
+        if not made.guc_state:
+            yield "no settings of the store"
+        if entry.needs_vectors and made.embedder is None:
+            yield f"no embedder, which {store.name} needs"
+    if entry.kind is not None:
+        statements = entry.kind().states(store.name, recorded_options(case))
+        yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(case))
+
+
+def _known(case: Case) -> dict[str, tuple[str, str]]:
+    """What the rest of the folder tells of things that a store tells of, too."""
+    packages, options = case.environment.get("packages"), recorded_options(case)
+    installed = packages if isinstance(packages, Mapping) else {}
+    known = {f"package_{name}": ("environment.json", str(version)) for name, version in installed.items()}
+    if options.get("dsn"):
+        known["dsn"] = ("the option --dsn", str(options["dsn"]))
+    return known | {"segments": ("retrieval.segments", str(case.metrics.retrieval.segments))}
+
+
+def _embedder(case: Case) -> Iterator[str]:
+    made, around = case.metrics.embedder, case.environment.get("embedding")
+    encoder = around.get("encoder") if isinstance(around, Mapping) else None
+    if encoder != (made.name if made else None):
+        yield f"the embedder {made.name if made else None}, while environment.json tells of {encoder}"
+    if (case.metrics.exposure is None) != (made is None):
+        yield "an embedder, and no word on what it saw" if made else "what an embedder saw, and no embedder"
+    if made is None:
+        return
+    if digest_of(made.fingerprint) != made.fingerprint_sha256:
+        yield "a fingerprint_sha256 that is not the fingerprint's"
+    if not _HASH.fullmatch(made.vectors_sha256):
+        yield "no sha256 of the vectors"
+    registered = case.corpus.embedder if case.corpus.name in case.rules.corpora else ""
+    if made.canonical != registered:
+        yield f"{made.canonical or 'none'} as canonical embedder, the protocol has {registered}"
+    if made.name == HashEmbedder.name:
+        expected: Mapping[str, str] = HashEmbedder().fingerprint
+        further: set[str] = set()
+    elif made.name in ENCODERS:
+        spec = ENCODERS[made.name]
+        pinned = {name: digest for name, digest in pinned_of(spec).items() if name in made.fingerprint}
+        expected = {**sources_of(spec), **treatment_of(spec), **pinned}
+        further = {"backend", FIRST_USE, *files_of(spec)}
+    else:
+        yield f"an embedder called {made.name}, which this release does not know"
+        return
+    yield from (
+        f"fingerprint {name} {made.fingerprint.get(name)}, {made.name} has {value}"
+        for name, value in expected.items()
+        if made.fingerprint.get(name) != value
+    )
+    unheard = sorted(made.fingerprint.keys() - expected.keys() - further)
+    yield from (f"fingerprint {name}, which {made.name} never has" for name in unheard)
+
+
+def _strings(case: Case) -> Iterator[str]:
+    """What a reader would not see, or would take for a part of a page, has no place in any file that records."""
+    for place, text in _texts(case.metrics.model_dump()):
+        block = place.startswith("store.evidence.")
+        yield from _unfit(place, text.replace("\n", "") if block else text, place.startswith(_OF_THE_SET))
+    for place, text in _texts(case.environment):
+        yield from _unfit(f"environment.json: {place}", text)
+    for name in (manifest.NAME, JSON_NAME):
+        if (path := case.folder / name).exists():
+            for place, text in _texts(parsed(document(path), path)):
+                yield from _unfit(f"{name}: {place}", text)
+    for name in (latency.NAME, rows.NAME):
+        for number, row in objects(case.folder / name):
+            for place, text in _texts(row):
+                # The words of the dataset are held to the dataset, by RB-TEXTS.
+                if place != "question" and not place.endswith(".text"):
+                    yield from _unfit(f"{name}, line {number}: {place}", text, named_by_the_set=True)
+
+
+def _unfit(place: str, text: str, named_by_the_set: bool = False) -> Iterator[str]:
+    if hidden(text):
+        yield f"{place} holds characters that can't be printed: {visible(text)[:SHOWN]}"
+    elif not named_by_the_set and _MARKS.search(text):
+        yield f"{place} holds marks that would format a report: {text[:SHOWN]}"
+
+
+def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield place, str(name)
+            yield from _texts(inner, f"{place}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{place}.{number}")
+    elif isinstance(value, str):
+        yield place, value
+
+
+RECORDED = Examination("RB-RECORDED", "recorded", "seed, settings, version and fingerprint are recorded", recorded)

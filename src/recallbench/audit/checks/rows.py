@@ -1,0 +1,108 @@
+"""The rows of raw_retrievals.jsonl against the dataset: who was asked, of what kind, with what gold."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from recallbench.audit.case import Case
+from recallbench.audit.dataset import digest
+from recallbench.audit.declared import recorded_options
+from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.gate import Finding, passed_if
+from recallbench.corpora.records import Question
+from recallbench.results.rows import Row
+
+
+def readable(case: Case) -> Finding:
+    rows = case.rows
+    stated = case.metrics.retrieval.asked
+    return passed_if(len(rows) == stated, f"{len(rows)} rows, {stated} questions asked as metrics.json states")
+
+
+def questions(case: Case) -> Finding:
+    rows = case.readable_rows
+    wanted = [question.id for question in _asked(case)]
+    counts = Counter(row.question_id for row in rows)
+    found = [f"{id} is missing" for id in wanted if id not in counts]
+    found += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
+    known = set(wanted)
+    found += [f"{id} is no question of the dataset that was to be asked" for id in counts if id not in known]
+    if not found and [row.question_id for row in rows] != wanted:
+        first = next(i for i, row in enumerate(rows) if row.question_id != wanted[i])
+        found.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {wanted[first]} there")
+    return listed(found, f"{len(wanted)} questions, each once, in the order of the dataset")
+
+
+def gold(case: Case) -> Finding:
+    found = []
+    for row, question, _ in _pairs(case):
+        derived = [f"{question.scope}/{position}" for position in sorted(question.gold)]
+        if row.gold != derived:
+            found.append(f"{row.question_id}: {_ids(row.gold)} stated, {_ids(derived)} derived")
+        grades = {f"{question.scope}/{position}": grade for position, grade in question.grades.items()}
+        if row.grades != grades:
+            found.append(f"{row.question_id}: other grades than the dataset's")
+    return listed(found, "stated gold is what the dataset gives, question by question")
+
+
+def labels(case: Case) -> Finding:
+    found = []
+    for row, question, size in _pairs(case):
+        pairs = (
+            ("scope", row.scope, question.scope),
+            ("kind", row.kind, question.kind),
+            ("cluster", row.cluster, question.cluster),
+            ("tenant", row.tenant, question.tenant),
+            ("abstention", row.abstention, question.abstention),
+            ("one_find", row.one_find, question.one_find),
+            ("denominators", row.denominators, sorted(question.denominators)),
+            ("candidates", row.candidates, size),
+        )
+        found += [f"{row.question_id}: {name} {said}, derived {is_}" for name, said, is_ in pairs if said != is_]
+    return listed(found, "scope, kind, cluster, denominators and haystack size as the dataset has them")
+
+
+def texts(case: Case) -> Finding:
+    rows = case.readable_rows
+    told, asked = any(_tells(row) for row in rows), recorded_options(case).get("with_text")
+    if told != bool(asked) and rows:
+        return Finding("fail", f"the rows carry {'text' if told else 'no text'}, with_text is {asked} in the options")
+    if not told:
+        return Finding("pass", "the rows carry no text")
+    digests = case.dataset.digests
+    found = []
+    for row, question, _ in _pairs(case):
+        if row.question != question.text:
+            found.append(f"{row.question_id}: another question text than the dataset's")
+        wrong = [hit.id for hit in row.hits if digests.get(hit.id) != digest(hit.text or "")]
+        wrong += [hit.id for hit in row.hits_of_k_call or () if hit.text is not None]
+        found += [f"{row.question_id}: {id} with another text than the dataset's" for id in wrong]
+    return listed(found, "every text is the dataset's")
+
+
+def _tells(row: Row) -> bool:
+    return row.question is not None or any(hit.text is not None for hit in (*row.hits, *(row.hits_of_k_call or ())))
+
+
+def _asked(case: Case) -> tuple[Question, ...]:
+    if not case.has_dataset:
+        raise CannotTell("the dataset is not at hand: see RB-DATASET")
+    return case.questions
+
+
+def _pairs(case: Case) -> Iterator[tuple[Row, Question, int]]:
+    """Each row with the dataset's question; rows of unknown questions are told of by RB-QUESTIONS."""
+    known = {q.id: (q, size) for q, size in zip(_asked(case), case.candidates, strict=True)}
+    for row in case.readable_rows:
+        if row.question_id in known:
+            yield row, *known[row.question_id]
+
+
+def _ids(ids: list[str]) -> str:
+    return ", ".join(ids) or "none"
+
+
+READABLE = Examination("RB-ROWS", "rows", "one whole row per line, as many as questions were asked", readable)
+QUESTIONS = Examination("RB-QUESTIONS", "questions", "no question missing, doubled, unknown or out of order", questions)
+LABELS = Examination("RB-LABELS", "labels", "scope, kind, cluster, denominators, haystack size as derived", labels)
+GOLD = Examination("RB-GOLD", "gold", "stated gold equals the gold derived from the dataset", gold)
+TEXTS = Examination("RB-TEXTS", "texts", "text in the rows, where there is any, is the dataset's", texts)

@@ -1,0 +1,116 @@
+"""timings.jsonl against environment.json, the questions, and how long the run took."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, TypeGuard
+
+from recallbench.audit.case import Case
+from recallbench.audit.declared import declared_store, recorded_options
+from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.gate import Finding
+from recallbench.reading import is_finite, objects
+from recallbench.results.latency import NAME
+from recallbench.retrieval.timing import COLD_SAMPLE, sampled
+from recallbench.stores.bm25 import BM25Store
+
+_DIGITS = 1e-4
+"""environment.json has its seconds to four digits, timings.jsonl to six."""
+SLACK = 6.0
+"""Seconds: both ends of a run are told to the second, and a clock may be set while it lasts."""
+
+_Rows = Sequence[dict[str, Any]]
+
+
+def timings(case: Case) -> Finding:
+    rows = [row for _, row in objects(case.folder / NAME)]
+    phases, queries = [row for row in rows if "phase" in row], [row for row in rows if "phase" not in row]
+    found = [*_phases(case, phases), *_sample(case, queries), *_length(case, phases, queries)]
+    return listed(found, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length")
+
+
+def _phases(case: Case, phases: _Rows) -> Iterator[str]:
+    named = [str(row["phase"]) for row in phases]
+    yield from (f"the phase {name} twice" for name in sorted({name for name in named if named.count(name) > 1}))
+    made = case.metrics
+    expected = {
+        "survey": True,
+        "ingest": True,
+        "search": True,
+        "score": True,
+        "embed": made.embedder is not None,
+        "control": made.store.name != BM25Store.name,
+        "reproduce": made.reproduction is not None,
+    }
+    with suppress(CannotTell):  # RB-CALLS tells of it
+        expected["ready"] = not declared_store(case).one_scope_at_a_time
+    for name, there in expected.items():
+        if (name in named) != there:
+            yield f"{'no' if there else 'a'} phase {name}"
+    # The report has a row for each.
+    yield from (f"a phase {name[:60]}, which no run has" for name in named if name not in (*expected, "ready"))
+    told = case.environment.get("seconds")
+    if not isinstance(told, dict) or list(told) != named:
+        yield f"environment.json tells of other phases than {NAME}"
+        return
+    for row in phases:
+        seconds, other = row.get("seconds"), told[str(row["phase"])]
+        if not (_number(seconds) and _number(other) and abs(seconds - other) < _DIGITS):
+            yield f"{row['phase']} took {seconds} s in {NAME}, {other} in environment.json"
+
+
+def _sample(case: Case, queries: _Rows) -> Iterator[str]:
+    """The queries timed one by one are the ones that every run times, so that none can be left out."""
+    ids = [question.id for question in case.questions]
+    timed = [ids[i] for i in sorted(sampled(len(ids)))]
+    first = len(queries) - len(timed)
+    if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
+        yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"
+        return
+    told = case.environment.get("cold_queries")
+    if timed and (first > 0) != (told == "timed"):
+        yield f"{first} cold queries, where environment.json tells of `{told}`"
+    with suppress(CannotTell):  # RB-CALLS tells of it
+        if timed and told != (should := declared_store(case).never_cold or "timed"):
+            yield f"cold queries told as `{told}`, where {case.metrics.store.name} has them as `{should}`"
+    unanswered = set(case.metrics.retrieval.failed)
+    for place, row in enumerate(queries):
+        state = "cold" if place < first else "warm"
+        if row.get("state") not in (state, "failed"):
+            yield f"{row['question_id']} is told as {row.get('state')}, in the place of a {state} one"
+        elif state == "warm" and row["question_id"] in unanswered and row["state"] != "failed":
+            yield f"{row['question_id']} was answered when it was timed, and is declared failed"
+        elif row["state"] == "failed" and recorded_options(case).get("keep_going") is not True:
+            yield f"{row['question_id']} failed, and the run was not to keep going"
+
+
+def _fewest(timed: Sequence[str]) -> int:
+    return min(COLD_SAMPLE, len(timed))
+
+
+def _length(case: Case, phases: _Rows, queries: _Rows) -> Iterator[str]:
+    environment = case.environment
+    try:
+        started, ended = (datetime.fromisoformat(str(environment.get(name))) for name in ("started", "ended"))
+        lasted = (ended - started).total_seconds()
+    except (ValueError, TypeError):
+        return  # RB-RANGES tells of it
+    spent = [(row.get("seconds"), 1) for row in phases] + [(row.get("ms"), 1000) for row in queries]
+    total = math.fsum(time / of for time, of in spent if _number(time))
+    if total > lasted + SLACK:
+        yield f"{total:.1f} s of work in a run of {lasted:.0f} s"
+    account = environment.get("embedding")
+    parts = account.get("seconds") if isinstance(account, Mapping) else None
+    embedding = math.fsum(filter(_number, parts.values())) if isinstance(parts, Mapping) else 0.0
+    if embedding > lasted + SLACK:
+        yield f"{embedding:.1f} s of embedding in a run of {lasted:.0f} s"
+
+
+def _number(value: Any) -> TypeGuard[float]:
+    return is_finite(value)
+
+
+TIMINGS = Examination(
+    "RB-TIMINGS", "timings", "the phases and queries that a run times, within the length of the run", timings
+)

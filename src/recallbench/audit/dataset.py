@@ -1,0 +1,146 @@
+"""The dataset that a result names, read again: what was to be asked, from where, and what answers it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from recallbench.audit.examination import CannotTell, told
+from recallbench.corpora.labelled_sets.labelled import PREFIX
+from recallbench.corpora.matching.text_gold import open_corpus
+from recallbench.corpora.pooled import SCOPE
+from recallbench.corpora.records import Corpus, Haystack, Question, Survey
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import Blocked, InputError
+from recallbench.progress import Progress
+from recallbench.protocol.rules import Rules
+from recallbench.results.metrics import Metrics
+from recallbench.results.retrievals import document_names
+from recallbench.retrieval.selection import offered
+from recallbench.scoring.editions import EDITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What a run of the stated scope and limit must have asked."""
+
+    corpus: Corpus
+    survey: Survey
+    questions: tuple[Question, ...]
+    candidates: tuple[int, ...]
+    segments: int
+    """How many the store was given."""
+    gold_turns: int
+    """Of these, turns labelled as evidence."""
+    names: str
+    """What the documents of a labelled set are called, as `documents.tsv` has it."""
+    bare_names: str
+    """The same as releases of the first edition of statistics wrote it: names as they are, whatever they hold."""
+    digests: Mapping[str, bytes]
+    """Of the text of each segment of the file, by id."""
+    texts: Texts
+
+
+class Texts(NamedTuple):
+    """What an encoder was given."""
+
+    passages: frozenset[bytes]
+    """Digests of the segments' texts."""
+    queries: frozenset[bytes]
+    passage_characters: int
+    """Of all segments, repeated texts included."""
+    query_characters: int
+
+
+def digest(text: str) -> bytes:
+    """What stands for a text."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def read_dataset(
+    metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress
+) -> Dataset:
+    """The dataset, from one of `files` or where corpora lie; raises CannotTell where it is not here.
+
+    A file counts only if it has the sha256 that the result states: another one proves nothing either way.
+    """
+    try:
+        corpus = _opened(metrics, rules, files, environ)
+        haystacks: list[Haystack] = []
+        digests: dict[str, bytes] = {}
+        lengths: dict[str, int] = {}
+        own = metrics.retrieval.scope == "own"
+
+        def keep(haystack: Haystack) -> None:
+            for segment in haystack.segments:
+                id = segment.id if own else f"{SCOPE}/{len(digests)}"
+                digests[id], lengths[id] = digest(segment.text), len(segment.text)
+            # Of 277 MB only the outline is kept.
+            haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+            advance(len(haystack.segments))
+
+        with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
+            survey = corpus.survey(keep)
+    except Blocked as blocked:
+        raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
+    except InputError as error:
+        raise CannotTell(told(error)) from None
+    asked = list(given(haystacks, metrics))
+    questions = tuple(question for haystack in asked for question in haystack.questions)
+    labelled = metrics.corpus.name.startswith(PREFIX)
+    ids = [segment.id for haystack in asked for segment in haystack.segments]
+    return Dataset(
+        corpus,
+        survey,
+        questions,
+        tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
+        len(ids),
+        sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
+        "".join(document_names(asked)) if labelled else "",
+        "".join(document_names(asked, str)) if labelled else "",
+        digests,
+        Texts(
+            frozenset(digests[id] for id in ids),
+            frozenset(digest(question.text) for question in questions),
+            sum(lengths[id] for id in ids),
+            sum(len(question.text) for question in questions),
+        ),
+    )
+
+
+def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:
+    others = []
+    for file in files or (None,):
+        try:
+            corpus = open_corpus(
+                metrics.corpus.name,
+                rules=rules,
+                file=file,
+                environ=environ,
+                allow_dataset_deviation=True,
+                whole_texts=EDITIONS[metrics.statistics_edition].whole_texts,
+            )
+            if corpus.sha256 == metrics.dataset_sha256:
+                return corpus
+            others.append(f"{corpus.path.name} has sha256 {corpus.sha256}")
+        except InputError as error:
+            # Of several files one may be of another corpus altogether.
+            if len(files) < 2:
+                raise
+            others.append(told(error))
+    raise CannotTell(f"the result was made from {metrics.dataset_sha256}; {'; '.join(others)}")
+
+
+def given(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
+    """The haystacks as a run of the stated scope and limit gives them to a store."""
+    return offered(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
+
+
+def chosen(files: Sequence[Path], sha256: str) -> Path | None:
+    """The file with this hash, else the first that was given."""
+    if len(files) < 2:
+        return files[0] if files else None
+    return next((file for file in files if file.is_file() and sha256_of(file) == sha256), files[0])

@@ -1,0 +1,26 @@
+"""What the store of a result declares of itself, and the options that the result says it ran with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recallbench.audit.case import Case
+from recallbench.audit.examination import CannotTell
+from recallbench.stores.registry import find_entry
+from recallbench.stores.store import Store
+
+
+def declared_store(case: Case) -> type[Store]:
+    """The class of the store; raises CannotTell where this release knows none."""
+    name = case.metrics.store.name
+    entry = find_entry(name)
+    if entry is None or entry.kind is None:
+        raise CannotTell(f"this release knows no store called {name}, or it does not say what it is")
+    return entry.kind()
+
+
+def recorded_options(case: Case) -> Mapping[str, Any]:
+    """The options as environment.json has them; none where it tells nothing of them, which RB-OPTIONS refuses."""
+    options = case.environment.get("options")
+    return options if isinstance(options, Mapping) else {}

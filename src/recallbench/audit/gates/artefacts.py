@@ -1,0 +1,71 @@
+"""The three artefacts are there, and git holds every file of the folder as it is."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from recallbench.audit.gate import Evidence, Finding, Gate
+
+ARTEFACTS = ("metrics.json", "report.md", "raw_retrievals.jsonl")
+
+
+def check(evidence: Evidence) -> Finding:
+    if evidence.folder is None:
+        return Finding("pending", "written, but not yet in git", awaits="committed")
+    return committed(evidence.folder, ARTEFACTS)
+
+
+def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
+    """Whether the artefacts are there, and the folder is as git's last commit holds it."""
+    missing = [name for name in artefacts if not (folder / name).is_file()]
+    if missing:
+        return Finding("fail", f"missing: {', '.join(missing)}")
+    if shutil.which("git") is None:
+        return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
+    words = ["ls-tree", "-z", "HEAD", "./"]
+    # What is asked of git needs no configuration, index or filter of a repository that nobody vouches for.
+    asked = subprocess.run(
+        ["git", "--no-replace-objects", "-C", str(folder), "-c", "core.fsmonitor=false", *words],
+        capture_output=True,
+        check=False,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+    )
+    if asked.returncode:
+        said = " ".join(asked.stderr.decode("utf-8", "replace").split())
+        if "dubious ownership" in said:
+            return Finding("cannot-tell", f"git refuses to look: {said[:200]}")
+        return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
+    held = dict(_entry(line) for line in asked.stdout.decode("utf-8", "replace").split("\0") if line)
+    present = {path.name for path in folder.iterdir()}
+    if absent := sorted(present - held.keys()):
+        return Finding("pending", f"not committed: {', '.join(absent)}", awaits="committed")
+    if lost := sorted(held.keys() - present):
+        return Finding("fail", f"committed, but gone: {', '.join(lost)}")
+    changed = sorted(name for name, blob in held.items() if _blob(folder / name, len(blob)) != blob)
+    if changed:
+        return Finding("fail", f"changed since they were committed: {', '.join(changed)}")
+    return Finding("pass", f"all {len(held)} files committed and unchanged")
+
+
+def _entry(line: str) -> tuple[str, str]:
+    facts, _, name = line.partition("\t")
+    return name, facts.split()[2]
+
+
+def _blob(path: Path, digits: int) -> str:
+    """The name that git gives the file's content; worked out here, since git can be told to overlook a change."""
+    if path.is_symlink() or not path.is_file():
+        return "not a file"
+    hashed = hashlib.new("sha1" if digits == 40 else "sha256", usedforsecurity=False)
+    with path.open("rb") as file:
+        hashed.update(b"blob %d\0" % path.stat().st_size)
+        while chunk := file.read(1 << 20):
+            hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+GATE = Gate("artefacts present", check, "RB-COMMITTED")
+"""`pending` while nothing but a commit is lacking."""

@@ -1,0 +1,25 @@
+"""The system that was measured is the version the result names."""
+
+from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.named_version import alike, leading_version, version_in
+
+
+def check(evidence: Evidence) -> Finding:
+    store, pinned = evidence.metrics.store, evidence.metrics.pgmnemo_version
+    if store.version != store.version_after:
+        return Finding("fail", f"version() was {store.version} before the run and {store.version_after} after it")
+    named = leading_version(evidence.folder.resolve().name) if evidence.folder else ""
+    if store.name == "pgmnemo" and named and not alike(named, version_in(store.version)):
+        return Finding("fail", f"the folder is named {named}, measured was {store.version}")
+    asked = store.asked_version
+    # Behind its own name and version a store may state what it runs on; only its own counts here.
+    own = store.version.split(" ")[0].removeprefix("v")
+    as_asked = asked is None or asked.removeprefix("v") in (own, own.rpartition("/")[2])
+    should = store.version if store.name == "pgmnemo" else None
+    return passed_if(
+        pinned == should and as_asked,
+        f"{store.name} states {store.version}, pgmnemo_version is {pinned or 'null'}, --version {asked or 'not given'}",
+    )
+
+
+GATE = Gate("version pin", check, "RB-VERSION")

@@ -1,0 +1,153 @@
+"""What a retriever answered to one case, held to its promises before anything is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from operator import ge
+from typing import Any
+
+from recallbench.cases.case import SHOWN, Case
+from recallbench.errors import InputError, RecallBenchError
+
+REMEDY = "return at most k distinct ids, or (id, score) pairs, best first"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The ids that came back, best first, and their scores where there are any."""
+
+    ids: tuple[Any, ...]
+    scores: tuple[float, ...] | None = None
+    failure: RecallBenchError | None = None
+    """Why the case failed; it then counts as an empty ranking."""
+    ms: float | None = None
+    """Milliseconds that whoever asked waited for it; None where nobody timed it, and for a case that failed."""
+
+
+def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None) -> Answer:
+    """The answer, if it keeps its promises; raises InputError, naming the case, if it does not.
+
+    At most k hits, ids or (id, score) pairs, each id once (`repeats` lets texts come again), finite scores, the highest
+    first. Another order than that of the scores is refused, not repaired: it may be a distance, which gets smaller as
+    it gets better.
+    """
+    if type(given) is not list and (isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable)):
+        found = "None" if given is None else f"a {type(given).__name__}"
+        raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
+    hits = first(given, k)
+    if k is not None and len(hits) > k:
+        count = f"{len(given)}" if isinstance(given, Sized) else f"{k + 1} or more"
+        raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
+    scores: tuple[float, ...] | None = None
+    if hits and _is_pair(hits[0]):
+        ids, scores = _split(case, hits)
+    else:
+        ids = tuple(hits)
+        if not {tuple, list}.isdisjoint(map(type, hits)):
+            _refuse_odd_scores(case, hits)
+    _check_ids(case, ids, scores is not None, repeats)
+    return Answer(ids, scores, None, ms)
+
+
+def first(given: Iterable[Any], k: int | None) -> list[Any]:
+    """The hits; of anything but a list no more than k + 1 are read, for it may never end."""
+    if type(given) is list:
+        return given
+    return list(given if k is None else islice(given, k + 1))
+
+
+def failed(case: Case, error: BaseException) -> InputError:
+    """The error of a retriever that raised, naming the case."""
+    if isinstance(error, InputError):
+        return error
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    made = case.wrong("the retriever raised", "a ranking", said, "mend the retriever, or go on with keep_going")
+    made.__cause__ = error
+    return made
+
+
+def _is_pair(hit: Any) -> bool:
+    if type(hit) is str:
+        return False
+    return isinstance(hit, (tuple, list)) and len(hit) == 2 and _is_number(hit[1])
+
+
+def _refuse_odd_scores(case: Case, hits: Sequence[Any]) -> None:
+    """A pair is an id only where relevant ids are tuples too."""
+    if any(isinstance(id, tuple) for id in case.relevant):
+        return
+    for place, hit in enumerate(hits, 1):
+        paired = isinstance(hit, (tuple, list)) and len(hit) == 2
+        if paired and not _is_number(hit[1]) and (case.relevant or hit[1] is None):
+            raise _odd_score(case, hit, place)
+
+
+def _odd_score(case: Case, hit: Any, place: int) -> InputError:
+    found = f"{hit[1]!r} at place {place}, in {hit!r}"[: 2 * SHOWN]
+    return case.wrong("a score that is no number", "(id, score), the score a finite number", found, REMEDY)
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is float:
+        return True
+    # NumPy's and torch's scalars are floats in all but type.
+    return not isinstance(value, (str, bytes, bool)) and hasattr(value, "__float__")
+
+
+def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    try:
+        ids, given = zip(*hits, strict=True)
+        if set(map(type, given)) == {float}:
+            scores = given
+        elif all(map(_is_number, given)):
+            scores = tuple(map(float, given))
+        else:
+            raise TypeError
+    except (TypeError, ValueError, OverflowError):
+        at, odd = next(((n, hit) for n, hit in enumerate(hits, 1) if not _is_pair(hit)), (1, hits[0]))
+        if isinstance(odd, (tuple, list)) and len(odd) == 2:
+            raise _odd_score(case, odd, at) from None
+        raise case.wrong(
+            "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
+        ) from None
+    if not math.isfinite(sum(scores)):
+        place = next((n for n, score in enumerate(scores) if not math.isfinite(score)), None)
+        if place is not None:
+            found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
+            raise case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
+    if not all(map(ge, scores, scores[1:])):
+        place, (one, other) = next((n, pair) for n, pair in enumerate(pairwise(scores), 2) if pair[1] > pair[0])
+        raise case.wrong(
+            "the scores are not in order",
+            "the highest score first",
+            f"{other:g} at place {place}, behind {one:g}",
+            "sort by score, best first; a distance is to be turned round",
+        )
+    return ids, scores
+
+
+def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool, repeats: bool) -> None:
+    try:
+        distinct = set(ids)
+    except TypeError:
+        odd = next(id for id in ids if not _hashable(id))
+        expected = "(id, score) pairs whose id can be hashed" if scored else "ids that can be hashed, or (id, score)"
+        raise case.wrong("a hit that is no id", expected, repr(odd)[:SHOWN], REMEDY) from None
+    if None in distinct:
+        raise case.wrong("a hit that is no id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
+    if len(distinct) < len(ids) and not repeats:
+        again, place = next((id, n) for n, id in enumerate(ids, 1) if id in ids[: n - 1])
+        raise case.wrong("an id came back twice", "each id once", f"{again!r} again at place {place}", REMEDY)
+    if not scored and tuple in set(map(type, ids)) and any(_is_pair(id) for id in distinct):
+        raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
+
+
+def _hashable(id: Any) -> bool:
+    try:
+        hash(id)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,316 @@
+"""Every case put to a retriever: sync or async, one after another or several at a time, each within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from recallbench.cases.alarm import Late, alarm, possible
+from recallbench.cases.answer import Answer, checked, failed, first
+from recallbench.cases.case import Case
+
+Retrieve = Callable[[str, int], Any]
+"""From a query and k to a ranking, or to an awaitable one."""
+GRACE = 1.0
+"""Seconds beyond its limit after which an async retriever is taken to block its own event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How cases are put to a retriever."""
+
+    retrieve: Retrieve
+    k: int
+    timeout: float | None
+    """Seconds that one case may take. A call that can't be stopped, as one into C, or that goes on when it is, is late
+    once it returns."""
+    concurrency: int
+    keep_going: bool
+    repeats: bool
+    """The hits are texts, of which two may be the same."""
+
+    def answers(self, cases: Sequence[Case]) -> list[Answer]:
+        """One answer a case; raises InputError at the first that fails, unless `keep_going`."""
+        if _is_async(self.retrieve):
+            return _Crew(self, cases, asynchronous=True).answers()
+        try:
+            if self.concurrency == 1 and (self.timeout is None or possible()):
+                return self._one_by_one(cases)
+            return _Crew(self, cases, asynchronous=False).answers()
+        except _Awaitable:  # only the first answer tells; nothing of it was started
+            return _Crew(self, cases, asynchronous=True).answers()
+
+    async def awaited(self, cases: Sequence[Case]) -> list[Answer]:
+        """The same in the event loop that is running."""
+        left = deque(range(len(cases)))
+        found: dict[int, Answer] = {}
+
+        async def lane() -> None:
+            while left:
+                number = left.popleft()
+                found[number] = await self._attempt_async(cases[number])
+
+        lanes = [asyncio.ensure_future(lane()) for _ in range(min(self.concurrency, len(cases)))]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for one in lanes:
+                one.cancel()
+        return [found[number] for number in range(len(cases))]
+
+    def _one_by_one(self, cases: Sequence[Case]) -> list[Answer]:
+        found: list[Answer] = []
+        try:
+            self._into(found, cases)
+        except Late:  # the alarm met the few steps between two calls
+            raise self._late(cases[min(len(found), len(cases) - 1)]) from None
+        return found
+
+    def _into(self, found: list[Answer], cases: Sequence[Case]) -> None:
+        retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
+        most = math.inf if self.timeout is None else self.timeout
+        with alarm(self.timeout) as limit:
+            for case in cases:
+                try:
+                    limit.started = began = monotonic()
+                    given = retrieve(case.query, k)
+                    if type(given) is not list:
+                        if inspect.isawaitable(given):
+                            raise _started(given)
+                        given = self._walked(given)  # what takes its time here does so within the limit
+                    limit.started = None
+                    took = monotonic() - began
+                    if took > most:  # its own `except:` may have swallowed the alarm
+                        raise Late
+                    answer = checked(case, given, k, repeats=self.repeats, ms=1000 * took)
+                except Late:
+                    answer = self._refuse(case, self._late(case))
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
+                    limit.started = None
+                    answer = self._refuse(case, error)
+                found.append(answer)
+
+    def _walked(self, given: Any) -> Any:
+        """The hits of an answer that may do its work only while it is walked; anything else as it is."""
+        lazy = isinstance(given, Iterable) and not isinstance(given, (list, tuple, str, bytes, Mapping, Set))
+        return iter(first(given, self.k)) if lazy else given
+
+    def attempt(self, case: Case) -> Answer:
+        """One case, in this thread; what takes too long is late once it comes back."""
+        try:
+            began = time.monotonic()
+            given = self.retrieve(case.query, self.k)
+            if inspect.isawaitable(given):
+                raise _started(given)
+            given = self._walked(given)
+            took = time.monotonic() - began
+            self._refuse_late(case, took)
+            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * took)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
+            return self._refuse(case, error)
+
+    async def _attempt_async(self, case: Case) -> Answer:
+        began: list[float] = []
+        task = asyncio.ensure_future(self._called(case, began))
+        left = self.timeout
+        try:
+            finished, _ = await asyncio.wait({task}, timeout=left)
+            # Another that held the event loop may have kept it from its start.
+            while not finished and (left := self._left(began)) > 0:
+                finished, _ = await asyncio.wait({task}, timeout=left)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not finished:
+            task.cancel()  # and not waited for: it may not listen
+            return self._refuse(case, self._late(case))
+        if task.cancelled():
+            return self._refuse(case, RuntimeError("it was cancelled from within"))
+        return task.result()
+
+    def _left(self, began: Sequence[float]) -> float:
+        """Seconds that an async call may still take, from its own start."""
+        limit = self.timeout or 0.0
+        return limit - (time.monotonic() - began[0]) if began else limit
+
+    async def _called(self, case: Case, began: list[float]) -> Answer:
+        try:
+            began.append(time.monotonic())
+            given = self.retrieve(case.query, self.k)
+            held = time.monotonic() - began[0]
+            if inspect.iscoroutine(given):
+                steps = _Steps(given)
+                given = await steps
+                held += steps.seconds
+            elif inspect.isawaitable(given):
+                given = await given
+            walking = time.monotonic()
+            given = self._walked(given)
+            now = time.monotonic()
+            self._refuse_late(case, held + now - walking)
+            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
+            return self._refuse(case, error)
+
+    def _refuse_late(self, case: Case, seconds: float) -> None:
+        if self.timeout is not None and seconds > self.timeout:
+            raise self._late(case)
+
+    def _refuse(self, case: Case, error: BaseException) -> Answer:
+        if isinstance(error, _Awaitable):
+            raise error
+        told = failed(case, error)
+        if not self.keep_going:
+            raise told
+        return Answer((), None, told)
+
+    def _late(self, case: Case) -> BaseException:
+        return case.wrong(
+            "the retriever does not answer",
+            f"a ranking within {self.timeout:g} s",
+            "none in that time",
+            "mend it, or give it more time with timeout=SECONDS",
+        )
+
+
+class _Crew:
+    """Threads that take cases until none is left; one that hangs is left to itself, and another takes its place."""
+
+    def __init__(self, asking: Asking, cases: Sequence[Case], *, asynchronous: bool) -> None:
+        self.asking, self.cases, self.asynchronous = asking, cases, asynchronous
+        self.left = deque(range(len(cases)))
+        self.found: dict[int, Answer] = {}
+        self.error: BaseException | None = None
+        self.changed = threading.Condition()
+        self.limit = None if asking.timeout is None else asking.timeout + (GRACE if asynchronous else 0.0)
+        # All lanes of an async retriever share one event loop, so that its connections can.
+        self.size = 1 if asynchronous else min(asking.concurrency, len(cases))
+
+    def answers(self) -> list[Answer]:
+        workers = [_Worker(self) for _ in range(self.size)]
+        with self.changed:
+            while self.error is None and len(self.found) < len(self.cases):
+                self.changed.wait(None if self.limit is None else min(self.limit / 4, 1.0))
+                for number, worker in enumerate(workers):
+                    if self.limit is not None and worker.overdue(self.limit):
+                        workers[number] = self._replaced(worker, self.limit)
+            for worker in workers:
+                worker.abandoned = True
+        if self.error is not None:
+            raise self.error
+        return [self.found[number] for number in range(len(self.cases))]
+
+    def _replaced(self, worker: _Worker, limit: float) -> _Worker:
+        late = worker.overdue(limit)
+        worker.abandoned = True
+        self.left.extendleft(number for number in worker.started if number not in late)
+        for number in late:
+            case = self.cases[number]
+            try:
+                self.found[number] = self.asking._refuse(case, self.asking._late(case))
+            except BaseException as error:  # noqa: BLE001 - raised again by answers()
+                self.error = self.error or error
+        return _Worker(self)
+
+
+class _Worker(threading.Thread):
+    def __init__(self, crew: _Crew) -> None:
+        super().__init__(daemon=True, name="recallbench-retriever")
+        self.crew = crew
+        self.started: dict[int, float] = {}
+        self.abandoned = False
+        self._context = contextvars.copy_context()
+        self.start()
+
+    def overdue(self, limit: float) -> list[int]:
+        now = time.monotonic()
+        return [number for number, at in list(self.started.items()) if now - at > limit]
+
+    def run(self) -> None:
+        try:
+            self._context.run(self._work)
+        except BaseException as error:  # noqa: BLE001 - raised again where the crew was asked
+            with self.crew.changed:
+                if not self.abandoned:
+                    self.crew.error = self.crew.error or error
+                    self.crew.changed.notify()
+
+    def _work(self) -> None:
+        if self.crew.asynchronous:
+            asyncio.run(self._lanes())
+            return
+        while (number := self._next()) is not None:
+            self._keep(number, self.crew.asking.attempt(self.crew.cases[number]))
+
+    async def _lanes(self) -> None:
+        async def lane() -> None:
+            while (number := self._next()) is not None:
+                self._keep(number, await self.crew.asking._attempt_async(self.crew.cases[number]))
+
+        await asyncio.gather(*(lane() for _ in range(self.crew.asking.concurrency)))
+
+    def _next(self) -> int | None:
+        try:
+            number = None if self.abandoned or self.crew.error else self.crew.left.popleft()
+        except IndexError:
+            return None
+        if number is not None:
+            self.started[number] = time.monotonic()
+        return number
+
+    def _keep(self, number: int, answer: Answer) -> None:
+        crew = self.crew
+        with crew.changed:
+            if self.abandoned:
+                return
+            del self.started[number]
+            crew.found[number] = answer
+            if len(crew.found) == len(crew.cases):
+                crew.changed.notify()
+
+
+class _Steps:
+    """A coroutine whose own steps are measured: what others of the event loop take is no time of its."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self.coroutine = coroutine
+        self.seconds = 0.0
+        """How long it held the event loop."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        thrown: BaseException | None = None
+        while True:
+            began = time.monotonic()
+            try:
+                awaited = self.coroutine.send(None) if thrown is None else self.coroutine.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            finally:
+                self.seconds += time.monotonic() - began
+            thrown = None
+            try:
+                yield awaited
+            except BaseException as error:  # noqa: BLE001 - a cancellation, which is the coroutine's to hear
+                thrown = error
+
+
+class _Awaitable(Exception):
+    """A retriever that does not look it turns out to be async."""
+
+
+def _started(given: Any) -> _Awaitable:
+    if inspect.iscoroutine(given):
+        given.close()
+    return _Awaitable()
+
+
+def _is_async(retrieve: Retrieve) -> bool:
+    return inspect.iscoroutinefunction(retrieve) or inspect.iscoroutinefunction(getattr(retrieve, "__call__", None))  # noqa: B004

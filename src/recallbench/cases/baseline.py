@@ -1,0 +1,378 @@
+"""What each case got, kept in a file, so that a later report can be compared with it case by case.
+
+Where no drops are named, a measure is ruled on by this alone:
+
+    it fell at a corrected p of .05 or less        fails
+    every case that was above 0 is lower           fails, however few there are
+    the whole interval lies below zero             fails where no p of .05 could be reached, else inconclusive
+    any other fall                                 inconclusive where no p of .05 could be reached, else passes
+    the mean did not fall                          passes
+
+The least p that could be reached is what the cases that changed would give, had all moved the same way, times the
+number of measures that Holm corrects for: with four measures, seven changed cases can't reach .05.
+
+Named drops follow the rule of `compare --fail-if`, and where that can't tell: where the mean dropped by at least so
+much, and so did every case that was above 0, it fails; without an interval, a mean that did not fall passes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from recallbench.cases.change import Change, word
+from recallbench.compare.rule import Condition, decide, exit_code
+from recallbench.confidential import concealed
+from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.reading import document
+from recallbench.reports.comparison import (
+    LEVEL,
+    ConditionPart,
+    DifferencePart,
+    MeasuredPart,
+    difference_fields,
+    signed,
+    signed_range,
+)
+from recallbench.scoring.judgement import Bools, Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.paired import holm, paired_columns
+from recallbench.scratch import replacing
+
+if TYPE_CHECKING:
+    from recallbench.cases.case import Case
+    from recallbench.cases.report import Report
+
+Outcome = Literal["passes", "fails", "inconclusive"]
+
+DIGITS = 10
+"""Kept behind the point: last digits may differ from one processor to the next."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class KeptCase(_Part):
+    case: str
+    sha256: str = Field(description="of the query and all that was relevant")
+    values: list[float | None] = Field(
+        description="in the order of `measures`, null for one that does not count the case; empty where nothing is to "
+        "be found"
+    )
+
+
+class Baseline(_Part):
+    """The file: one case a line, so that a changed one is a changed line."""
+
+    schema_version: str
+    k: int
+    depth: int
+    matching: str
+    measures: list[str]
+    cases: list[KeptCase]
+
+
+class Regressed(RecallBenchError, AssertionError):
+    """A report that is below its baseline; what a test fails with."""
+
+    exit_code = 1
+
+    def __str__(self) -> str:
+        return self.problem if not self.remedy else f"{self.problem}\n  what to do: {self.remedy}"
+
+
+def baseline_of(report: Report, more: Sequence[Measure] = ()) -> Baseline:
+    """The figures of a report by case: the four of its table, and what else is asked for."""
+    measures = _kept(report, more)
+    columns = [np.where(measure.counted(report.judged), measure.values(report.judged), np.nan) for measure in measures]
+    values = np.column_stack(columns)
+    counted = (report.judged.gold > 0).tolist()
+    return Baseline(
+        schema_version="1",
+        k=report.k,
+        depth=report.judged.depth,
+        matching=str(report.matching),
+        measures=[str(one) for one in measures],
+        cases=[
+            KeptCase(
+                case=case.name,
+                sha256=_identity(case),
+                values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if found else [],
+            )
+            for case, row, found in zip(report.cases, values, counted, strict=True)
+        ],
+    )
+
+
+def write(baseline: Baseline, path: Path) -> bool:
+    """Put it there, whole or not at all; False where the same was there already."""
+    head = baseline.model_dump(exclude={"cases"})
+    cases = ",\n".join(f"  {json.dumps(one.model_dump(), ensure_ascii=False)}" for one in baseline.cases)
+    text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
+    if path.is_file() and path.read_bytes() == text.encode():
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as made:
+        made.write_text(concealed(text), encoding="utf-8", newline="\n")
+    return True
+
+
+def read(path: Path) -> Baseline:
+    """What is kept there; raises InputError for anything else."""
+    try:
+        return Baseline.model_validate_json(document(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(
+            f"{path} is not a baseline",
+            expected="the file that --recallbench-update writes",
+            found=f"{'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}",
+            remedy="get it again from version control, or store it anew with --recallbench-update",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the rule says of a measure."""
+
+    outcome: Outcome
+    word: str
+    """The same for people."""
+    why: str = ""
+    """Of one that fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Change):
+    """A report held to its baseline."""
+
+    rulings: tuple[Ruling, ...]
+    """Of each measure, as if no drops were named."""
+    inconclusive: tuple[str, ...]
+    """What these cases can't decide, a sentence each."""
+
+    def said(self) -> list[str]:
+        """What it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
+        told = Change.said(self)[-1]
+        lines = [
+            f"{one.measure}: {ruling.word}, {_numbers(one)}"
+            for one, ruling in zip(self.parts, self.rulings, strict=True)
+        ]
+        return [*lines, told]
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        made = Change.document(self)
+        for one, ruling in zip(made["measures"], self.rulings, strict=True):
+            one |= {"verdict": ruling.word, "outcome": ruling.outcome}
+        return made
+
+
+def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
+    """What the difference of a measure comes to.
+
+    Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
+    """
+    if not one.wins and not one.losses:
+        return Ruling("passes", word(one))
+    proven = one.p_holm is not None and one.p_holm <= LEVEL
+    reachable = measures > 0 and one.smallest_p * measures <= LEVEL
+    if one.difference >= 0:
+        higher = one.low is not None and one.low > 0
+        unproven = f"higher, though not at a corrected p of {LEVEL}" if higher else "no difference shown"
+        return Ruling("passes", "helped" if proven else unproven)
+    if proven:
+        return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
+    if one.losses == above:
+        few = "the only case" if above == 1 else f"every one of {above} cases"
+        return Ruling("fails", "hurt", f"in {few}{' that found something' if above < one.n else ''}")
+    lower = one.high is not None and one.high < 0
+    if lower and not reachable:
+        why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
+        return Ruling("fails", "hurt", why)
+    if lower:
+        return Ruling("inconclusive", f"lower by its interval, though not at a corrected p of {LEVEL}")
+    return Ruling("passes", "no difference shown") if reachable else Ruling("inconclusive", "lower, inconclusive")
+
+
+def decide_drop(asked: Condition, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
+    """The rule of `compare --fail-if`, and where that can't tell, what the cases themselves say."""
+    decided = decide(asked, found)
+    if decided.outcome != "inconclusive":
+        return decided
+    outcome: Outcome = "inconclusive"
+    reason = decided.reason
+    enough = asked.threshold - 10.0**-DIGITS
+    least = float((first - second)[_above(first, second)].min())
+    if -found.difference >= enough and least >= enough:
+        outcome, reason = "fails", f"every case that could drop did, by {least:.4f} or more"
+    elif found.low is None and found.difference >= 0:
+        outcome, reason = "passes", "the mean did not fall"
+    return ConditionPart.model_validate(decided.model_dump() | {"outcome": outcome, "reason": reason})
+
+
+def _above(first: Floats, second: Floats) -> Bools:
+    return (first > 0) | (second > 0)
+
+
+def against(report: Report, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Held:
+    """The report minus its baseline, case by case; raises Regressed where it fell, by the rule above.
+
+    With `strict`, also where it can't be told whether it did.
+    """
+    __tracebackhide__ = True
+    conditions = conditions_of(report, drops)
+    now = baseline_of(report, [one.measure for one in conditions])
+    _same(before, now)
+    names = [name for name in now.measures if name in before.measures]
+    # A measure of another definition is held to nothing: better said than passed over.
+    lacking = [str(one) for one in _kept(report, [one.measure for one in conditions]) if str(one) not in names]
+    if lacking:
+        raise UsageError(
+            f"the baseline has no {lacking[0]}",
+            expected=", ".join(before.measures),
+            found=lacking[0],
+            remedy="store it anew with --recallbench-update",
+        )
+    pairs = {name: (_values(before, name), _values(now, name)) for name in names}
+    # Where no case has what a measure counts there is nothing to hold it to.
+    names = [name for name in names if len(pairs[name][0])]
+    for one in conditions:
+        if str(one.measure) not in names:
+            raise UsageError(f"no case has what {one.measure} counts", expected="a case that has grades", found="none")
+    columns = [pairs[name] for name in names]
+    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in columns]
+    shown = {str(one) for one in report.columns}
+    primary = [i for i, name in enumerate(names) if name in shown]
+    adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
+    parts = tuple(
+        DifferencePart.model_validate(difference_fields(name, one, adjusted.get(i)))
+        for i, (name, one) in enumerate(zip(names, found, strict=True))
+    )
+    above = [int(_above(first, second).sum()) for first, second in columns]
+    rulings = tuple(rule(one, len(primary) if i in adjusted else 0, above[i]) for i, one in enumerate(parts))
+    means = tuple(float(first.mean()) for first, _ in columns), tuple(float(second.mean()) for _, second in columns)
+    places = [names.index(str(one.measure)) for one in conditions]
+    decided = [
+        decide_drop(one, _measured(parts[i], means[0][i], means[1][i]), *columns[i])
+        for one, i in zip(conditions, places, strict=True)
+    ]
+    fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
+    if conditions:
+        open_ = [
+            f"{one.condition}: {one.reason} ({_moved(parts[i])})"
+            for one, i in zip(decided, places, strict=True)
+            if one.outcome == "inconclusive"
+        ]
+    else:
+        open_ = [
+            f"{parts[i].measure}: {_moved(parts[i])}; 95% {signed_range(parts[i].low, parts[i].high)}"
+            for i in primary
+            if rulings[i].outcome == "inconclusive"
+        ]
+    held = Held(parts, *means, now.matching, rulings, tuple(open_))
+    if exit_code(decided, fallen, strict=strict) or (strict and open_):
+        raise Regressed(_told(held, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
+    return held
+
+
+def conditions_of(report: Report, drops: Mapping[str, float] | None) -> list[Condition]:
+    """Which drops must not be; raises UsageError for a share that is none, or a measure that no case has."""
+    conditions = []
+    for name, share in (drops or {}).items():
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+            raise UsageError(f"a drop of {name}", expected="a share above 0 and at most 1", found=repr(share))
+        measure = _named(report, name)
+        if not measure.separable:
+            raise UsageError(f"{measure} can't be compared case by case", expected="a measure that each case has")
+        conditions.append(Condition(measure, float(share)))
+    return conditions
+
+
+def _named(report: Report, name: str) -> Measure:
+    short = {one.name: one for one in report.measures} | {"recall": report.columns[0]}
+    return short[name] if name in short else parse(name)
+
+
+def _kept(report: Report, more: Sequence[Measure]) -> list[Measure]:
+    return list(dict.fromkeys([*report.columns, *more]))
+
+
+def _identity(case: Case) -> str:
+    """One hash over what is asked and what answers it; the order in which ids were given does not count."""
+    grades = {repr(id): grade for id, grade in (case.grades or {}).items()}
+    told = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _same(before: Baseline, now: Baseline) -> None:
+    """Raises InputError, with the first difference, unless both are of the same cases, scored alike."""
+    for what in ("k", "matching"):
+        if getattr(before, what) != getattr(now, what):
+            raise _other(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
+    old, new = ({one.case: one.sha256 for one in side.cases} for side in (before, now))
+    for name in old.keys() - new.keys():
+        raise _other(f"the case {name!r}", "none of that name")
+    for name in new.keys() - old.keys():
+        raise _other("no other cases", f"a new case {name!r}")
+    for name in (one for one in now.measures if one in before.measures):
+        counts = [len(_values(side, name)) for side in (before, now)]
+        if counts[0] != counts[1]:
+            raise _other(f"{counts[0]} cases with {name}", f"{counts[1]}")
+    for one, other in zip(before.cases, now.cases, strict=True):
+        if one.case != other.case:
+            raise _other(f"the case {one.case!r} at its place", f"{other.case!r}")
+        if one.sha256 != other.sha256:
+            raise _other(f"the case {one.case!r} with what was relevant then", "another query or other relevant ids")
+    if not any(one.values for one in now.cases):
+        raise _other("a case with something to find", "none")
+
+
+def _other(expected: str, found: str) -> InputError:
+    return InputError(
+        "the baseline is of other cases",
+        expected=f"{expected}, as in the baseline",
+        found=found,
+        remedy="if that is meant, store the baseline anew with --recallbench-update",
+    )
+
+
+def _values(side: Baseline, name: str) -> Floats:
+    """Of the cases that the measure counts; the same ones in every report of these cases."""
+    column = side.measures.index(name)
+    kept = [one.values[column] for one in side.cases if one.values]
+    return np.array([value for value in kept if value is not None], dtype=np.float64)
+
+
+def _measured(part: DifferencePart, first: float, second: float) -> MeasuredPart:
+    rest = {"first": first, "second": second, "role": "secondary", "turning": []}
+    return MeasuredPart.model_validate(part.model_dump() | rest)
+
+
+def _moved(one: DifferencePart) -> str:
+    return f"{signed(one.difference)} over {one.n} {'case' if one.n == 1 else 'cases'}"
+
+
+def _numbers(one: DifferencePart) -> str:
+    interval = "no interval" if one.low is None else f"95% {signed_range(one.low, one.high)}"
+    p = "" if one.p_holm is None else f", corrected p {one.p_holm:.4f}"
+    return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse of {one.n}{p}"
+
+
+def _told(held: Held, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
+    lines = [f"  fails: {one.condition}: {one.reason}" for one in decided if one.outcome == "fails"]
+    if not decided:
+        ruled = zip(held.parts, held.rulings, strict=True)
+        lines += [f"  {one.measure} fell: {ruling.why}" for one, ruling in ruled if one.measure in fallen]
+    head = "below the baseline:" if lines else "so few cases can't tell whether this is below the baseline:"
+    lines += [f"  inconclusive: {one}" for one in held.inconclusive]
+    return "\n".join([head, *lines, *(f"  {line}" for line in held.said())])

@@ -1,0 +1,142 @@
+"""One report against another of the same cases: whether what was changed in between helped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recallbench.errors import InputError, UsageError
+from recallbench.reports.cells import figure
+from recallbench.reports.comparison import (
+    DIFFERENCE_HEADER,
+    LEVEL,
+    DifferencePart,
+    difference_cells,
+    difference_fields,
+    signed,
+    signed_range,
+)
+from recallbench.scoring.judgement import Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.paired import holm, paired_columns
+
+if TYPE_CHECKING:
+    from recallbench.cases.case import Case
+    from recallbench.cases.report import Report
+
+HEADER = ("measure", "before", "after", *DIFFERENCE_HEADER)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """After minus before, measure by measure, case by case."""
+
+    parts: tuple[DifferencePart, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    matching: str
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells below `HEADER`."""
+        return [
+            (one.measure, figure(old), figure(new), *difference_cells(one))
+            for one, old, new in zip(self.parts, self.before, self.after, strict=True)
+        ]
+
+    def said(self) -> list[str]:
+        """What it comes to: a sentence a measure, and how they are to be read."""
+        tests = (
+            " or ".join(sorted({one.test for one in self.parts if one.wins or one.losses}))
+            or "cases that do not differ"
+        )
+        return [
+            *(f"{one.measure}: {word(one)}, {_numbers(one)}" for one in self.parts),
+            f"paired over {self.parts[0].n} cases, matching: {self.matching}; p is two-sided, from {tests}; "
+            f"Holm corrects for the {len(self.parts)} measures",
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "matching": self.matching,
+            "measures": [
+                {**one.model_dump(), "before": old, "after": new, "verdict": word(one)}
+                for one, old, new in zip(self.parts, self.before, self.after, strict=True)
+            ],
+        }
+
+
+def word(one: DifferencePart) -> str:
+    """Helped or hurt where the corrected test says so; not settled where only the interval does, uncorrected."""
+    if not one.wins and not one.losses:
+        return "no case changed"
+    if one.p_holm is not None and one.p_holm <= LEVEL:
+        return "helped" if one.difference > 0 else "hurt"
+    if one.low is not None and one.high is not None and not one.low <= 0 <= one.high:
+        return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
+    return "no difference shown"
+
+
+def change(before: Report, after: Report) -> Change:
+    """After minus before; raises where the two can't be compared."""
+    if before.matching != after.matching:
+        raise UsageError(
+            "numbers that were matched in different ways can't be compared",
+            expected=f"matching: {before.matching}, as before",
+            found=f"matching: {after.matching}",
+            remedy="match both alike",
+        )
+    if before.columns != after.columns and before.k == after.k:
+        raise UsageError(
+            "numbers of different definitions can't be compared",
+            expected=f"definitions: {str(before.definitions) or 'the usual ones'}, as before",
+            found=f"definitions: {str(after.definitions) or 'the usual ones'}",
+            remedy="define both alike",
+        )
+    if before.k != after.k:
+        raise UsageError("the two were scored at another k", expected=f"k = {before.k}", found=f"k = {after.k}")
+    _same_cases(before.cases, after.cases)
+    if not before.n:
+        raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
+    # Where no case has what a measure counts there is nothing to compare.
+    measures = [one for one in before.columns if one.counted(before.judged).any()]
+    pairs = [_values(before, after, one) for one in measures]
+    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in pairs]
+    adjusted = holm([one.test.p for one in found])
+    return Change(
+        tuple(
+            DifferencePart.model_validate(difference_fields(str(measure), one, p))
+            for measure, one, p in zip(measures, found, adjusted, strict=True)
+        ),
+        tuple(float(first.mean()) for first, _ in pairs),
+        tuple(float(second.mean()) for _, second in pairs),
+        str(before.matching),
+    )
+
+
+def _values(before: Report, after: Report, measure: Measure) -> tuple[Floats, Floats]:
+    """Of the cases that it counts, which are the same before and after."""
+    counted = measure.counted(before.judged)
+    return measure.values(before.judged)[counted], measure.values(after.judged)[counted]
+
+
+def _same_cases(before: Sequence[Case], after: Sequence[Case]) -> None:
+    if len(before) != len(after):
+        raise InputError(
+            "the two have other cases", expected=f"{len(before)} cases, as before", found=f"{len(after)} cases"
+        )
+    for one, other in zip(before, after, strict=True):
+        if _told(one) != _told(other):
+            raise other.wrong("not the case it was before", f"{one.name!r}, with what was relevant then", "another one")
+
+
+def _told(case: Case) -> tuple[Any, ...]:
+    grades = None if case.grades is None else dict(case.grades)
+    return case.name, case.query, frozenset(case.relevant), grades, case.expected, case.kind
+
+
+def _numbers(one: DifferencePart) -> str:
+    interval = "no interval" if one.low is None else f"95% {signed_range(one.low, one.high)}"
+    p = 1.0 if one.p_holm is None else one.p_holm
+    return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse, corrected p {p:.4f}"

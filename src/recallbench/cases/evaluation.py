@@ -1,0 +1,284 @@
+"""Cases put to a retriever, and the report of what came back."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from recallbench.cases.answer import Answer
+from recallbench.cases.asking import Asking
+from recallbench.cases.case import SHOWN, Case
+from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
+from recallbench.cases.judging import (
+    Texts,
+    judged_by_id,
+    judged_each_way,
+    likenesses,
+    refuse_ids_for_texts,
+    steps_of,
+    ways_of,
+)
+from recallbench.cases.nearness import listed
+from recallbench.cases.report import Report
+from recallbench.cases.text_findings import text_findings
+from recallbench.corpora.matching.text_matching import OWN, Matching, Method
+from recallbench.errors import InputError, UsageError
+from recallbench.scoring.depth import depth_of
+from recallbench.scoring.quantiles import Rule
+
+Hits = Iterable[Any]
+"""Ids, or (id, score) pairs, best first."""
+Retriever = Callable[[str, int], Hits | Awaitable[Hits]]
+TIMEOUT = 60.0
+MOST = 10**12
+"""Items that could come back; so many are exact in every sum."""
+
+
+def evaluate(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int = 10,
+    *,
+    timeout: float | None = TIMEOUT,
+    concurrency: int = 1,
+    keep_going: bool = False,
+    match: Method | Matching = "id",
+    match_threshold: float | None = None,
+    match_chunk: int | None = None,
+    match_embedder: str | None = None,
+    match_cosine: float | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+    precision: PrecisionOver = "k",
+    ndcg: NdcgOver = "all",
+    percentiles: Rule | None = None,
+) -> Report:
+    """Ask `retrieve(query, k)` each case and score what comes back.
+
+    `retrieve` returns at most k ids, or (id, score) pairs with the highest score first, each id once; it may be async,
+    and `evaluate` may be called while an event loop runs (`await evaluate_async(...)` stays in that loop).
+
+    A case fails when `retrieve` raises, breaks its promise or takes longer than `timeout` seconds: InputError names the
+    case, what was expected and found. With `keep_going` it counts as an empty ranking instead, and stands in
+    `report.failures`. Of an iterator at most k + 1 hits are read. No `timeout` can stop code in C before it returns; a
+    client that may hang there needs a limit of its own, as a statement timeout.
+
+    `concurrency` asks so many cases at a time, in threads (or tasks of one loop, if it is async); without it calls come
+    from this thread, where a limit can be kept in the main one.
+
+    `match="tokens"` or `"exact"` takes a hit as relevant by its text beside `Case.expected`: the hits are texts, or
+    ids whose text is in `texts`. `match_threshold` is the token F1 that counts with "tokens", 0.3 by default.
+    `match="hybrid"` takes relevant ids, exact, tokens and, with `match_embedder` named, cosine from `match_cosine`, in
+    this order (`report.shares`); `match="bm25"` the best passage of a long text, from 0.5 of the expected text's score.
+    `candidates` says how many items could come back, for the level of chance.
+
+    Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
+    and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
+    sorted[int(.95 * n)] for the p95 of the calls; with it, or "nearest-rank", tables tell how long calls took.
+    """
+    definitions = Definitions(precision, ndcg, percentiles)
+    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
+    answers = asking.answers(asked)
+    return scored(
+        asked,
+        answers,
+        k,
+        matching=matching,
+        texts=texts,
+        candidates=candidates,
+        keep_going=keep_going,
+        definitions=definitions,
+    )
+
+
+async def evaluate_async(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int = 10,
+    *,
+    timeout: float | None = TIMEOUT,
+    concurrency: int = 1,
+    keep_going: bool = False,
+    match: Method | Matching = "id",
+    match_threshold: float | None = None,
+    match_chunk: int | None = None,
+    match_embedder: str | None = None,
+    match_cosine: float | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+    precision: PrecisionOver = "k",
+    ndcg: NdcgOver = "all",
+    percentiles: Rule | None = None,
+) -> Report:
+    """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
+    definitions = Definitions(precision, ndcg, percentiles)
+    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
+    answers = await asking.awaited(asked)
+    return await asyncio.to_thread(
+        scored,
+        asked,
+        answers,
+        k,
+        matching=matching,
+        texts=texts,
+        candidates=candidates,
+        keep_going=keep_going,
+        definitions=definitions,
+    )
+
+
+def scored(
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    k: int,
+    *,
+    matching: Matching | None = None,
+    texts: Texts | None = None,
+    candidates: int | None = None,
+    depth: int | None = None,
+    notes: Sequence[str] = (),
+    keep_going: bool = False,
+    definitions: Definitions = USUAL,
+    ties: str = "",
+) -> Report:
+    """The report of answers that are there already, `depth` deep where that is more than k."""
+    matching = matching or Matching()
+    depth = max(k, depth or 0)
+    if candidates is not None and (
+        isinstance(candidates, bool) or not isinstance(candidates, int) or not 1 <= candidates <= MOST
+    ):
+        more = isinstance(candidates, int) and candidates > MOST
+        raise UsageError(
+            "candidates are how many items could come back",
+            expected=f"1 to {MOST:,}",
+            found="a larger number" if more else repr(candidates),
+        )
+    if not matching.by_text:
+        for case in cases:
+            if case.expected is not None and not case.relevant:
+                raise case.wrong(
+                    "nothing to match by id", "relevant ids", "an expected text", 'match="tokens" (--match tokens)'
+                )
+        judged = judged_by_id(cases, answers, depth, candidates)
+        return Report(
+            tuple(cases),
+            tuple(answers),
+            judged,
+            k,
+            matching,
+            candidates,
+            None,
+            tuple(notes),
+            definitions=definitions,
+            ties=ties,
+        )
+    if candidates is not None:
+        raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
+    ways = ways_of(cases, matching)
+    if "text" not in ways and "id" in ways:
+        raise cases[ways.index("id")].wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
+    warning = refuse_ids_for_texts(cases, answers, ways, matching, texts)
+    short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
+    notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
+    if matching.method == "bm25":
+        known = listed(texts)
+        whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
+        notes.append(f"bm25: how rare a word is, is counted over {whose}")
+    answers, found, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
+    judged = judged_each_way(cases, answers, ways, found, matching, depth)
+    steps = steps_of(cases, answers, ways, found, matching)
+    findings = text_findings(cases, answers, ways, found, matching, texts, near)
+    return Report(
+        tuple(cases),
+        tuple(answers),
+        judged,
+        k,
+        matching,
+        None,
+        findings,
+        tuple(notes),
+        ways=ways,
+        definitions=definitions,
+        steps=steps,
+        ties=ties,
+    )
+
+
+def _asked(
+    cases: Iterable[Case],
+    retrieve: Retriever,
+    k: int,
+    timeout: float | None,
+    concurrency: int,
+    keep_going: bool,
+    matching: Matching,
+    texts: Texts | None,
+) -> tuple[list[Case], Asking]:
+    asked = checked_cases(cases)
+    if not callable(retrieve):
+        raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise UsageError("a timeout is in seconds", expected="above 0, or None for no limit", found=str(timeout))
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(
+            "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
+        )
+    repeats = matching.by_text and texts is None
+    return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
+
+
+def _matching(
+    match: Method | Matching,
+    threshold: float | None,
+    chunk: int | None,
+    encoder: str | None,
+    cosine: float | None,
+) -> Matching:
+    """The way of matching; raises UsageError for a threshold, a chunk or an encoder that would do nothing."""
+    if isinstance(match, Matching):
+        others = {"threshold": threshold, "chunk": chunk, "embedder": encoder, "cosine": cosine}
+        for name, given in others.items():
+            if given is not None:
+                raise UsageError(
+                    f"match_{name} beside a Matching does nothing",
+                    expected=f"it in the Matching: {match}",
+                    found=str(given),
+                )
+        return match
+    if threshold is not None and match in ("id", "exact"):
+        raise UsageError(
+            "match_threshold is for token F1 and BM25",
+            expected='match="tokens", "hybrid" or "bm25"',
+            found=f"match={match!r}",
+        )
+    return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
+
+
+def checked_cases(cases: Iterable[Case]) -> list[Case]:
+    """The cases; raises UsageError where there are none, InputError where one is something else or comes twice."""
+    asked = list(cases)
+    if not asked:
+        raise UsageError("nothing to evaluate", expected="one case or more", found="none")
+    wrong = next((n for n, case in enumerate(asked) if not isinstance(case, Case)), None)
+    if wrong is not None:
+        raise InputError(
+            f"entry {wrong} of the cases is none",
+            expected="Case(query, relevant)",
+            found=f"a {type(asked[wrong]).__name__}",
+        )
+    named: set[str] = set()
+    for case in asked:
+        if case.name in named:
+            what = "a query" if case.id is None else "an id"
+            raise case.wrong(
+                f"{what} that two cases have",
+                "each once",
+                f"{case.name} again"[:SHOWN],
+                "leave one out, or give each an id of its own",
+            )
+        named.add(case.name)
+    return asked

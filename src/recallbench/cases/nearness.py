@@ -1,0 +1,76 @@
+"""How near any text comes to an expected one, by all that the method looks at: words, passages, vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recallbench.corpora.matching.passages import Passages
+from recallbench.corpora.matching.text_matching import Likeness, Matching, Read, likeness
+from recallbench.embedding.embedder import default_cache_dir, open_embedder
+
+Near = Callable[[str, str], Likeness]
+"""An expected text and another."""
+
+
+def nearness(
+    expected: Sequence[str],
+    said: Sequence[Sequence[str]],
+    matching: Matching,
+    texts: Mapping[Any, str] | Callable[[Any], str] | None,
+) -> Near:
+    """For the expected texts and those that came back; BM25's statistics are of all `texts` where these are listed."""
+    came_back = list(dict.fromkeys(chain.from_iterable(said)))
+    read: dict[str, Read] = {text: Read(text, matching.chunk) for text in came_back}
+    wanted = {text: Read(text) for text in expected}
+
+    def by_words(one: str, other: str) -> Likeness:
+        return likeness(wanted[one], read[other])
+
+    if matching.method == "bm25":
+        return _with_bm25(by_words, listed(texts) or came_back, matching)
+    if matching.cosine is not None:
+        return _with_cosine(by_words, [text for text in dict.fromkeys(expected) if text], came_back, matching)
+    return by_words
+
+
+def listed(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
+    """All texts that are known, whether they came back or not; what is none is refused where it comes back."""
+    return [one for one in texts.values() if isinstance(one, str)] if isinstance(texts, Mapping) else []
+
+
+def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> Near:
+    passages = Passages(searched, matching.chunk)
+    # A text that stands there twice counts twice, as it does in a folder.
+    places = {text: place for place, text in enumerate(searched)}
+
+    def near(one: str, other: str) -> Likeness:
+        return replace(by_words(one, other), bm25=float(passages.scores(one)[places[other]]))
+
+    return near
+
+
+def _with_cosine(by_words: Near, expected: Sequence[str], came_back: Sequence[str], matching: Matching) -> Near:
+    cache = os.environ.get("RECALLBENCH_CACHE_DIR")
+    embedder = open_embedder(matching.encoder, cache_dir=Path(cache) if cache else default_cache_dir())
+    try:
+        every = list(dict.fromkeys([*expected, *(text for text in came_back if text.strip())]))
+        # Both sides are statements: what an answer says, and what a memory says.
+        embedder.ensure(every, "passage", total=len(every))
+        vectors = embedder.lookup(every, "passage").vectors.astype(np.float64) if every else np.empty((0, 1))
+    finally:
+        embedder.close()
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = dict(zip(every, vectors / np.where(lengths > 0, lengths, 1.0), strict=True))
+
+    def near(one: str, other: str) -> Likeness:
+        cosine = float(units[one] @ units[other]) if one in units and other in units else 0.0
+        return replace(by_words(one, other), cosine=cosine)
+
+    return near

@@ -1,0 +1,121 @@
+"""The report of what a store answered to a corpus: the figures of its result, at any k, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recallbench.cases.answer import Answer
+from recallbench.cases.case import ABSTENTION, Case
+from recallbench.cases.definitions import USUAL, Definitions
+from recallbench.cases.judging import Way
+from recallbench.cases.report import Report
+from recallbench.cases.shares import Steps
+from recallbench.cases.tradeoff import Tradeoff
+from recallbench.corpora.matching.text_gold import step_of
+from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.records import Question
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.ranking import Ranking
+from recallbench.scoring.judgement import judge
+
+FIELDS = ("kind", "tenant", "scope")
+"""What the queries of a set can be told apart by."""
+REMEDY = "ask deeper with --depth, or choose a smaller k"
+
+
+class StoreRun:
+    """Rankings of one or two calls for each question, to be looked at with several k."""
+
+    def __init__(
+        self, retrieval: Retrieval, matching: Matching, *, k: int, depth: int, definitions: Definitions = USUAL
+    ) -> None:
+        """`k` and `depth` are those of the calls."""
+        self._retrieval = retrieval
+        self._definitions = definitions
+        self._ms = {one.question_id: one.milliseconds for one in retrieval.timings.sample if one.state == "warm"}
+        self._matching = matching
+        clusters = tuple(one.cluster for one in retrieval.questions)
+        self._clusters = clusters if any(clusters) else None
+        self._calls = [(depth, retrieval.rankings)]
+        if retrieval.short is not None:
+            self._calls.insert(0, (k, retrieval.short))
+
+    def report(self, k: int) -> Report:
+        """Every measure at k, from the shallowest call that reaches it (clarification 15)."""
+        refuse_beyond([k], self._calls[-1][0])
+        depth, rankings = next(call for call in self._calls if call[0] >= k)
+        questions = self._retrieval.questions
+        grades = [one.grades for one in questions]
+        failed: Mapping[str, RecallBenchError] = self._retrieval.failures.reasons
+        return Report(
+            tuple(_case(one) for one in questions),
+            tuple(
+                _answer(one, ranking, failed.get(one.id), self._ms.get(one.id))
+                for one, ranking in zip(questions, self._retrieval.rankings, strict=True)
+            ),
+            judge(
+                [one.positions for one in rankings],
+                [one.gold for one in questions],
+                self._retrieval.candidates,
+                depth,
+                grades if any(grades) else None,
+                [one.one_find for one in questions],
+            ),
+            k,
+            self._matching,
+            max(self._retrieval.candidates, default=None),
+            ways=tuple(map(_way, questions)) if self._matching.by_text else None,
+            clusters=self._clusters,
+            definitions=self._definitions,
+            steps=tuple(_steps(one, ranking) for one, ranking in zip(questions, rankings, strict=True))
+            if self._matching.method == "hybrid"
+            else None,
+        )
+
+    def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
+        """What a larger k buys and costs."""
+        found = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
+        points = tuple(point for one in found for point in one.points)
+        return Tradeoff(points, found[0].matching, found[0].n, self._definitions)
+
+
+def refuse_beyond(ks: Sequence[int], depth: int) -> None:
+    """Raise UsageError for a k that rankings of this depth can't tell of."""
+    if max(ks) > depth:
+        raise UsageError(
+            f"k = {max(ks)} is beyond the rankings",
+            expected=f"{depth} or less, as deep as the store is asked",
+            found=str(max(ks)),
+            remedy=REMEDY,
+        )
+
+
+def _way(question: Question) -> Way:
+    if question.abstention:
+        return ""
+    return "text" if question.expected else "id"
+
+
+def _steps(question: Question, ranking: Ranking) -> Steps:
+    return [step_of(question, position) for position in ranking.positions]
+
+
+def _case(question: Question) -> Case:
+    scope = question.scope
+    labels = {"scope": scope, **({"tenant": question.tenant} if question.tenant else {})}
+    grades = {f"{scope}/{position}": grade for position, grade in question.grades.items()}
+    return Case(
+        question.text,
+        [f"{scope}/{position}" for position in sorted(question.gold)],
+        grades or None,
+        question.expected or None,
+        ABSTENTION if question.abstention else question.kind or None,
+        question.id,
+        labels,
+    )
+
+
+def _answer(question: Question, ranking: Ranking, failure: RecallBenchError | None, ms: float | None) -> Answer:
+    ids = tuple(f"{question.scope}/{one}" for one in ranking.positions)
+    return Answer(ids, ranking.scores or None, failure, ms)

@@ -1,0 +1,143 @@
+"""Thresholds that a report must keep, and the one error that lists all it misses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recallbench.cases.case import NOTHING, count
+from recallbench.cases.definitions import SHORT
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.recommended import RECOMMENDED, recommended
+
+if TYPE_CHECKING:
+    from recallbench.cases.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """One threshold beside what was observed, kept or missed."""
+
+    measure: str
+    required: float
+    observed: float
+    ceiling: float
+    """What an oracle reaches on the same cases."""
+
+    @property
+    def holds(self) -> bool:
+        # A mean over many cases may end a rounding below the figure that it is.
+        return self.observed >= self.required - 1e-12
+
+    @property
+    def out_of_reach(self) -> bool:
+        """No ranking at all could keep it."""
+        return self.required > self.ceiling
+
+    def __str__(self) -> str:
+        if math.isnan(self.observed):
+            nothing = "no case has grades" if self.measure.endswith("(graded)") else NOTHING
+            return f"{self.measure}: {nothing}; {self.required:g} required"
+        said = (
+            f"{self.measure} is {self.observed:.4f}, {self.required:g} required (an oracle reaches {self.ceiling:.4f}"
+        )
+        return f"{said}: out of reach on these cases)" if self.out_of_reach else f"{said})"
+
+
+class BelowThreshold(RecallBenchError, AssertionError):
+    """Thresholds that are missed, all of them; what a test or a pipeline fails with."""
+
+    exit_code = 1
+
+    def __init__(self, problem: str, shortfalls: Sequence[Threshold], remedy: str, held: Sequence[Threshold]) -> None:
+        super().__init__(problem, remedy=remedy)
+        self.shortfalls = tuple(shortfalls)
+        self.held = tuple(held)
+        """The thresholds that were kept."""
+        self.verbose = False
+        """Whether these are told, too."""
+
+    def __str__(self) -> str:
+        lines = [self.problem, *(f"  {one}" for one in self.shortfalls)]
+        lines += [f"  holds: {one}" for one in self.held if self.verbose]
+        return "\n".join([*lines, f"  what to do: {self.remedy}"] if self.remedy else lines)
+
+
+def check(
+    report: Report, thresholds: Mapping[str, float] | str, short: Mapping[str, float], *, verbose: bool = False
+) -> None:
+    """Raise BelowThreshold unless each measure is at least what is asked of it; the comparison is of whole figures.
+
+    `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
+    """
+    asked, own = _required(report, thresholds), _required(report, short)
+    if isinstance(thresholds, str):
+        # Whoever asks for a precision of another kind does not want the recommended one as well.
+        named = {measure.name for measure in own}
+        asked = {measure: required for measure, required in asked.items() if measure.name not in named}
+    asked |= own
+    if not asked:
+        raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
+    found = [
+        Threshold(str(measure), required, report.value(measure), report.ceiling(measure))
+        for measure, required in asked.items()
+    ]
+    held = [one for one in found if one.holds]
+    missed = [one for one in found if not one.holds]
+    over = f"over {count(report.n)} (matching: {report.matching})"
+    if not missed:
+        if verbose:
+            every = "the one threshold holds" if len(found) == 1 else f"all {len(found)} thresholds hold"
+            print("\n".join([f"{every} {over}", *(f"  {one}" for one in held)]))
+        return
+    remedies = []
+    if any(one.out_of_reach for one in missed):
+        relevant = [len(case.relevant) or 1 for case in report.cases if case.relevant or case.expected is not None]
+        mean = sum(relevant) / len(relevant) if relevant else math.nan
+        over_k = any(one.out_of_reach and "precision" in one.measure and "(" not in one.measure for one in missed)
+        remedies.append(
+            f"what no ranking can reach must be asked at another k, or lower: a case has {mean:.3g} relevant items on "
+            f"average{f', and precision divides by k = {report.k}' if over_k else ''}"
+        )
+    failed = len(report.failures)
+    if failed:
+        remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
+    if not report.n:
+        remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
+    error = BelowThreshold(f"{len(missed)} of {len(found)} thresholds missed {over}", missed, "; ".join(remedies), held)
+    error.verbose = verbose
+    raise error
+
+
+def _required(report: Report, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
+    if isinstance(thresholds, str):
+        if thresholds != RECOMMENDED:
+            raise UsageError(
+                "no thresholds of that name",
+                expected=f'"{RECOMMENDED}", or {{measure: figure}}',
+                found=repr(thresholds),
+            )
+        return dict(recommended(report.k))
+    found = {}
+    for name, required in thresholds.items():
+        measure = _measure(report, name)
+        if isinstance(required, bool) or not isinstance(required, (int, float)) or not 0 <= required <= 1:
+            raise UsageError(f"a threshold for {name}", expected="a number from 0 to 1", found=repr(required))
+        found[measure] = float(required)
+    return found
+
+
+def _measure(report: Report, name: str) -> Measure:
+    if name in SHORT:
+        return report.short(name)
+    if "@" in name:
+        return parse(name)
+    raise UsageError(
+        f"unknown threshold {name!r}",
+        expected=f"{', '.join(SHORT)}, or an exact name as recall_any@{report.k}",
+        found=name,
+    )

@@ -1,0 +1,103 @@
+"""What a larger k buys in recall and costs in precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recallbench.cases.case import count
+from recallbench.cases.definitions import USUAL, Definitions
+from recallbench.errors import UsageError
+from recallbench.scoring.depth import depth_of
+
+if TYPE_CHECKING:
+    from recallbench.cases.report import Report
+
+
+COLUMNS = ("recall", "precision", "f1", "f1_of_means")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The means at one k."""
+
+    k: int
+    recall_frac: float
+    precision: float
+    f1: float
+    f1_of_means: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """A report over several k."""
+
+    points: tuple[Point, ...]
+    matching: str
+    n: int
+    definitions: Definitions = USUAL
+
+    def name(self, short: str, k: int | str = "k") -> str:
+        """The exact name of what stands under that short one, at a k or at any."""
+        return str(self.definitions.measure(short, 1)).replace("@1", f"@{k}", 1)
+
+    @property
+    def best(self) -> Point:
+        """The k with the highest f1@k; of equal ones the smallest."""
+        return max(self.points, key=lambda point: (round(point.f1, 12), -point.k))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A header and a row for each k; * marks the best f1."""
+        return [
+            ("k", *map(self.name, COLUMNS), ""),
+            *(
+                (
+                    str(point.k),
+                    *(f"{x:.4f}" for x in (point.recall_frac, point.precision, point.f1, point.f1_of_means)),
+                    "*" if point is self.best else "",
+                )
+                for point in self.points
+            ),
+        ]
+
+    def said(self) -> str:
+        """Which k is best, in a sentence."""
+        best = self.best
+        f1 = f"{self.name('f1')} (mean of per-query F1)"
+        return f"k = {best.k} has the highest {f1}, {best.f1:.4f}, over {count(self.n)}"
+
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "matching": self.matching,
+            "points": [
+                {
+                    "k": point.k,
+                    self.name("recall", point.k): point.recall_frac,
+                    self.name("precision", point.k): point.precision,
+                    self.name("f1", point.k): point.f1,
+                    self.name("f1_of_means", point.k): point.f1_of_means,
+                }
+                for point in self.points
+            ],
+            "best_k_by_f1": self.best.k,
+        }
+
+
+def tradeoff(report: Report, ks: Sequence[int]) -> Tradeoff:
+    """The report's rankings at each k; raises UsageError for none, for no depth, and for one beyond the rankings."""
+    if not ks:
+        raise UsageError("no depths to look at", expected="whole numbers, as 1,3,5,10,20", found=repr(ks))
+    for k in ks:
+        depth_of(k, "no depth to look at")
+    if report.n == 0:
+        raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
+    return Tradeoff(
+        tuple(
+            Point(k, *(report.value(report.definitions.measure(name, k)) for name in COLUMNS)) for k in sorted(set(ks))
+        ),
+        str(report.matching),
+        report.n,
+        report.definitions,
+    )

@@ -1,0 +1,189 @@
+"""A signed statement over a result: in-toto Statement v1 in a DSSE envelope, Ed25519, beside the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from recallbench.audit.gate import Check
+from recallbench.citing.keys import needs_extra, private_key, public_key
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import document, parsed
+from recallbench.results import manifest
+from recallbench.results.metrics import Metrics
+from recallbench.results.stated import Stated, stated
+
+CODE = "RB-ATTESTED"
+REQUIRED = "an attestation beside the folder, signed with that key, over exactly these files"
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "urn:recallbench:result:v1"
+
+
+def place(folder: Path) -> Path:
+    """Where the attestation of a result lies: beside the folder, never in it."""
+    real = folder.resolve()
+    return real.with_name(f"{real.name}.attestation.json")
+
+
+def statement(result: Stated, verdict: str, canonical: bool) -> dict[str, Any]:
+    """What is signed: every file by its hash, and what the result says of itself. Nothing in it tells the time."""
+    files = _files(result.folder)
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": [
+            {"name": name, "digest": {"sha256": sha256}}
+            for name, sha256 in [(manifest.NAME, result.manifest_sha256), *sorted(files.items())]
+        ],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": {**_predicate(result.metrics), "verdict": verdict, "canonical": canonical},
+    }
+
+
+def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
+    """Sign the result and write the envelope beside it; raises InputError for a folder that is not whole."""
+    needs_extra()
+    from securesystemslib.dsse import Envelope
+
+    if (folder.resolve().parent / manifest.NAME).exists():
+        raise UsageError(
+            f"{folder} lies inside another result",
+            expected="a result folder whose attestation can lie beside it",
+            remedy="name the outer folder",
+        )
+    signer = private_key(key)
+    result = stated(folder)
+    if wrong := manifest.differences(folder):
+        raise InputError(
+            f"{folder} is not as its manifest says, so it is not signed",
+            expected="a result as it was written",
+            found="; ".join(wrong),
+            remedy="make the result again with `recallbench run`",
+        )
+    payload = json.dumps(statement(result, verdict, canonical), sort_keys=True, separators=(",", ":")).encode()
+    envelope = Envelope(payload, PAYLOAD_TYPE, {})
+    envelope.sign(signer)
+    return _write(place(folder), json.dumps(envelope.to_dict(), indent=1) + "\n")
+
+
+def attested(folder: Path, key: Path) -> Check:
+    """Whether the attestation beside the folder is of this result and by this key; `key` is the public one."""
+    wanted = public_key(key)
+    path = place(folder)
+    try:
+        problem = _problem(folder, path, wanted)
+    except InputError as error:
+        problem = f"{error.problem}: {error.found}" if error.found else error.problem
+    observed = problem or f"{path.name} is by the key {wanted.keyid[:16]}…, and its files are these"
+    return Check("attestation", "fail" if problem else "pass", REQUIRED, observed, code=CODE)
+
+
+def _problem(folder: Path, path: Path, wanted: Any) -> str:
+    if not path.exists() and not path.is_symlink():
+        return f"there is no {path.name} beside the folder"
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.exceptions import Error, VerificationError
+
+    told = parsed(document(path), path)
+    try:
+        envelope = Envelope.from_dict(told)
+    except (Error, ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"{path.name} is no DSSE envelope: {type(error).__name__}: {error}"
+    if envelope.payload_type != PAYLOAD_TYPE:
+        return f"the payload type is {envelope.payload_type!r}, not {PAYLOAD_TYPE}"
+    try:
+        envelope.verify([wanted], 1)
+    except (Error, ValueError, TypeError) as error:
+        if wanted.keyid not in envelope.signatures:
+            by = ", ".join(str(keyid)[:16] for keyid in envelope.signatures) or "nobody"
+            return f"signed with another key: by {by}, required is {wanted.keyid[:16]}"
+        if isinstance(error, VerificationError):
+            return "the signature does not fit: what was signed, or the signature, was changed"
+        return f"the signature can't be checked: {error}"
+    signed = parsed(envelope.payload, path)
+    for field, should in (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE)):
+        if signed.get(field) != should:
+            return f"the signed statement has {field} {signed.get(field)!r}, not {should}"
+    return _other_result(folder, signed)
+
+
+def _other_result(folder: Path, signed: dict[str, Any]) -> str:
+    """How the folder is not what the statement is over; empty where it is."""
+    try:
+        subjects = {str(one["name"]): str(one["digest"]["sha256"]) for one in signed["subject"]}
+        predicate = dict(signed["predicate"])
+    except (KeyError, TypeError, ValueError) as error:
+        return f"the signed statement can't be read: {type(error).__name__}: {error}"
+    own = sha256_of(folder / manifest.NAME)
+    if subjects.get(manifest.NAME) != own:
+        return f"it attests another result, or the manifest was changed: {subjects.get(manifest.NAME)} against {own}"
+    files = {**_files(folder), manifest.NAME: own}
+    if subjects != files:
+        name = min(subjects.items() ^ files.items())[0]
+        return f"what was signed and what the manifest has differ in {name}"
+    if wrong := manifest.differences(folder):
+        return f"the folder is not as its manifest says: {'; '.join(wrong)}"
+    for name, stands in _predicate(stated(folder).metrics).items():
+        if predicate.get(name) != stands:
+            return f"the signed statement says {name} {predicate.get(name)!r}, metrics.json {stands!r}"
+    return ""
+
+
+def _predicate(metrics: Metrics) -> dict[str, Any]:
+    return {
+        "protocol": metrics.protocol.version,
+        "protocol_sha256": metrics.protocol.sha256,
+        "clarifications_sha256": metrics.protocol.clarifications_sha256,
+        "corpus": metrics.corpus.name,
+        "dataset_sha256": metrics.dataset_sha256,
+        "embedder": metrics.embedder.name if metrics.embedder else None,
+        "store": metrics.store.name,
+        "store_version": metrics.store.version,
+        "deviations": [f"{one.kind}: {one.detail}" for one in metrics.deviations],
+        "measures": [
+            {
+                "protocol_name": one.protocol_name,
+                "measure": one.estimate.measure,
+                "value": one.estimate.value,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "n": one.estimate.n,
+            }
+            for one in metrics.headline
+        ],
+    }
+
+
+def _files(folder: Path) -> dict[str, str]:
+    path = folder / manifest.NAME
+    files = parsed(document(path), path).get("files")
+    if not isinstance(files, dict):
+        raise InputError(f"{path} is not a manifest", expected='an object with "files"', found=type(files).__name__)
+    return {str(name): str(sha256) for name, sha256 in files.items()}
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w", encoding="utf-8") as file:
+            try:
+                file.write(text)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise UsageError(
+            f"{path} exists already",
+            expected="a result without an attestation: none is ever overwritten",
+            remedy="move it away to attest the result anew",
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be written",
+            expected="a folder that may be written to",
+            found=error.strerror or str(error),
+            remedy="copy the result folder to such a place, and attest it there",
+        ) from None
+    return path

@@ -1,0 +1,252 @@
+"""What a release note may say of a result: the protocol's text for a CANONICAL one, and what hinders any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.audit.audit import Audit
+from recallbench.citing.publication import CODE as RECORD
+from recallbench.citing.publication import published
+from recallbench.compare.movement import Movement, movements
+from recallbench.errors import RecallBenchError
+from recallbench.escaping.markdown import code, inline
+from recallbench.escaping.terminal import visible
+from recallbench.protocol.frozen import load, read_data
+from recallbench.reports.cells import interval
+from recallbench.results.metrics import EstimatePart, HeadlinePart
+from recallbench.results.stated import Stated, told_place
+
+
+class NotCitable(RecallBenchError):
+    """A result that must not be cited as was asked."""
+
+    exit_code = 1
+
+    def __init__(self, folder: Path, reasons: Sequence[str], remedy: str) -> None:
+        super().__init__(
+            f"{folder} can't be cited", expected="a result that may be", found="\n".join(reasons), remedy=remedy
+        )
+        self.reasons = tuple(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A result, and what an audit found of it."""
+
+    result: Stated
+    audit: Audit
+
+    @property
+    def place(self) -> str:
+        """The path of its artefacts, as a text names it."""
+        return told_place(self.result.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Everything a release note says of a result."""
+
+    cited: Audited
+    previous: Audited | None
+    moved: tuple[Movement, ...]
+    deviations: tuple[str, ...]
+    """Empty for a CANONICAL result."""
+
+
+def cite(
+    cited: Audited, previous: Audited | None = None, *, as_deviation: bool = False, history: Path | None = None
+) -> Citation:
+    """The citation; raises NotCitable, with every reason, where the result or the previous one must not be cited."""
+    reasons = _hindrances(cited, as_deviation, history)
+    if previous is not None:
+        reasons += [f"previous result: {one}" for one in _hindrances(previous, as_deviation, history)]
+        reasons += [f"previous result: {one}" for one in _unlike(previous.result, cited.result)]
+    if reasons:
+        raise NotCitable(cited.result.folder, reasons, _remedy(cited, as_deviation, reasons))
+    moved = () if previous is None else movements(previous.result, cited.result)
+    unpaired = sorted({one.reason for one in moved if one.reason})
+    if unpaired:
+        raise NotCitable(cited.result.folder, [f"previous result: {one}" for one in unpaired], "leave out --previous")
+    return Citation(cited, previous, moved, cited.audit.deviations if as_deviation else ())
+
+
+def _hindrances(one: Audited, as_deviation: bool, history: Path | None) -> list[str]:
+    """Everything that fails, whether or not one failure already decides it."""
+    found = [
+        f"{check.name}{f' ({check.code})' if check.code else ''}: {check.observed}"
+        for check in one.audit.checks
+        if check.status in ("fail", "pending") or (check.status == "cannot-tell" and check.needed)
+    ]
+    verdict = one.audit.verdict
+    if as_deviation:
+        if verdict.label != "VERIFIED":
+            found.append(f"it is {verdict.text}, and a deviation that is cited has to be VERIFIED")
+        if not one.audit.deviations:
+            found.append("it deviates from the protocol in nothing")
+        record = published(one.audit.deviations, one.result.metrics.corpus.name, one.result.folder, history)
+        if record.status != "pass":
+            found.append(f"{record.name} ({record.code}): {record.observed}")
+        return found
+    found += [f"deviation {deviation}" for deviation in one.audit.deviations]
+    if not verdict.canonical:
+        found.append(f"it is {verdict.text}, not CANONICAL")
+    if not one.result.headline or one.result.headline[0].protocol_name != "recall@10":
+        found.append("it states no recall@10")
+    return found
+
+
+def _unlike(previous: Stated, now: Stated) -> list[str]:
+    """In what two results are no two versions of one thing."""
+
+    def identity(one: Stated) -> dict[str, object]:
+        metrics = one.metrics
+        return {
+            "protocol": metrics.protocol.sha256,
+            "clarifications": metrics.protocol.clarifications_sha256,
+            "clarifications that were applied": metrics.protocol.clarifications,
+            "corpus": metrics.corpus.name,
+            "dataset": metrics.dataset_sha256,
+            "store": metrics.store.name,
+            "embedder": metrics.embedder.fingerprint_sha256 if metrics.embedder else None,
+            "scope": metrics.retrieval.scope,
+            "depth": metrics.retrieval.depth,
+            "questions asked": metrics.retrieval.asked,
+            "measures": [headline.estimate.measure for headline in one.headline],
+            "deviations": sorted(f"{part.kind}: {part.detail}" for part in metrics.deviations),
+        }
+
+    old, new = identity(previous), identity(now)
+    found = [f"another {name}: {old[name]} before, {new[name]} now" for name in old if old[name] != new[name]]
+    if previous.manifest_sha256 == now.manifest_sha256:
+        found.append("it is this very result")
+    return found
+
+
+def _remedy(cited: Audited, as_deviation: bool, reasons: Sequence[str]) -> str:
+    if as_deviation and all(RECORD in one for one in reasons):
+        return "put each deviation on record with `recallbench history add`, then cite again"
+    if not as_deviation and cited.audit.deviations and cited.audit.verdict.label == "VERIFIED":
+        return "cite it with --as-deviation, once HISTORY.md names each deviation (`recallbench history add`)"
+    return f"recallbench audit {cited.result.folder} tells each check; only what passes is cited"
+
+
+def text(citation: Citation, markdown: bool = False) -> str:
+    """The citation as a release note has it; each line names what it takes to check its figures."""
+    result, metrics = citation.cited.result, citation.cited.result.metrics
+    what = f"corpus {metrics.corpus.name}, embedder {result.embedder}, store {metrics.store.name}"
+    if citation.deviations:
+        lines = [
+            f"Deviations from the frozen rules ({metrics.protocol.version}): {'; '.join(citation.deviations)}.",
+            f"So this is no result under them, but a measurement of something else: {what} ({result.version}).",
+        ]
+    else:
+        lines = [f"{metrics.protocol.cited_as}: {what} ({result.version})."]
+    lines = [_said(line, markdown) for line in (*lines, *_disclosure(metrics.corpus.name))]
+    lines.append("")
+    for headline in result.headline:
+        lines.append(_line(citation, citation.cited, headline.estimate, headline, markdown))
+        before = citation.previous
+        estimate = before.result.estimate(headline.estimate.measure) if before else None
+        if before and estimate:
+            lines.append(_line(citation, before, estimate, headline, markdown))
+    lines += [_difference(citation, one, markdown) for one in citation.moved]
+    return "\n".join(lines)
+
+
+def _disclosure(corpus: str) -> list[str]:
+    known = read_data().frozen["substitution"]
+    if corpus != known["corpus"]:
+        return []
+    return [
+        f"On {corpus}, {known['stands_in']} stands in for the paper's embedder, {known['paper_embedder']}: "
+        "a substitution of the protocol itself, for good."
+    ]
+
+
+def _line(citation: Citation, one: Audited, estimate: EstimatePart, headline: HeadlinePart, markdown: bool) -> str:
+    name = _code(estimate.measure, markdown)
+    if not citation.deviations:
+        # The protocol's own name for it is for results under the protocol.
+        name = f"{_said(headline.protocol_name, markdown)} ({name})"
+    bounds = "" if estimate.low is None else f", 95% interval {interval(estimate)}"
+    system = f"{one.result.metrics.store.name} {one.result.version}"
+    return (
+        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {_said(system, markdown)}; "
+        f"{_code(one.place, markdown)}, manifest sha256 {_code(one.result.manifest_sha256, markdown)}"
+    )
+
+
+def _difference(citation: Citation, one: Movement, markdown: bool) -> str:
+    found, before, now = one.found, citation.previous, citation.cited
+    assert found is not None
+    assert before is not None
+    name = _code(one.measure, markdown)
+    if not citation.deviations:
+        name = f"{_said(one.protocol_name, markdown)} ({name})"
+    interval = "no interval" if found.low is None else f"95% interval {found.low:+.4f} to {found.high:+.4f}"
+    return (
+        f"- {name} {one.before:.4f} -> {one.after:.4f} "
+        f"({_said(f'{before.result.version} -> {now.result.version}', markdown)}): "
+        f"difference {found.difference:+.4f}, {interval}, paired over n = {found.n}: {one.word}; "
+        f"{_code(before.place, markdown)} -> {_code(now.place, markdown)}"
+    )
+
+
+def _code(text: str, markdown: bool) -> str:
+    return code(text) if markdown else visible(text)
+
+
+def _said(text: str, markdown: bool) -> str:
+    return inline(text) if markdown else visible(text)
+
+
+def document(citation: Citation) -> dict[str, object]:
+    """The citation for a program."""
+
+    def side(one: Audited) -> dict[str, object]:
+        return {
+            "folder": one.place,
+            "manifest_sha256": one.result.manifest_sha256,
+            "version": one.result.version,
+            "figures": [
+                {
+                    "protocol_name": headline.protocol_name,
+                    "measure": headline.estimate.measure,
+                    "value": headline.estimate.value,
+                    "low": headline.estimate.low,
+                    "high": headline.estimate.high,
+                    "n": headline.estimate.n,
+                    "interval_method": headline.estimate.method,
+                }
+                for headline in one.result.headline
+            ],
+        }
+
+    metrics = citation.cited.result.metrics
+    return {
+        "citable": True,
+        "canonical": not citation.deviations,
+        "deviations": list(citation.deviations),
+        "protocol": metrics.protocol.cited_as if not citation.deviations else None,
+        "protocol_version": metrics.protocol.version,
+        "clarifications_sha256": load().clarifications_sha256,
+        "corpus": metrics.corpus.name,
+        "embedder": citation.cited.result.embedder,
+        "result": side(citation.cited),
+        "previous": None if citation.previous is None else side(citation.previous),
+        "differences": [
+            {
+                "measure": one.measure,
+                "before": one.before,
+                "after": one.after,
+                "difference": one.found.difference if one.found else None,
+                "low": one.found.low if one.found else None,
+                "high": one.found.high if one.found else None,
+                "called": one.word,
+            }
+            for one in citation.moved
+        ],
+        "text": text(citation),
+    }

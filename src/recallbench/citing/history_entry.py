@@ -1,0 +1,132 @@
+"""An entry of HISTORY.md about two results: what changed, and what it did to the protocol's metrics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from recallbench.citing.publication import read
+from recallbench.compare.movement import Movement, movements
+from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import code, inline, table
+from recallbench.protocol.history import Entry, Record, appended
+from recallbench.reports.cells import figure
+from recallbench.results.manifest import differences
+from recallbench.results.stated import Stated, stated
+from recallbench.scratch import replacing
+
+Kind = Literal["source", "methodology"]
+KINDS: dict[Kind, str] = {
+    "source": "A change of the source: of the system under test, or of this program.",
+    "methodology": "A change of the methodology: of how results are made or counted.",
+}
+
+
+def entry(
+    kind: Kind,
+    title: str,
+    dated: date,
+    text: str,
+    records: Sequence[Record],
+    folders: tuple[Path, Path] | None,
+    file: Path,
+) -> Entry:
+    """The entry, with its impact table where two result folders are given; raises UsageError where it says nothing."""
+    if not title.strip() or not (text.strip() or records or folders):
+        raise UsageError(
+            "this entry says nothing",
+            expected="--title, and --text, --deviation, or --before and --after",
+            remedy="say what changed",
+        )
+    parts = [KINDS[kind], text.strip()]
+    if folders is not None:
+        parts.append(impact(_sound(folders[0]), _sound(folders[1]), file))
+    return Entry(dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records)))
+
+
+def impact(before: Stated, after: Stated, file: Path) -> str:
+    """Both results by folder and hash, and the protocol's metrics of each beside the other."""
+    if before.manifest_sha256 == after.manifest_sha256:
+        raise UsageError(
+            "the result before and the one after are the same",
+            expected="two results",
+            found=f"{before.folder} and {after.folder}",
+            remedy="name the result from before the change with --before",
+        )
+    made = movements(before, after)
+    if not made:
+        raise UsageError(
+            "these results have no metric of the protocol in common",
+            expected="two results with recall@10",
+            found=f"{before.folder} and {after.folder}",
+        )
+    lines = [_origin("Before", before, file), _origin("After", after, file), ""]
+    lines += table(("metric", "counts", "before", "after", "difference", "95% interval"), map(_row, made))
+    reasons = {one.reason for one in made if one.reason}
+    if reasons:
+        lines += ["", inline(f"Not compared question by question: {'; '.join(sorted(reasons))}.")]
+    return "\n".join(lines)
+
+
+def add(file: Path, new: Entry) -> None:
+    """Write the entry at the end of the file, which is replaced at once or not at all."""
+    real = file.resolve()
+    before = read(real) if real.exists() else ""
+    made = appended(before, new)
+    try:
+        with replacing(real) as draft:
+            with draft.open("w", encoding="utf-8", newline="\n") as written:
+                written.write(made)
+                written.flush()
+                os.fsync(written.fileno())
+            if real.exists():
+                draft.chmod(real.stat().st_mode & 0o777)
+                if read(real) != before:
+                    raise InputError(
+                        f"{file} changed meanwhile", expected="a file that nobody else writes", remedy="run it again"
+                    )
+            else:
+                draft.chmod(0o644)
+    except OSError as error:
+        raise _unwritable(file, error) from None
+
+
+def _sound(folder: Path) -> Stated:
+    result = stated(folder)
+    if wrong := differences(folder):
+        raise InputError(
+            f"{folder} is not as its manifest says",
+            expected="a result as it was written",
+            found="; ".join(wrong),
+            remedy="make the result again with `recallbench run`",
+        )
+    return result
+
+
+def _origin(word: str, one: Stated, file: Path) -> str:
+    where = Path(os.path.relpath(one.folder.resolve(), file.resolve().parent)).as_posix()
+    metrics = one.metrics
+    return (
+        f"- {word}: {code(where)}, manifest sha256 {one.manifest_sha256}; "
+        f"{inline(f'{metrics.corpus.name}, {one.embedder}, {metrics.store.name} ({one.version})')}, "
+        f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
+    )
+
+
+def _row(one: Movement) -> tuple[str, ...]:
+    found = one.found
+    difference = "–" if found is None else f"{found.difference:+.4f}"
+    interval = "–" if found is None or found.low is None else f"{found.low:+.4f} to {found.high:+.4f}"
+    return one.protocol_name, code(one.measure), figure(one.before), figure(one.after), difference, interval
+
+
+def _unwritable(file: Path, error: OSError) -> InputError:
+    return InputError(
+        f"{file} can't be written",
+        expected="a file in a folder that may be written to",
+        found=error.strerror or str(error),
+        remedy="name another with --file; nothing was changed",
+    )

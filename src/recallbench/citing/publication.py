@@ -1,0 +1,53 @@
+"""What must be on record before anything is published: each deviation has its entry in HISTORY.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from recallbench.audit.gate import Check
+from recallbench.errors import InputError
+from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.history import NAME, nearest, unrecorded
+from recallbench.reading import document
+
+CODE = "RB-HISTORY"
+REQUIRED = f"an entry of {NAME} names each deviation, before anything is published"
+
+
+def deviation(text: str) -> Deviation:
+    """The deviation that an audit tells as `<kind>: <detail>`; raises ValueError for any other text."""
+    kind, _, detail = text.partition(": ")
+    return Deviation(kind, detail)
+
+
+def published(deviations: Iterable[str], corpus: str, folder: Path, history: Path | None = None) -> Check:
+    """Whether HISTORY.md, by default the one nearest above the folder, has each deviation on record for the corpus."""
+
+    def check(status: bool, observed: str) -> Check:
+        return Check("deviations on record", "pass" if status else "fail", REQUIRED, observed, code=CODE)
+
+    found = tuple(deviations)
+    if not found:
+        return check(True, "no deviation")
+    file = history or nearest(folder)
+    try:
+        missing = unrecorded([deviation(one) for one in found], "" if file is None else read(file), corpus)
+    except InputError as error:
+        return check(False, f"{error.problem} ({error.found})" if error.found else error.problem)
+    except ValueError as error:
+        return check(False, str(error))
+    if missing:
+        names = ", ".join(f"`{one.name} on {corpus}`" for one in missing)
+        where = f"no {NAME} lies in {folder.name} or above it to" if file is None else f"{file.name} does not"
+        return check(False, f"{where} name {names}; put it on record with `recallbench history add`")
+    return check(True, f"{NAME if file is None else file.name} names all {len(found)}")
+
+
+def read(file: Path) -> str:
+    """The text of a HISTORY.md; raises InputError where there is none that can be read."""
+    try:
+        # benchmarks/HISTORY.md is a link to the one of the repository, which lies above it.
+        return document(file.resolve()).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8", expected="a text file", found=str(error), remedy="mend it") from None

@@ -1,0 +1,51 @@
+"""`recallbench attest`: sign a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+
+EPILOG = (
+    "Example: recallbench attest benchmarks/locomo/results/0.21.0_20261118 --key ~/.config/recallbench/release\n\n"
+    "`recallbench audit DIR --require-attestation NAME.pub` verifies it. " + settings.EPILOG
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("attest", epilog=EPILOG)(attest)
+
+
+def attest(
+    folder: Annotated[Path, typer.Argument(help="A result folder.", metavar="DIR")],
+    key: Annotated[
+        Path | None, option("key", "The private key, as `recallbench keys` made it.", metavar="FILE")
+    ] = None,
+    quiet: settings.Quiet = False,
+    config: settings.Config = None,
+) -> int:
+    """Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json.
+
+    An in-toto Statement v1 in a DSSE envelope, Ed25519, made without any network. A folder that is not as its
+    manifest says is refused; what the audit calls the result when it is signed is in the statement.
+    """
+    from recallbench.audit.audit import audit
+    from recallbench.citing.attestation import attest as sign
+    from recallbench.citing.keys import needs_extra
+    from recallbench.cli.bars import listener
+    from recallbench.errors import UsageError
+
+    needs_extra()
+    if key is None:
+        raise UsageError(
+            "no key is named", expected="--key FILE", remedy="make a pair with `recallbench keys NAME`, and name NAME"
+        )
+    found = audit(folder, progress=listener(quiet))
+    made = sign(folder, key.expanduser(), found.verdict.text, found.verdict.canonical)
+    print(f"{made}\n  {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL when signed")
+    return 0

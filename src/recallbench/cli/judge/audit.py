@@ -1,0 +1,170 @@
+"""`recallbench audit`: decide result folders again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible, visible_lines
+
+if TYPE_CHECKING:
+    from recallbench.audit.audit import Audit
+    from recallbench.audit.gate import Check
+    from recallbench.progress import Progress
+
+EPILOG = (
+    "Exit codes: 0 every folder is VERIFIED, 1 one is not (what can't be told included), 2 one is no result folder. "
+    "benchmarks/AUDIT.md explains each check by its code."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit", epilog=EPILOG)(audit)
+
+
+def audit(
+    folders: Annotated[list[Path], typer.Argument(help="Result folders, of this tool or others.", metavar="DIR...")],
+    corpus_file: Annotated[
+        list[Path] | None,
+        option("corpus-file", "The dataset; repeat it for several [default: found by variable or data folder]."),
+    ] = None,
+    rerun_control: Annotated[
+        bool | None,
+        option(
+            "rerun-control/--no-rerun-control",
+            "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
+        ),
+    ] = None,
+    as_json: Annotated[bool, option("json", "Print one JSON document instead of lines.")] = False,
+    publish: Annotated[
+        bool, option("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY).")
+    ] = False,
+    history: Annotated[
+        Path | None, option("history", "The HISTORY.md for --publish [default: the nearest above the folder].")
+    ] = None,
+    require_attestation: Annotated[
+        Path | None,
+        option(
+            "require-attestation", "Also require the attestation beside the folder by this public key.", metavar="KEY"
+        ),
+    ] = None,
+    failures: Annotated[bool, option("failures", "Show only what did not pass, and the verdict.")] = False,
+    verbose: Annotated[
+        bool, option("verbose", "Of a folder in another layout, show each published number with its definition.")
+    ] = False,
+    quiet: settings.Quiet = False,
+    config: settings.Config = None,
+) -> int:
+    """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
+    from recallbench.errors import RecallBenchError, UsageError
+
+    missing = [file for file in corpus_file or () if not file.exists()]
+    if missing:
+        raise UsageError(
+            f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
+        )
+    if history is not None and not publish:
+        raise UsageError("--history goes with --publish", expected="both", found="--history alone")
+    from recallbench.cli.bars import listener
+
+    progress = listener(quiet)
+    done: list[dict[str, Any]] = []
+    codes = []
+    for folder in folders:
+        try:
+            found = _examined(folder, corpus_file or [], rerun_control, progress)
+            if publish:
+                found = found.also(_on_record(found, history))
+            if require_attestation is not None:
+                from recallbench.citing.attestation import attested
+
+                found = found.also(attested(folder, require_attestation))
+        except (RecallBenchError, OSError) as error:
+            codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
+            told = visible_lines(str(error))
+            done.append({"folder": str(folder), "verdict": None, "error": told})
+            print(f"recallbench: {told}", file=sys.stderr)
+            continue
+        codes.append(0 if found.verdict.label == "VERIFIED" else 1)
+        done.append(_document(found, failures))
+        if not as_json:
+            print("\n".join(visible(line) for line in _lines(found, failures, verbose)), flush=True)
+    if as_json:
+        print(json.dumps({"audits": done}, indent=1))
+    return max(codes)
+
+
+def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None, progress: Progress) -> Audit:
+    """The audit of a folder of this tool, or of one in another tool's layout."""
+    from recallbench.audit.audit import audit
+    from recallbench.foreign.audit import audit_foreign
+    from recallbench.foreign.layouts.registry import recognised
+
+    environ = settings.environment()
+    if folder.is_dir() and recognised(folder) is not None:
+        return audit_foreign(folder, corpus_files, environ)
+    return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)
+
+
+def _on_record(found: Audit, history: Path | None) -> Check:
+    from recallbench.citing.publication import published
+
+    return published(found.deviations, found.corpus, found.folder, history)
+
+
+def _lines(found: Audit, failures: bool, verbose: bool) -> list[str]:
+    lines = [*found.summary, "", str(found.folder)] if found.summary else [str(found.folder)]
+    claims = sum(_is_claim(check) for check in found.checks)
+    width = max(len(check.code) for check in found.checks)
+    told = ""
+    for check in found.checks:
+        if (check.status == "pass" and failures) or (_is_claim(check) and not verbose):
+            continue
+        aside = "" if check.needed else " (a result may do without)"
+        lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}")
+        # Of many claims that fall short of the same requirement, the first says what it is.
+        if check.status != "pass" and check.code + check.required != told:
+            told = check.code + check.required
+            lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
+    if claims and not verbose:
+        lines.append(f"  {claims} published numbers are traced one by one with --verbose")
+    lines += [f"  deviation   {deviation}" for deviation in found.deviations]
+    if found.recorded:
+        lines.append(f"  recorded, not re-derived: {'; '.join(found.recorded)}")
+    lines.append(f"  verdict: {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL")
+    return lines
+
+
+def _is_claim(check: Check) -> bool:
+    return check.code == "RB-F-CLAIM"
+
+
+def _document(found: Audit, failures: bool) -> dict[str, Any]:
+    return {
+        "folder": str(found.folder),
+        "verdict": found.verdict.label,
+        "text": found.verdict.text,
+        "canonical": found.verdict.canonical,
+        "summary": list(found.summary),
+        "deviations": list(found.deviations),
+        "recorded": list(found.recorded),
+        "checks": [
+            {
+                "code": check.code,
+                "name": check.name,
+                "status": check.status,
+                "needed": check.needed,
+                "required": check.required,
+                "observed": check.observed,
+            }
+            for check in found.checks
+            if not failures or check.status != "pass"
+        ],
+    }

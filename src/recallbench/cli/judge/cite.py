@@ -1,0 +1,141 @@
+"""`recallbench cite`: the release note's text for a result, and the check of such texts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.audit.audit import Audit
+    from recallbench.citing.citation_check import Examine
+    from recallbench.progress import Progress
+
+EPILOG = (
+    "Examples: recallbench cite benchmarks/locomo/results/0.21.0_20261118 --previous "
+    "benchmarks/locomo/results/0.20.0_20261101\n\nrecallbench cite --check README.md\n\n" + settings.EPILOG
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("cite", epilog=EPILOG)(cite)
+
+
+def cite(
+    folder: Annotated[Path | None, typer.Argument(help="A result folder.", metavar="[DIR]")] = None,
+    previous: Annotated[
+        Path | None, option("previous", "The result of the release before, to set beside it.", metavar="DIR")
+    ] = None,
+    as_deviation: Annotated[
+        bool, option("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first.")
+    ] = False,
+    history: Annotated[
+        Path | None,
+        option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder]."),
+    ] = None,
+    check: Annotated[
+        Path | None, option("check", "Hold every figure of this text to the folder it names.", metavar="FILE")
+    ] = None,
+    corpus_file: Annotated[
+        list[Path] | None, option("corpus-file", "The dataset, for the audit; may be given often.")
+    ] = None,
+    markdown: Annotated[bool, option("markdown", "Measures, folders and hashes in code marks.")] = False,
+    as_json: Annotated[bool, option("json", "For a program.")] = False,
+    quiet: settings.Quiet = False,
+    config: settings.Config = None,
+) -> int:
+    """Print the release note's text for a CANONICAL result, or refuse and tell what hinders it (exit 1).
+
+    The result is audited first. With --check, a release note or README is read instead: every recall figure in it is
+    held to the folder that is named for it, and one that no folder supports or that was altered is told with its line.
+    """
+    from recallbench.citing import citation
+    from recallbench.cli.bars import listener
+    from recallbench.errors import UsageError
+    from recallbench.results.stated import stated
+
+    progress = listener(quiet)
+
+    def examine(place: Path) -> Audit:
+        return _audited(place, corpus_file or [], progress)
+
+    if (folder is None) == (check is None):
+        raise UsageError(
+            "one thing at a time",
+            expected="a result folder to cite, or --check FILE",
+            found="neither" if folder is None else "both",
+            remedy="recallbench cite DIR, or recallbench cite --check FILE",
+        )
+    of_folders = {"--previous": previous, "--as-deviation": as_deviation, "--history": history, "--markdown": markdown}
+    given = [name for name, value in of_folders.items() if value]
+    if check is not None and given:
+        raise UsageError(
+            f"{given[0]} is for a result folder, not for --check",
+            expected="--check FILE, with --corpus-file and --json at most",
+            found=f"--check with {', '.join(given)}",
+        )
+    if history is not None and not as_deviation:
+        raise UsageError("--history goes with --as-deviation", expected="both", found="--history alone")
+    if markdown and as_json:
+        raise UsageError("--markdown and --json are two forms of one output", expected="one of them", found="both")
+    if check is not None:
+        return _check(check, examine, as_json)
+    assert folder is not None
+    try:
+        sides = [citation.Audited(stated(place), examine(place)) for place in (folder, previous) if place is not None]
+        made = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
+    except citation.NotCitable as refused:
+        if not as_json:
+            raise
+        print(json.dumps({"citable": False, "folder": str(folder), "reasons": refused.reasons}, indent=1))
+        return 1
+    print(json.dumps(citation.document(made), indent=1) if as_json else citation.text(made, markdown))
+    return 0
+
+
+def _audited(place: Path, corpus_files: list[Path], progress: Progress) -> Audit:
+    from recallbench.audit.audit import audit
+
+    return audit(place, corpus_files=corpus_files, environ=settings.environment(), progress=progress)
+
+
+def _check(file: Path, examine: Examine, as_json: bool) -> int:
+    from recallbench.citing import citation_check
+
+    found = citation_check.check(file, examine)
+    wrong = [one for one in found if one.problems]
+    if as_json:
+        listed = [
+            {
+                "line": one.figure.line,
+                "names": [name.text for name in one.figure.names],
+                "value": one.figure.value,
+                "role": one.figure.role,
+                "folders": [folder.text for folder in one.figure.folders],
+                "status": one.status,
+                "problems": list(one.problems),
+            }
+            for one in found
+        ]
+        print(json.dumps({"file": str(file), "figures": listed, "holds": not wrong}, indent=1))
+        return 1 if wrong else 0
+    alike: dict[tuple[int, str, str], list[str]] = {}
+    for one in wrong:
+        alike.setdefault((one.figure.line, one.status, "; ".join(one.problems)), []).append(one.told)
+    for (line, status, problems), told in alike.items():
+        print(visible(f"{file}:{line}: {status}: {', '.join(told)}: {problems}"))
+    if not found:
+        print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
+    agree = sum(one.status == "agrees" for one in found)
+    baselines = sum(one.status == "baseline" for one in found)
+    more = f", {baselines} are baselines that the protocol registers" if baselines else ""
+    print(f"{file}: {len(found)} figures, {agree} agree with their folders{more}, {len(wrong)} do not hold")
+    return 1 if wrong else 0

@@ -1,0 +1,218 @@
+"""`recallbench compare`: two results, or two TREC runs, question by question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.compare.rule import Condition
+    from recallbench.compare.side import Side
+    from recallbench.reports.comparison import Comparison
+    from recallbench.results.metrics import Metrics
+    from recallbench.results.trec import Ties
+    from recallbench.scoring.measures.measure import Measure
+
+    Folder = tuple[Side, Metrics]
+
+EXAMPLES = (
+    "Examples: recallbench compare OLD NEW --allow store --fail-if 'recall_any@10 drops 0.005' --strict; "
+    "recallbench compare a.trec b.trec --qrels qrels.trec --measures ndcg@10,mrr@10."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("compare", epilog=f"{EXAMPLES} {settings.EPILOG}")(compare)
+
+
+def compare(
+    context: typer.Context,
+    first: Annotated[Path, typer.Argument(metavar="A", help="The result folder (or TREC run) to start from.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="The one to hold against it.")],
+    allow: Annotated[
+        list[str] | None, option("allow", "What may differ: embedder, store, or embedder,store (the normal A/B).")
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        option("measures", "Measures, with commas between [default: the primary two and six secondary ones]."),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        option("fail-if", "Exit 1 on a proven drop, as 'recall_any@10 drops 0.005'; may be given often."),
+    ] = None,
+    strict: Annotated[bool, option("strict", "Exit 1 also where a --fail-if is inconclusive.")] = False,
+    show: Annotated[int, option("show", "So many of the questions that changed most.", min=0)] = 20,
+    corpus_file: Annotated[
+        Path | None, option("corpus-file", "The corpus file that was measured, to show texts.")
+    ] = None,
+    qrels: Annotated[Path | None, option("qrels", "TREC judgements: A and B are TREC runs.")] = None,
+    clusters: Annotated[Path | None, option("clusters", "For TREC runs: a file of lines `question cluster`.")] = None,
+    cluster_prefix: Annotated[
+        str | None, option("cluster-prefix", "For TREC runs: a question's cluster is its id before the last of these.")
+    ] = None,
+    ties: settings.Ties = "file",
+    as_json: Annotated[bool, option("json", "Print JSON, for machines.")] = False,
+    as_markdown: Annotated[bool, option("markdown", "Print Markdown.")] = False,
+    config: settings.Config = None,
+) -> int:
+    """Compare two results question by question: B minus A, with interval, exact test and what changed most.
+
+    Refuses to compare across protocol, clarifications, dataset, depth, scope or denominator. A release against the
+    next is `--allow store`. Exits with 1 when a --fail-if fails: the 95% interval of the drop lies at or above what is
+    named. It passes when the interval lies below that, and is inconclusive otherwise. Without --fail-if, 1 says that a
+    primary measure fell, at a corrected p of .05 or less.
+    """
+    from recallbench.compare.rule import FORM, condition, exit_code
+    from recallbench.errors import UsageError
+    from recallbench.reports import comparison_text
+
+    if as_json and as_markdown:
+        raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
+    conditions = [condition(text) for text in fail_if or ()]
+    if strict and not conditions:
+        raise UsageError(
+            "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
+        )
+    asked = _words(measures)
+    if qrels is not None:
+        named = (clusters, cluster_prefix)
+        found = _runs(first, second, qrels, asked, conditions, _words(allow), named, corpus_file, show, ties)
+    else:
+        if clusters is not None or cluster_prefix is not None:
+            raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
+        if settings.typed(context, "ties"):
+            raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
+        found = _folders(first, second, asked, conditions, _words(allow), corpus_file, show)
+    if as_json:
+        print(plain(found.model_dump_json(indent=1)))
+    elif as_markdown:
+        print(comparison_text.markdown(found), end="")
+    else:
+        print("\n".join(lines(found)))
+    if not found.conditions and all(one.role == "secondary" for one in found.measures):
+        undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
+        print(f"note: {undecided}", file=sys.stderr)
+    return exit_code(found.conditions, found.regressions, strict=strict)
+
+
+def _folders(
+    first: Path,
+    second: Path,
+    asked: Sequence[str],
+    conditions: Sequence[Condition],
+    allowed: Sequence[str],
+    corpus_file: Path | None,
+    show: int,
+) -> Comparison:
+    from recallbench.compare.folders import folder_side, with_corpus
+    from recallbench.errors import UsageError
+
+    files = [path for path in (first, second) if path.is_file()]
+    if files:
+        raise UsageError(
+            f"{files[0]} is a file, not a result folder",
+            expected="two result folders, or two TREC runs with --qrels FILE",
+            found=f"{first} and {second}",
+            remedy=f"recallbench compare {first} {second} --qrels FILE",
+        )
+    (one, its), other = folder_side(first), folder_side(second)
+    if corpus_file is not None:
+        one = with_corpus(one, its, corpus_file, settings.environment())
+    return between((one, its), other, asked, conditions, allowed, show)
+
+
+def between(
+    first: Folder,
+    second: Folder,
+    asked: Sequence[str],
+    conditions: Sequence[Condition],
+    allowed: Sequence[str],
+    show: int,
+) -> Comparison:
+    """The second result minus the first; raises UsageError where they can't be compared."""
+    from recallbench.compare.comparison import compare as compared
+    from recallbench.compare.frame import common, unlike
+
+    (one, its), (other, others) = first, second
+    differing = unlike(its, others, (one.part.name, other.part.name), allowed)
+    measures = _measures(asked, conditions, its.retrieval.depth)
+    return compared(one, other, measures, conditions, basis=common(its, others), unlike=differing, show=show)
+
+
+def _runs(
+    first: Path,
+    second: Path,
+    qrels: Path,
+    asked: Sequence[str],
+    conditions: Sequence[Condition],
+    allowed: Sequence[str],
+    named: tuple[Path | None, str | None],
+    corpus_file: Path | None,
+    show: int,
+    ties: Ties,
+) -> Comparison:
+    from recallbench.compare.comparison import compare as compared
+    from recallbench.compare.trec import DEPTH, trec_sides
+    from recallbench.errors import UsageError
+
+    if corpus_file is not None:
+        raise UsageError("--corpus-file is for result folders", remedy="leave it out")
+    clusters, prefix = named
+    if clusters is not None and prefix is not None:
+        raise UsageError("--clusters and --cluster-prefix say the same in two ways", expected="one of them")
+    if unknown := sorted(set(allowed) - {DEPTH}):
+        raise UsageError(
+            f"--allow {unknown[0]} is not possible for TREC runs", expected=f"--allow {DEPTH}, or nothing",
+            remedy="a run file states neither embedder nor store",
+        )  # fmt: skip
+    measures = _measures(asked, conditions, None)
+    every = [*measures, *(one.measure for one in conditions)]
+    sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
+    return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
+
+
+def _measures(asked: Sequence[str], conditions: Sequence[Condition], depth: int | None) -> list[Measure]:
+    from recallbench.compare.side import MEASURES
+    from recallbench.errors import UsageError
+    from recallbench.scoring.measures.registry import parse
+
+    chosen = [parse(text) for text in asked] or [one for one in MEASURES if depth is None or one.k <= depth]
+    deeper = [one for one in (*chosen, *(c.measure for c in conditions)) if depth is not None and one.k > depth]
+    if deeper:
+        raise UsageError(
+            f"{deeper[0]} can't be taken from these rankings",
+            expected=f"a depth of {depth} or less",
+            found=str(deeper[0]),
+            remedy="choose --measures within the depth of both results",
+        )
+    return chosen
+
+
+def _words(given: Sequence[str] | None) -> list[str]:
+    return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+
+
+def lines(found: Comparison) -> list[str]:
+    """The comparison for a terminal."""
+    from recallbench.cli.columns import columns
+    from recallbench.reports import comparison_text as told
+
+    shown = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]
+    if found.kinds:
+        shown += ["", *columns([told.KIND_HEADER, *map(tuple, told.kind_rows(found))])]
+    if found.abilities:
+        shown += ["", *columns([told.ABILITY_HEADER, *map(tuple, told.ability_rows(found))])]
+    for one in found.changed:
+        side_by_side = columns([("", "A", "B"), *told.changed_rows(one)])
+        shown += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]
+    return list(map(visible, [*shown, "", *told.verdict(found)]))

@@ -1,0 +1,83 @@
+"""`recallbench drift`: a measure over stored results, and whether it moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.reports.drift import Drift
+
+EPILOG = (
+    "Examples: recallbench drift benchmarks/locomo/results; recallbench drift nightly/* --measure mrr@50 "
+    "--out drift.html --fail-on-trend. Options are also variables RECALLBENCH_<NAME>."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("drift", epilog=EPILOG)(drift)
+
+
+def drift(
+    results: Annotated[
+        list[str], typer.Argument(metavar="RESULTS...", help="Result folders, patterns, or folders that hold results.")
+    ],
+    measure: Annotated[str, option("measure", "The measure to follow, by its exact name.")] = "recall_any@10",
+    format: Annotated[
+        Literal["text", "markdown", "json"], option("format", "How to print: text, markdown or json.")
+    ] = "text",
+    out: Annotated[
+        Path | None, option("out", "Also write a page with the plot (.html), or the plot alone (.svg).")
+    ] = None,
+    fail_on_trend: Annotated[
+        bool, option("fail-on-trend", "Exit 1 when the measure falls over time, or the last is below the first.")
+    ] = False,
+) -> int:
+    """Follow a measure over stored results, earliest first, with its intervals, and flag a trend.
+
+    A trend is Mann and Kendall's test at p of .05 or less, over five results or more. The last result is also compared
+    with the first, question by question. Results of another protocol, dataset, depth, scope, embedder or store are left
+    out, each named with the reason; the largest comparable set is looked at.
+    """
+    from recallbench.compare import drift as verdict
+    from recallbench.errors import UsageError
+    from recallbench.reports import drift as told
+    from recallbench.results.dated import named
+    from recallbench.scoring.measures.registry import parse
+
+    if out is not None and out.suffix not in (".html", ".svg"):
+        raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
+    asked = parse(measure)
+    found = verdict.drift([folder for place in results for folder in named(place, Path())], asked)
+    if format == "json":
+        print(plain(found.model_dump_json(indent=1)))
+    elif format == "markdown":
+        print(told.markdown(found), end="")
+    else:
+        print("\n".join(_lines(found)))
+    if out is not None:
+        _write(found, out)
+    return 1 if fail_on_trend and found.fell else 0
+
+
+def _write(found: Drift, out: Path) -> None:
+    from recallbench.reports.drift_plot import picture, render
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(render(found) if out.suffix == ".html" else picture(found), encoding="utf-8", newline="\n")
+
+
+def _lines(found: Drift) -> list[str]:
+    from recallbench.cli.columns import columns
+    from recallbench.reports import drift as told
+
+    table = columns([told.HEADER, *told.rows(found)])
+    below = [*told.left_out(found), *told.findings(found), *told.reading(found)]
+    return list(map(visible, [told.title(found), "", *table, "", *below]))

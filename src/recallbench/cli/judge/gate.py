@@ -1,0 +1,133 @@
+"""`recallbench gate`: results held to the thresholds of a settings file, for CI."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+from recallbench.escaping.document import plain
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.compare.thresholds_file import ThresholdsFile
+    from recallbench.reports.thresholds import Gating
+
+EPILOG = (
+    "Examples: recallbench gate; recallbench gate --format markdown > gate.md; recallbench gate nightly=out/today; "
+    "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is "
+    "not sound or a threshold is out of reach, 3 a result is not there (in both cases all others are told). Options "
+    "are "
+    "also variables RECALLBENCH_<NAME>."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("gate", epilog=EPILOG)(gate)
+
+
+def gate(
+    results: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=]DIR...", help="Other folders than the file names for its results."),
+    ] = None,
+    config: Annotated[Path, typer.Option("--config", help="Which results, and what they are held to.")] = Path(
+        "recallbench.toml"
+    ),
+    format: Annotated[
+        Literal["text", "markdown", "json"], option("format", "How to print: text, markdown or json.")
+    ] = "text",
+    update: Annotated[bool, option("update", "Store each result as its baseline, and hold it to nothing.")] = False,
+    replace: Annotated[bool, option("replace", "With --update: in place of another baseline that is there.")] = False,
+    quiet: settings.Quiet = False,
+) -> int:
+    """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
+
+    The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
+    baseline, by the paired comparison), abstention (auroc at least, false_retrieval at most), p95_ms, p95_ratio (of the
+    baseline's p95: it can't be told across different hardware), kinds, abilities and tenants. Each folder is checked
+    before anything is read off it, and a threshold that not even an oracle could keep is an error, told beside the
+    others. thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
+    ndcg@10 .85 and mrr@10 .90.
+    """
+    from recallbench.cli.bars import listener
+    from recallbench.compare import thresholds
+    from recallbench.compare.thresholds_file import read_thresholds
+    from recallbench.errors import UsageError
+    from recallbench.reports import thresholds as told
+
+    if replace and not update:
+        raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
+    file = read_thresholds(config)
+    given = _given(file, results or ())
+    if update:
+        return _update(file, config.parent, given, replace)
+    found = thresholds.gate(file, config.parent, given, settings.environment(), listener(quiet))
+    if format == "json":
+        print(plain(found.model_dump_json(indent=1)))
+    elif format == "markdown":
+        print(told.markdown(found), end="")
+    else:
+        print("\n".join(_lines(found)))
+    beyond = thresholds.unreachable(found)
+    if beyond is not None:
+        print(f"recallbench: {beyond}", file=sys.stderr)
+    for one in found.missing:
+        missing = (f"{one.result}: {one.problem}", f"  found: {one.found}", f"  what to do: {one.remedy}")
+        print("recallbench: " + "\n".join(map(visible, missing)), file=sys.stderr)
+    if beyond is not None:
+        return beyond.exit_code
+    return 3 if found.missing else 0 if found.passed else 1
+
+
+def _given(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
+    from recallbench.errors import UsageError
+
+    found: dict[str, Path] = {}
+    for word in words:
+        name, equals, place = word.partition("=")
+        if not equals or name not in file.result:
+            name, place = (next(iter(file.result)) if len(file.result) == 1 else "", word)
+        if not name or not place or name in found:
+            raise UsageError(
+                f"{word!r} does not say which result it is",
+                expected=" or ".join(f"{one}=DIR" for one in file.result) + ", each once",
+                found=word,
+                remedy=f"recallbench gate {next(iter(file.result))}=DIR",
+            )
+        found[name] = Path(place)
+    return found
+
+
+def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: bool) -> int:
+    from recallbench.compare.baseline import store
+    from recallbench.compare.thresholds import look
+    from recallbench.errors import UsageError
+
+    kept = {name: held.baseline for name, held in file.result.items() if held.baseline is not None}
+    if not kept:
+        raise UsageError(
+            "no result of the file has a baseline", expected='baseline = "DIR"', remedy="say where to keep it"
+        )
+    # All are looked at before the first is stored.
+    sound = [look(name, file.result[name], base, given.get(name), baseline=False) for name in kept]
+    for one in sound:
+        place = base / str(kept[one.name])
+        print(f"{one.name}: {one.folder} as baseline {place}: {store(one.folder, place, replace=replace)}")
+    return 0
+
+
+def _lines(found: Gating) -> list[str]:
+    from recallbench.cli.columns import columns
+    from recallbench.reports import thresholds as told
+
+    lines = list(told.sources(found))
+    for title, parts in told.sections(found):
+        lines += ["", f"{title}:", *columns([told.HEADER, *told.rows(parts)])]
+    return list(map(visible, [*lines, "", told.verdict(found)]))

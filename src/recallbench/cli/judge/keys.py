@@ -1,0 +1,31 @@
+"""`recallbench keys`: make a pair of keys for attestations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("keys", epilog="Example: recallbench keys ~/.config/recallbench/release")(keys)
+
+
+def keys(
+    name: Annotated[Path, typer.Argument(help="The private key's file; the public one gets .pub behind it.")],
+) -> int:
+    """Make an Ed25519 pair: NAME signs and stays with you (mode 0600), NAME.pub goes to whoever verifies.
+
+    Neither file is ever overwritten, and no private key is written near a result folder.
+    """
+    from recallbench.citing.keys import make, public_key
+
+    private, public = make(name.expanduser())
+    print(f"private  {private}")
+    print(f"public   {public}")
+    print(f"key id   {public_key(public).keyid}")
+    print("recallbench: the private key has no passphrase; keep it out of git and off shared disks", file=sys.stderr)
+    return 0

@@ -1,0 +1,170 @@
+"""`recallbench multiverse`: one set of rankings under every definition, scope and denominator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recallbench.cli.columns import columns
+from recallbench.cli.settings import CorpusFile, environment, option
+from recallbench.escaping.document import json_text
+from recallbench.escaping.sheet import csv_text
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.foreign.multiverse import Multiverse
+
+Published = Annotated[list[str] | None, option("published", "A published number, as printed; may be given again.")]
+AsJson = Annotated[bool, option("json", "Print everything as JSON.")]
+AsCsv = Annotated[bool, option("csv", "Print the table as CSV, a row per universe.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "multiverse",
+        epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
+        "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
+    )(multiverse)
+
+
+def multiverse(
+    folder: Annotated[Path, typer.Argument(help="A result folder, of this tool or of another.", metavar="DIR")],
+    corpus_file: CorpusFile = None,
+    published: Published = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> int:
+    """Score one set of rankings again under every definition x scope x denominator, and place published numbers in it.
+
+    Reads folders of this tool, pgmnemo's published ones, a TREC run with qrels, and LongMemEval's retrieval log. Where
+    rows keep too few ids, a figure is given by its bounds. Gold comes from the dataset where that is at hand.
+    """
+    from recallbench.errors import UsageError
+    from recallbench.foreign.multiverse import survey
+
+    if as_json and as_csv:
+        raise UsageError(
+            "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
+        )
+    found = survey(folder, corpus_file, environment(), tuple(published or ()))
+    for warning in found.warnings:
+        print(f"recallbench: {found.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
+    if as_json:
+        print(json_text(_document(found), indent=2))
+    elif as_csv:
+        print(_csv(found), end="")
+    else:
+        print("\n".join(map(visible, _told(found))))
+    return 0
+
+
+_FIELDS = ("definition", "k", "scope", "denominator", "n", "low", "high", "rests_on_stated_ranks", "protocol")
+
+
+def _rows(found: Multiverse) -> list[tuple[Any, ...]]:
+    return [
+        (
+            str(cell.definition),
+            cell.definition.k,
+            cell.scope,
+            cell.denominator,
+            cell.n,
+            cell.low,
+            cell.high,
+            cell.stated,
+            cell == found.protocol_cell(cell),
+        )
+        for cell in found.cells
+    ]
+
+
+def _csv(found: Multiverse) -> str:
+    return csv_text([_FIELDS, *(["" if one is None else str(one) for one in row] for row in _rows(found))])
+
+
+def _document(found: Multiverse) -> dict[str, Any]:
+    return {
+        "folder": str(found.folder),
+        "layout": found.layout,
+        "questions": found.questions,
+        "depth_kept": found.depth or None,
+        "scoping": found.scoping,
+        "gold": found.gold,
+        "scopes": dict(found.meanings),
+        "warnings": list(found.warnings),
+        "rankings_with_other_haystacks": found.leaking,
+        "untold": list(found.untold),
+        "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(found)],
+        "ranges": [
+            {"family": one.family, "k": one.k, "smallest": one.low, "largest": one.high, "spread": one.high - one.low}
+            for one in found.ranges
+        ],
+        "published": [
+            {"number": one.text, "equals": [cell.universe for cell in one.equals], "place": one.place}
+            for one in found.placed
+        ],
+    }
+
+
+def _told(found: Multiverse) -> list[str]:
+    kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
+    lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_told}"]
+    lines += [f"gold: {found.gold}"]
+    lines += [f"untold: {one}" for one in found.untold]
+    lines += [f"{name}: {meaning}" for name, meaning in found.meanings]
+    for (scope, denominator, n), alike in found.distinct_tables:
+        lines += ["", f"{scope}, over {denominator} ({n})", *_table(found, scope, denominator)]
+        lines += [f"the same: {'; '.join(alike)}"] if alike else []
+    lines += _legend(found)
+    lines += ["", "range over all universes, bounds included", *columns(_ranges(found))]
+    for one in found.placed:
+        lines += ["", f"{one.text}: {one.place}"]
+        lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in one.equals]
+    return lines
+
+
+def _legend(found: Multiverse) -> list[str]:
+    told = []
+    if any(cell.stated for cell in found.cells):
+        told.append("* rests on stated ranks of first hits: the kept ids alone leave it open")
+    if not all(cell.exact for cell in found.cells):
+        told.append("a-b: the least and the most that what was kept allows")
+    return ["", *told] if told else []
+
+
+def _table(found: Multiverse, scope: str, denominator: str) -> list[str]:
+    here = {
+        (_family(cell), cell.definition.k): cell
+        for cell in found.cells
+        if (cell.scope, cell.denominator) == (scope, denominator)
+    }
+    kinds = list(dict.fromkeys(kind for kind, _ in here))
+    ks = sorted({k for _, k in here})
+    rows: list[tuple[str, ...]] = [("", *(f"@{k}" for k in ks))]
+    for kind in kinds:
+        rows.append((kind, *(_cell(here.get((kind, k))) for k in ks)))
+    return columns(rows)
+
+
+def _family(cell: Any) -> str:
+    return str(cell.definition.kind) + (f" ({cell.definition.variant})" if cell.definition.variant else "")
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if cell.exact:
+        return f"{cell.low:.4f}" + ("*" if cell.stated else "")
+    return f"{cell.low:.4f}-{cell.high:.4f}"
+
+
+def _ranges(found: Multiverse) -> Sequence[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("", "smallest", "largest", "spread")]
+    for one in found.ranges:
+        rows.append((f"{one.family}@{one.k}", f"{one.low:.4f}", f"{one.high:.4f}", f"{one.high - one.low:.4f}"))
+    return rows

@@ -1,0 +1,189 @@
+"""What `recallbench evaluate --run FILE --gold FILE` does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recallbench.cases.case import NOTHING, count
+from recallbench.cli.measure.score_tables import Compared, Wanted, show
+from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import opening
+from recallbench.escaping.terminal import visible
+
+if TYPE_CHECKING:
+    from recallbench.cases.change import Change
+    from recallbench.cases.gold_file import Gold
+    from recallbench.cases.report import Report
+    from recallbench.cases.run_file import Run
+    from recallbench.corpora.matching.text_matching import Matching
+    from recallbench.results.trec import Ties
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The files, and how they are read."""
+
+    run: Path | None
+    gold: Path | None
+    matching: Matching
+    texts: Path | None
+    compare: Path | None
+    keep_going: bool
+    timed: bool
+    """Percentiles of latencies are asked for by name."""
+    ties: Ties = "file"
+
+
+def evaluate_run(asked: Asked, wanted: Wanted) -> int:
+    """Score the files and print the table; 1 where cases failed."""
+    from recallbench.cases.gold_file import read_gold
+    from recallbench.cases.records import form_of
+    from recallbench.cases.run_file import read_answers, read_texts, refuse_strange_ids
+
+    matching = asked.matching
+    if not matching.by_text and asked.texts is not None:
+        raise UsageError(
+            "--texts are for matching by text", expected="--match tokens, exact, hybrid or bm25", found="--match id"
+        )
+    # One file may hold both: what is relevant, and what was found.
+    run_file, gold_file = asked.run or asked.gold, asked.gold or asked.run
+    assert run_file is not None
+    assert gold_file is not None
+    gold = read_gold(gold_file, keep_going=asked.keep_going)
+    texts = {} if asked.texts is None else read_texts(asked.texts)
+
+    def read(path: Path) -> Run:
+        if matching.by_text and not texts and form_of(path) == "trec":
+            raise UsageError("a TREC run has ids and no texts", expected="--texts corpus.jsonl", found=str(path))
+        found = read_answers(
+            path,
+            gold.cases,
+            keep_going=asked.keep_going,
+            by_text=matching.by_text and not texts,
+            ties=asked.ties,
+            passed_over=gold.passed_over,
+        )
+        if not matching.by_text:
+            refuse_strange_ids(path, found, gold.cases)
+        return found
+
+    def report(run: Run, refused: Iterable[InputError], depth: int = 0) -> Report:
+        return _report(gold, run, _left_out(refused, run.refused), wanted, asked, texts, depth)
+
+    run = read(run_file)
+    if asked.timed and all(one.ms is None for one in run.answers):
+        raise UsageError(
+            "--percentiles are of latencies",
+            expected="`ms` with each query, in JSON Lines",
+            found=f"no times in {run_file}",
+            remedy="leave --percentiles out",
+        )
+    found = report(run, gold.refused)
+    tradeoff = None
+    if wanted.ks and found.n:
+        tradeoff = report(run, gold.refused, max(wanted.ks)).tradeoff(wanted.ks)
+    sides = [_Side(run_file, found, _left_out(gold.refused, run.refused))]
+    compared = None
+    if asked.compare is not None:
+        other = read(asked.compare)
+        sides.append(_Side(asked.compare, report(other, ()), _left_out(other.refused)))
+        if found.n:
+            compared = _compared(sides[1].report.compare(found), *sides)
+        else:
+            print(f"recallbench: nothing to compare with {asked.compare}: {NOTHING}", file=sys.stderr)
+            for one in sides[1].said():
+                print(f"recallbench: {visible(one)}", file=sys.stderr)
+    show(wanted, found, tradeoff, compared)
+    for side, place in zip(sides, ("the table", "the comparison"), strict=False):
+        of = f"{side.path}: " if len(sides) > 1 else ""
+        for note in side.report.notes:
+            if note.startswith("warning: "):
+                print(visible(f"recallbench: {of}{note}"), file=sys.stderr)
+        named = f", named below {place}" if compared is not None or side is sides[0] else ""
+        if failed := side.failed:
+            print(f"recallbench: {of}{count(failed)} failed{named}", file=sys.stderr)
+    return 1 if any(side.failed for side in sides) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A run that was scored, and the lines of its files that were passed over."""
+
+    path: Path
+    report: Report
+    left_out: list[str]
+
+    @property
+    def failed(self) -> int:
+        return len(self.report.failures) + len(self.left_out)
+
+    def told(self) -> str:
+        """How much of it failed."""
+        told = f"{self.path}: {len(self.report.failures)} of {count(len(self.report))} failed"
+        return f"{told}, and {len(self.left_out)} left out" if self.left_out else told
+
+    def said(self) -> list[str]:
+        """What is wrong with it, each naming the file."""
+        failures = [one.failure for one in self.report.answers if one.failure is not None]
+        told = [*self.report.notes, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
+        return [one if one.startswith(f"{self.path}: ") else f"{self.path}: {one}" for one in told]
+
+
+def _report(
+    gold: Gold,
+    run: Run,
+    left_out: list[str],
+    wanted: Wanted,
+    asked: Asked,
+    texts: dict[str, str],
+    depth: int,
+) -> Report:
+    from recallbench.cases.evaluation import scored
+
+    k = wanted.k
+    notes = [*gold.notes, *run.notes, *(f"left out: {one}" for one in left_out)]
+    if run.depth < k and wanted.definitions.precision == "k":
+        notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
+    # Without any texts the hits are texts themselves.
+    known = {**texts, **run.texts} or None
+    return scored(
+        gold.cases,
+        run.answers,
+        k,
+        matching=asked.matching,
+        texts=known,
+        depth=max(run.depth, depth),
+        notes=notes,
+        keep_going=asked.keep_going,
+        definitions=wanted.definitions,
+        # Without scores nothing can be tied.
+        ties=asked.ties if any(one.scores for one in run.answers) else "",
+    )
+
+
+def _left_out(*refused: Iterable[InputError]) -> list[str]:
+    """What is wrong with lines that were passed over; one file may be gold and run, and then tells each twice."""
+    return list(dict.fromkeys(one.brief for errors in refused for one in errors))
+
+
+def _compared(change: Change, first: _Side, second: _Side) -> Compared:
+    from recallbench.cases.change import HEADER
+    from recallbench.cases.table import grid
+
+    before, after = first.path, second.path
+    # A change beside which cases failed may be theirs, and not that of what was tuned.
+    failed = [one.told() for one in (first, second) if one.failed]
+
+    def told(markdown: bool) -> list[str]:
+        lines = (*change.said(), *failed, *second.said())
+        said = [f"- {opening(one)}" for one in lines] if markdown else [visible(one) for one in lines]
+        title = (opening if markdown else visible)(f"{after} (after) minus {before} (before)")
+        return [title, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
+
+    failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
+    document = {"run": str(before), "second": str(after), **change.document(), **failures}
+    return Compared(document, told(False), told(True))

@@ -1,0 +1,168 @@
+"""`recallbench evaluate DIR`: a store over a labelled set, with all that a result over a registered corpus has."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+from recallbench.cli.measure.labelled_target import Target
+from recallbench.cli.measure.score_tables import Wanted
+from recallbench.errors import UsageError
+from recallbench.escaping.terminal import visible
+from recallbench.progress import Progress
+from recallbench.reports.cells import figure
+from recallbench.results.metrics import Metrics
+from recallbench.results.retrievals import GRADED
+from recallbench.runs.options import Options
+
+NAMED = 5
+_AGE = re.compile(r"([1-9][0-9]{0,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def evaluate_set(
+    target: Target,
+    options: Options,
+    progress: Progress,
+    today: date,
+    *,
+    wanted: Wanted | None,
+    compare: Path | None,
+    stale_after: str | None,
+    require_verified: bool,
+) -> int:
+    """Run the store over the set, print what came out, and warn of labels older than `stale_after`.
+
+    With `wanted` the table of its questions is printed too, in any form but text alone, and after a comparison with the
+    earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
+    """
+    from recallbench.cli.measure.headline import headline, tell_failures
+    from recallbench.cli.measure.set_tables import earlier, refuse_untold, tell
+    from recallbench.runs.run import run
+
+    _refuse_result(Path(target.name))
+    if wanted is not None:
+        from recallbench.cases.store_run import FIELDS, refuse_beyond
+
+        refuse_beyond([wanted.k, *wanted.ks], options.depth)
+        if wanted.by not in (None, *FIELDS):
+            raise UsageError(
+                f"queries of a set can't be told apart by {wanted.by}",
+                expected=" or ".join(FIELDS),
+                found=wanted.by or "",
+                remedy="leave --by out, and out of RECALLBENCH_BY and the settings file",
+            )
+    name, folder = target.obtain(options, progress)
+    age = None if stale_after is None else _age(stale_after)
+    options = replace(options, corpus=name, corpus_file=folder)
+    before = None if compare is None else earlier(compare, name, options)
+    if wanted is not None and wanted.by is not None:
+        refuse_untold(wanted.by, folder, target.split, target.matching)
+    outcome = run(options, progress, today)
+    metrics = outcome.metrics
+    beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
+    told = [headline(metrics, outcome.folder), *map(visible, beside)]
+    if wanted is None or wanted.format == "text":
+        print("\n".join(told), flush=True)
+    else:
+        # What is for machines, or for a page, stands alone on stdout.
+        progress.note("\n".join(told))
+    lacking = None if wanted is None else tell(wanted, outcome, target.matching, before)
+    if age is not None:
+        for line in _stale(outcome.metrics, today - age, stale_after or ""):
+            print(visible(line), file=sys.stderr)
+    verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+    whole = tell_failures(outcome.retrieval.failures)
+    if lacking is not None:
+        raise lacking
+    return 0 if whole and (verified or not require_verified) else 1
+
+
+def _refuse_result(folder: Path) -> None:
+    gold = folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
+    if gold.is_file() and (folder / "run.trec").is_file():
+        raise UsageError(
+            f"{folder} is a result, no labelled set",
+            expected="the folder of the set that it is a result of",
+            found=f"run.trec and {gold.name}",
+            remedy=f"score its rankings: recallbench evaluate --run {folder / 'run.trec'} --gold {gold}",
+        )
+
+
+def _hub(metrics: Metrics, folder: Path) -> list[str]:
+    found = metrics.hub
+    if found is None:
+        return []
+    loose = [one.name for one in found.files if not one.pinned]
+    told = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
+    return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {told}"]
+
+
+def _matched(metrics: Metrics) -> list[str]:
+    found = metrics.matching
+    if found is None:
+        return []
+    told = [
+        f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
+        f" {found.questions - found.without} of {found.questions} queries have some"
+    ]
+    if found.shares is not None:
+        told.append(
+            "found first in the first 10: " + ", ".join(f"{one.found_10} by {one.step}" for one in found.shares)
+        )
+    if found.by_id is not None and found.by_text is not None:
+        told.append(
+            ", ".join(
+                f"{one.questions} by {way}: recall_any@10 {figure(one.recall_any_10)}"
+                for way, one in (("id", found.by_id), ("text", found.by_text))
+            )
+        )
+    if found.without:
+        whole = next(one for one in metrics.denominators if one.headline)
+        named = ", ".join(found.unmatched[:NAMED])
+        more = f" and {found.without - NAMED} more" if found.without > NAMED else ""
+        told.append(
+            f"nothing matches {named}{more}: 0 in the denominator {whole.name},"
+            f" recall_any@10 {figure(whole.values['recall_any@10'])} of {whole.count}"
+        )
+    return told
+
+
+def _worst(metrics: Metrics) -> list[str]:
+    worst = metrics.worst or []
+    if not worst:
+        return ["no question drags the mean down"]
+    told = [
+        f"{one.question_id} (first gold {'not found' if one.first_rank is None else f'at {one.first_rank}'},"
+        f" {one.found} of {one.gold} in the first 10)"
+        for one in worst[:NAMED]
+    ]
+    more = f"; the report names {len(worst)}" if len(worst) > NAMED else ""
+    return [f"these drag the mean down: {', '.join(told)}{more}"]
+
+
+def _stale(metrics: Metrics, limit: date, said: str) -> list[str]:
+    labels = metrics.labels
+    if labels is None:
+        return []
+    told = []
+    if labels.oldest is not None and labels.oldest < limit.isoformat():
+        told.append(f"warning: labels are older than {said}: the oldest is of {labels.oldest}; look at them again")
+    if labels.undated:
+        told.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
+    return told
+
+
+def _age(text: str) -> timedelta:
+    match = _AGE.fullmatch(text.strip().lower())
+    if match is None:
+        raise UsageError(
+            f"--stale-after {text} is no age",
+            expected="a number with d, w, m or y, as 90d",
+            found=text,
+            remedy="--stale-after 90d",
+        )
+    return timedelta(days=int(match[1]) * _DAYS[match[2]])

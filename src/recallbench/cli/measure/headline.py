@@ -1,0 +1,67 @@
+"""The few lines a run ends with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from recallbench.cli.columns import columns
+from recallbench.escaping.terminal import visible
+from recallbench.reports.cells import figure, interval, saturation, system
+from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
+from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.retrieval.failures import Failures
+
+
+def headline(metrics: Metrics, folder: Path) -> str:
+    """Corpus, figures with what stands beside them, verdict, and where the report is."""
+    rows = [("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated")]
+    control = {one.measure: one.value for one in metrics.control_bm25[OVERALL]}
+    for one in metrics.headline:
+        e = one.estimate
+        rows.append(
+            (
+                one.protocol_name,
+                e.measure,
+                figure(e.value),
+                interval(e),
+                str(e.n),
+                figure(e.chance),
+                figure(control.get(e.measure)),
+                saturation(e),
+            )
+        )
+    embedder = metrics.embedder.name if metrics.embedder else "no embedder"
+    lines = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", *columns(rows)]
+    if not any(one.protocol_name == "MRR" for one in metrics.headline):
+        lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
+    if metrics.retrieval.missing_hits:
+        lines.append(
+            f"short: {metrics.retrieval.short_questions} questions got fewer hits than their haystacks could give, "
+            f"{metrics.retrieval.missing_hits} in all"
+        )
+    lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
+    lines += [f"deviation: {one.kind}: {one.detail}" for one in metrics.deviations]
+    lines += [
+        f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
+    ]
+    lines.append(f"report: {(folder / 'report.md').absolute()}")
+    return "\n".join(map(visible, lines))
+
+
+def tell_failures(failures: Failures) -> bool:
+    """Name on stderr each question that the store failed on, and why; whether there is none."""
+    for told, found in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
+        for question, error in found.items():
+            print(f"recallbench: question {visible(question)} {told}: {error.brief}", file=sys.stderr)
+    return not failures.reasons and not failures.untimed
+
+
+def reproduction(record: ReproductionRecord, folder: Path) -> str:
+    """The label, then the reproduced figures between the published and the canonical ones."""
+    rows = [("", "published", "reproduced", "canonical")]
+    rows += [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
+    lines = [f"{record.name}: {LABEL}", *columns(rows)]
+    lines += [f"not comparable with the published figure: {one}" for one in record.obstacles]
+    lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
+    return "\n".join(map(visible, lines))

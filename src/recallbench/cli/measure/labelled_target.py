@@ -1,0 +1,62 @@
+"""What a command's DIR names: a labelled set in a folder, or one of the hub. Its folder, and what results call it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.corpora.matching.text_matching import Matching
+from recallbench.errors import UsageError
+from recallbench.progress import Progress
+from recallbench.runs.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A labelled set as it was asked for."""
+
+    name: str
+    """A folder, or `hub:OWNER/NAME@<40 hex>`."""
+    split: str | None
+    matching: Matching
+    qrels_revision: str | None = None
+    pin: Sequence[str] = ()
+
+    def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
+        """The corpus' name, which holds split and method in its hash, and the folder; a hub set is fetched."""
+        from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, hub_set, obtain_set, pins
+        from recallbench.corpora.labelled_sets.labelled import identity
+        from recallbench.corpora.matching.text_gold import method_name
+
+        if self.matching.cosine is not None:
+            raise UsageError(
+                "cosine decides rankings in files, not the gold of a folder",
+                expected="--match hybrid without --match-embedder: ids, exact and tokens",
+                found=str(self.matching),
+                remedy="leave it out: what is gold in a folder must follow from its files alone, on every machine, so "
+                "that anyone can audit the result; `recallbench evaluate --run` takes cosine",
+            )
+        split = self.split
+        if of_hub(self.name):
+            needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
+            split = split if needs_no_judgements else split or DEFAULT_SPLIT
+            wanted = hub_set(self.name, self.qrels_revision)
+            folder = obtain_set(wanted, split, pins(self.pin), options.environ, progress)
+        elif self.qrels_revision or self.pin:
+            raise UsageError(
+                f"{'--qrels-revision' if self.qrels_revision else '--pin'} is for a set of the hub",
+                expected="hub:OWNER/NAME@<revision>",
+                found=self.name,
+                remedy="leave it out: the name of a result over a folder holds the hash of its files",
+            )
+        else:
+            folder = Path(self.name)
+        return identity(folder, split, method_name(self.matching)), folder
+
+
+def of_hub(name: str) -> bool:
+    """Whether this is how a set of the hub is named."""
+    from recallbench.corpora.labelled_sets.hub_set import PREFIX
+
+    return name.startswith(PREFIX)

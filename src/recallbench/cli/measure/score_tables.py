@@ -1,0 +1,134 @@
+"""How scores are asked to be shown, and showing them: the table of queries, k against k, one run against another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from recallbench.errors import UsageError
+from recallbench.escaping.document import json_text
+
+if TYPE_CHECKING:
+    from recallbench.cases.definitions import Definitions
+    from recallbench.cases.report import Report
+    from recallbench.cases.tradeoff import Tradeoff
+
+Format = Literal["text", "markdown", "csv", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options that say what is shown, found to make sense together."""
+
+    k: int
+    by: str | None
+    format: Format
+    ks: tuple[int, ...]
+    """Depths to hold against each other; empty where none are."""
+    plot: Path | None
+    definitions: Definitions
+
+    @classmethod
+    def of(
+        cls,
+        k: int,
+        by: str | None,
+        format: Format,
+        ks: str | None,
+        plot: Path | None,
+        definitions: Definitions,
+        *,
+        comparing: bool,
+    ) -> Wanted:
+        """As given on a command line; raises UsageError, saying what would work."""
+        from recallbench.scoring.depth import depth_of
+
+        depths = _depths(ks)
+        if plot is not None and not depths:
+            raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
+        if plot is not None and plot.suffix.lower() != ".svg":
+            remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
+            raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
+        if plot is not None and not plot.parent.is_dir():
+            # Found out here, and not after a store has worked for an hour.
+            raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
+        if plot is not None and plot.is_dir():
+            raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
+        if format == "csv" and (depths or comparing):
+            raise UsageError(
+                "CSV holds one table, that of the queries",
+                expected="no --ks and no --compare, or another form",
+                found="--format csv",
+                remedy="--format json holds everything",
+            )
+        return cls(depth_of(k), by, format, depths, plot, definitions)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One run against another, in each form."""
+
+    document: dict[str, Any]
+    text: Sequence[str]
+    markdown: Sequence[str]
+
+
+def show(
+    wanted: Wanted,
+    report: Report,
+    tradeoff: Tradeoff | None,
+    compared: Compared | None,
+    more: dict[str, Any] | None = None,
+) -> None:
+    """Print everything on stdout and draw the plot; `more` goes into JSON.
+
+    Raises UsageError for a plot that can't be written, after everything was printed.
+    """
+    from recallbench.cases.table import document, grid, render
+
+    markdown = wanted.format == "markdown"
+    if wanted.format == "json":
+        found = {**(more or {}), **document(report, wanted.by)}
+        if wanted.ks:
+            found["ks"] = None if tradeoff is None else tradeoff.document()
+        if compared is not None:
+            found["compare"] = compared.document
+        print(json_text(found, indent=2), flush=True)
+    else:
+        print(render(report, wanted.format, wanted.by), end="")
+        if tradeoff is not None:
+            header, *rows = tradeoff.rows()
+            print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
+        if compared is not None:
+            print("\n" + "\n".join(compared.markdown if markdown else compared.text))
+        sys.stdout.flush()
+    if wanted.ks and tradeoff is None:
+        drawn = "" if wanted.plot is None else f", and {wanted.plot} was not drawn"
+        print(f"recallbench: nothing to hold against k: no case has anything to find{drawn}", file=sys.stderr)
+    elif tradeoff is not None and wanted.plot is not None:
+        _draw(tradeoff, wanted.plot)
+
+
+def _draw(tradeoff: Tradeoff, plot: Path) -> None:
+    from recallbench.cases.tradeoff_plot import draw
+
+    try:
+        plot.write_text(draw(tradeoff), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{plot} can't be written", expected="a file that can be", found=error.strerror or str(error)
+        ) from None
+
+
+def _depths(text: str | None) -> tuple[int, ...]:
+    from recallbench.scoring.depth import depth_in
+
+    if text is None:
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise UsageError("--ks are depths", expected="whole numbers with commas, as 1,3,5,10,20", found=text)
+    return tuple(depth_in(word, "--ks are depths") for word in words)

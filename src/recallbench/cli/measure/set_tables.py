@@ -1,0 +1,108 @@
+"""The questions of a labelled set in a table, after a store was run over it, and beside an earlier result."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recallbench.cases.case import NOTHING
+from recallbench.cases.store_run import StoreRun
+from recallbench.cli.judge.compare import between, lines
+from recallbench.cli.measure.score_tables import Compared, Wanted, show
+from recallbench.compare.folders import folder_side
+from recallbench.corpora.matching.text_matching import Matching
+from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.escaping.terminal import visible
+from recallbench.reports import comparison_text
+from recallbench.runs.options import Options
+from recallbench.runs.run import Outcome
+
+if TYPE_CHECKING:
+    from recallbench.cli.judge.compare import Folder
+
+SHOWN = 5
+"""Questions that changed most."""
+
+
+def earlier(folder: Path, name: str, options: Options) -> Folder:
+    """The result to hold a new one of the set `name` against.
+
+    Raises InputError for one of something else, and UsageError for one that was made with other options.
+    """
+    side, metrics = folder_side(folder)
+    if metrics.corpus.name != name:
+        raise InputError(
+            f"{folder} is a result of something else",
+            expected=name,
+            found=metrics.corpus.name,
+            remedy="compare results over the same files, matched alike",
+        )
+    was = metrics.retrieval
+    asked = (
+        ("depth", was.depth, options.depth),
+        ("limit", was.limit, options.limit),
+        ("scope", was.scope, "pooled" if options.pooled else "own"),
+    )
+    for what, before, now in asked:
+        if before != now:
+            raise UsageError(
+                f"{folder} was made with another --{what}, so it can't be compared",
+                expected=f"--{what} {before}" if before is not None else f"no --{what}",
+                found=f"--{what} {now}" if now is not None else f"no --{what}",
+                remedy="measure both alike",
+            )
+    return side, metrics
+
+
+def refuse_untold(field: str, folder: Path, split: str | None, matching: Matching) -> None:
+    """Raise UsageError where no query of the set has the field that is to tell them apart."""
+    from recallbench.corpora.labelled_sets.labelled_files import files_of, read_labels
+
+    if field != "tenant":
+        return
+    files = files_of(folder, split, by_text=matching.by_text, ids_too=matching.method == "hybrid")
+    labels = read_labels(files, f"labelled/{folder.name}", [], expecting=matching.method == "hybrid")
+    if not any(one.tenant for one in labels):
+        raise UsageError(
+            f"no query of {folder} has a {field}",
+            expected="--by kind or scope, or queries that name their tenant",
+            found=f"--by {field}",
+            remedy=f"leave --by {field} out",
+        )
+
+
+def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | None) -> RecallBenchError | None:
+    """Print what is wanted; the figures are those of the result, at any k. What could not be had is given back."""
+    metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
+    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=wanted.definitions)
+    more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}
+    if wanted.format == "text":
+        print()  # below the lines that every run ends with
+    report, compared, lacking = found.report(wanted.k), None, None
+    if wanted.by is not None:
+        try:
+            report.by(wanted.by)
+        except UsageError as error:
+            # The set has the field, but not in what --limit left of it.
+            print(f"recallbench: {visible(error.problem)}: no means by {wanted.by}", file=sys.stderr)
+            wanted = replace(wanted, by=None)
+    try:
+        if before is not None and not report.n:
+            print(f"recallbench: nothing to compare with {visible(before[0].part.name)}: {NOTHING}", file=sys.stderr)
+        elif before is not None:
+            compared = _compared(before, outcome)
+    except RecallBenchError as error:
+        lacking = error
+    try:
+        show(wanted, report, found.tradeoff(wanted.ks) if wanted.ks and report.n else None, compared, more)
+    except RecallBenchError as error:
+        lacking = lacking or error
+    return lacking
+
+
+def _compared(before: Folder, outcome: Outcome) -> Compared:
+    """As `recallbench compare` has it, whatever of the system under test was changed."""
+    found = between(before, folder_side(outcome.folder), (), (), ("embedder", "store"), SHOWN)
+    return Compared(found.model_dump(mode="json"), lines(found), comparison_text.markdown(found).splitlines())

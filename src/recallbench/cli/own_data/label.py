@@ -1,0 +1,136 @@
+"""`recallbench label`: make a labelled set by looking at what a store finds."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import date
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recallbench.cli import settings
+from recallbench.cli.settings import option
+from recallbench.escaping.terminal import visible, visible_lines
+from recallbench.scoring.depth import DEEPEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recallbench.studies.logs.proposals import Proposal
+
+KEYS = "y relevant, n not, 0-9 a grade, a all that is left is not, s skip this query, m more of the text, q stop"
+SHOWN = 400
+"""Characters of a document that are shown at first."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("label", epilog=f"Keys: {KEYS}. Each query is kept as soon as it is done; stop and go on any time.")(
+        label
+    )
+
+
+def label(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl; gold.jsonl is made there.")
+    ],
+    queries: Annotated[
+        Path | None, option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].")
+    ] = None,
+    query: Annotated[list[str] | None, option("query", "A query to label; may be repeated.")] = None,
+    scope: Annotated[
+        str | None, option("scope", "The scope (or tenant) of queries that name none, where documents have scopes.")
+    ] = None,
+    k: Annotated[int, option("k", "How many results are proposed for each query.", min=1, max=DEEPEST)] = 10,
+    store: Annotated[str, option("store", "The memory that proposes.")] = "bm25",
+    dsn: settings.Dsn = None,
+    embedder: settings.EmbedderName = None,
+    backend: settings.Backend = "auto",
+    cache_dir: settings.CacheDir = None,
+    quiet: settings.Quiet = False,
+    config: settings.Config = None,
+) -> int:
+    """Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep them safely."""
+    from recallbench.cli.bars import listener
+    from recallbench.corpora.labelled_sets.label_book import Asked, LabelBook, waiting
+    from recallbench.corpora.labelled_sets.labelled import PREFIX, facts
+    from recallbench.runs.options import Options
+    from recallbench.studies.logs.proposals import proposals
+
+    book = LabelBook(folder)
+    if cut := book.mend():
+        said = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
+        print(f"recallbench: {visible(said)}", file=sys.stderr)
+    done = book.labelled()
+    if query:
+        free = (name for number in count(1) if (name := f"q{number}") not in done)
+        asked = [Asked(name, text) for name, text in zip(free, query, strict=False)]
+    else:
+        asked = waiting(folder, queries)
+    asked = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in asked]
+    left = [one for one in asked if one.id not in done]
+    print(f"{len(asked) - len(left)} of {len(asked)} queries are labelled; {KEYS}", file=sys.stderr)
+    name = f"{PREFIX}{folder.name or 'set'}@{'0' * 64}"
+    options = Options(
+        corpus=name,
+        store=store,
+        dsn=dsn,
+        embedder=embedder,
+        backend=backend,
+        cache_dir=cache_dir or settings.default_cache(),
+        environ=settings.environment(),
+    )
+    kept = 0
+    for number, (one, found) in enumerate(
+        proposals(folder, left, options, facts(name), k, listener(quiet)) if left else (), len(asked) - len(left) + 1
+    ):
+        print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")
+        grades = _judged(found)
+        if grades is None:
+            break
+        if grades and not any(grades.values()):
+            print("  Nothing of this is relevant. Should the query find nothing at all?")
+            grades = grades if _key() == "y" else {}
+        if grades:
+            book.append(one, grades, date.today())
+            kept += 1
+    print(f"{kept} queries labelled in {book.path}, {len(done) + kept} in all")
+    return 0
+
+
+def _judged(found: Sequence[Proposal]) -> dict[str, float] | None:
+    """Grades by id; empty when the query is skipped, None when its user stops."""
+    grades: dict[str, float] = {}
+    for place, one in enumerate(found, 1):
+        print(f"\n  {place}. {visible(one.id)}: {visible(_short(one.text))}")
+        while True:
+            key = _key()
+            if key == "m":
+                print(visible_lines(one.text))
+            elif key in ("q", None):
+                return None
+            elif key == "s":
+                return {}
+            elif key == "a":
+                return grades | {rest.id: 0.0 for rest in found[place - 1 :]}
+            elif key in ("y", "n") or key.isdigit():
+                grades[one.id] = float(key) if key.isdigit() else float(key == "y")
+                break
+            else:
+                print(f"  {KEYS}")
+    return grades
+
+
+def _key() -> str | None:
+    try:
+        return input("  relevant? ").strip().lower()[:1]
+    except EOFError:
+        return None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}… (m shows all)"

@@ -1,0 +1,68 @@
+"""`recallbench corpora | stores | embedders | measures`: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (corpora, stores, embedders, measures):
+        app.command(command.__name__)(command)
+
+
+def _print(rows: Sequence[tuple[str, ...]]) -> None:
+    from recallbench.cli.columns import columns
+
+    print("\n".join(columns(rows)))
+
+
+def corpora() -> None:
+    """List the corpora."""
+    from recallbench.corpora.labelled_sets.hub_set import known_sets
+    from recallbench.corpora.registry import CORPORA, GROUPS, facts
+    from recallbench.protocol.frozen import load
+
+    rows = [("corpus", "questions", "segments", "embedder", "licence", "sha256")]
+    for name, entry in CORPORA.items():
+        rules = facts(name, load())
+        counts = (str(rules.questions), str(rules.segments))
+        rows.append((name, *counts, rules.embedder or "minilm", entry.licence or "not stated", rules.sha256))
+    _print(rows)
+    for group, names in GROUPS.items():
+        print(f"{group} is {' and '.join(names)}")
+    print("\nsets of the hub, for `recallbench evaluate`:")
+    _print([(f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items()])
+
+
+def stores() -> None:
+    """List the stores."""
+    from recallbench.stores.registry import SCHEMES, STORES
+
+    known = {**STORES, **{f"{scheme}:": entry for scheme, entry in SCHEMES.items()}}
+    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in known.items()])
+
+
+def embedders() -> None:
+    """List the encoders."""
+    from recallbench.embedding.encoders import ENCODERS
+
+    rows = [("encoder", "passages", "revision", "pooling", "dimensions")]
+    for name, spec in ENCODERS.items():
+        dims = f"{spec.native_dims}" + (
+            f" padded to {spec.stored_dims}" if spec.stored_dims != spec.native_dims else ""
+        )
+        rows.append((name, spec.passage.repo, spec.passage.revision, spec.pooling, dims))
+    _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)")])
+
+
+def measures() -> None:
+    """List the measures, each with what it counts."""
+    import inspect
+
+    from recallbench.scoring.measures.registry import MEASURES
+
+    for name, kind in MEASURES.items():
+        print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}\n")

@@ -1,0 +1,1 @@
+"""Two or more results paired: differences, thresholds, drift and baselines."""

@@ -1,0 +1,179 @@
+"""Two sides compared: paired by question, overall and per kind, and the questions that changed most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recallbench import __version__
+from recallbench.compare.pairs import by_question, same_questions
+from recallbench.compare.rule import Condition, decide, regressions
+from recallbench.compare.side import Side, Words
+from recallbench.errors import InputError
+from recallbench.reports.comparison import (
+    LEVEL,
+    ChangedPart,
+    Comparison,
+    HitPart,
+    MeasuredPart,
+    UnlikePart,
+    difference_fields,
+)
+from recallbench.scoring.intervals import cluster_codes
+from recallbench.scoring.judgement import Bools, Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import PRIMARY
+from recallbench.scoring.paired import holm
+
+SHOWN = 10
+"""Rankings are shown to this place, and wherever one of the two has gold further down."""
+
+
+def compare(
+    first: Side,
+    second: Side,
+    measures: Sequence[Measure],
+    conditions: Sequence[Condition] = (),
+    *,
+    basis: Sequence[str] = (),
+    unlike: Sequence[UnlikePart] = (),
+    show: int = 20,
+) -> Comparison:
+    """Second minus first, over the questions both were asked; raises InputError where these differ, or find nothing."""
+    same_questions(first.rankings, second.rankings)
+    _same_kinds(first, second)
+    wanted = list(dict.fromkeys([*measures, *(one.measure for one in conditions)]))
+    counted = first.rankings.calls[0].gold > 0
+    if not counted.any():
+        raise InputError(
+            "no question has anything to find, so there is nothing to compare",
+            expected="one question with something relevant",
+            found=f"{len(counted)} without",
+        )
+    clustered = cluster_codes([first.rankings.clusters[i] for i in np.flatnonzero(counted)]) is not None
+    overall = _measured(first, second, wanted, clustered, counted, corrected=True)
+    by_measure = {one.measure: one for one in overall}
+
+    def sliced(names: Sequence[str]) -> dict[str, list[MeasuredPart]]:
+        masks = {name: np.array([one == name for one in names]) & counted for name in dict.fromkeys(names)}
+        return {
+            name: _measured(first, second, wanted, clustered, mask, corrected=False)
+            for name, mask in masks.items()
+            if name and mask.any()
+        }
+
+    identical = first.calls == second.calls
+    return Comparison(
+        schema_version="1",
+        recallbench_version=__version__,
+        first=first.part,
+        second=second.part,
+        basis=list(basis),
+        unlike=list(unlike),
+        n=int(counted.sum()),
+        clusters=overall[0].clusters if clustered else None,
+        identical=identical,
+        measures=overall,
+        kinds=sliced(first.kinds),
+        abilities=sliced(first.abilities),
+        changed=_changed(first, second, wanted, counted, show),
+        conditions=[decide(one, by_measure[str(one.measure)]) for one in conditions],
+        regressions=regressions(overall),
+        warnings=_warnings(overall),
+        notes=[*first.notes, *(note for note in second.notes if note not in first.notes)],
+    )
+
+
+def _same_kinds(first: Side, second: Side) -> None:
+    for question, kind, other in zip(first.rankings.questions, first.kinds, second.kinds, strict=True):
+        if kind != other:
+            raise InputError(
+                f"{first.part.name} and {second.part.name} were not asked the same questions",
+                expected=f"{question} of the kind {kind!r}",
+                found=f"{other!r} in {second.part.name}",
+                remedy="`recallbench audit` tells which of the two is not as its dataset says",
+            )
+
+
+def _measured(
+    first: Side, second: Side, measures: Sequence[Measure], clustered: bool, mask: Bools, *, corrected: bool
+) -> list[MeasuredPart]:
+    # A kind may have no question that some measure counts.
+    measures = [one for one in measures if corrected or (first.rankings.counted(one) & mask).any()]
+    found = by_question(first.rankings, second.rankings, measures, clustered=clustered, keep=mask)
+    primary = [i for i, measure in enumerate(measures) if measure in PRIMARY and corrected]
+    adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
+    return [
+        MeasuredPart.model_validate(
+            {
+                **difference_fields(str(measure), pair, adjusted.get(i)),
+                "first": first.rankings.mean(measure, mask),
+                "second": second.rankings.mean(measure, mask),
+                "role": "primary" if i in adjusted else "secondary",
+                "turning": list(pair.turning),
+            }
+        )
+        for i, (measure, pair) in enumerate(zip(measures, found, strict=True))
+    ]
+
+
+def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
+    told = []
+    for one in measures:
+        if one.role == "primary" and one.turning:
+            told.append(
+                f"{one.measure}: the sign rests on one cluster: without {_either(one.turning)} the difference "
+                f"is 0 or of the other sign (leaving one out gives {one.least:+.4f} to {one.most:+.4f})"
+            )
+    tests = sum(one.role == "primary" for one in measures)
+    mute = [one for one in measures if one.role == "primary" and (one.wins or one.losses)]
+    told += [
+        f"{one.measure}: so few {'questions' if one.least is None else 'clusters'} differ that no p of {LEVEL} or less "
+        f"can be reached: the smallest, "
+        f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, one.smallest_p * tests):.4f}"
+        for one in mute
+        if one.smallest_p * tests > LEVEL
+    ]
+    return told
+
+
+def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bools, show: int) -> list[ChangedPart]:
+    """By the sum of absolute changes over the primary measures (over all, where none is compared), most first."""
+    chosen = [measure for measure in measures if measure in PRIMARY] or list(measures)
+    values = {measure: (first.rankings.values(measure), second.rankings.values(measure)) for measure in measures}
+    moved: Floats = np.sum([np.abs(values[one][1] - values[one][0]) for one in chosen], axis=0) * counted
+    order = [int(i) for i in np.argsort(-moved, kind="stable")[:show] if moved[i] > 0]
+    words, others = (side.words(order) for side in (first, second)) if order else (Words(), Words())
+    segments = {**others.segments, **words.segments}
+    return [
+        ChangedPart(
+            question_id=first.rankings.questions[i],
+            kind=first.kinds[i],
+            cluster=first.rankings.clusters[i],
+            question={**others.questions, **words.questions}.get(first.rankings.questions[i], ""),
+            values={str(one): (float(before[i]), float(after[i])) for one, (before, after) in values.items()},
+            gold=list(first.gold[i]),
+            first=_hits(first, i, ranks, segments),
+            second=_hits(second, i, ranks, segments),
+        )
+        for i in order
+        for ranks in [_gold_ranks(first, i) | _gold_ranks(second, i)]
+    ]
+
+
+def _gold_ranks(side: Side, i: int) -> set[int]:
+    return {rank for rank, id in enumerate(side.hits[i], 1) if id in side.gold[i]}
+
+
+def _hits(side: Side, i: int, ranks: set[int], segments: dict[str, str]) -> list[HitPart]:
+    gold = set(side.gold[i])
+    return [
+        HitPart(rank=rank, id=id, gold=id in gold, text=segments.get(id, ""))
+        for rank, id in enumerate(side.hits[i], 1)
+        if rank <= SHOWN or rank in ranks
+    ]
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"any one of {', '.join(names)}"

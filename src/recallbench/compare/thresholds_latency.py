@@ -1,0 +1,129 @@
+"""Latency held to thresholds: the p95 of single queries, by itself and against the baseline's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from recallbench.errors import InputError
+from recallbench.reports.thresholds import ThresholdPart
+from recallbench.results import latency
+from recallbench.results.metrics import OVERALL
+from recallbench.scoring.intervals import LEVEL
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule, quantile, quantile_interval
+
+SHARE = 0.95
+FEW = 20
+"""Of fewer queries the p95 is the slowest one."""
+
+
+def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> ThresholdPart:
+    """The p95 of the folder's queries in that state, which may be `limit` at most."""
+    times = _times(name, folder, state, "p95_ms", rule)
+    bounds = quantile_interval(times.least, SHARE)
+    short, open_ = times.p95 > limit, times.most > limit
+    outcome: Literal["holds", "falls short", "cannot tell"]
+    outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
+    few = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
+    return ThresholdPart(
+        result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
+        required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
+        n=len(times.least), outcome=outcome,
+        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.told}",
+    )  # fmt: skip
+
+
+def relative(
+    name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
+) -> ThresholdPart:
+    """The same against the baseline's, which it may be `limit` times at most; times of other hardware tell nothing."""
+    after, past = (_times(name, one, state, "p95_ratio", rule) for one in (folder, baseline))
+    times, before_times, now, before = after.least, past.least, after.p95, past.p95
+    # Both at once with 95%: each has the root of it.
+    level = math.sqrt(LEVEL)
+    new, old = quantile_interval(times, SHARE, level), quantile_interval(before_times, SHARE, level)
+    observed, few = _over(now, before), min(len(times), len(before_times))
+    note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if few < FEW else ''}"
+    short = observed is None or observed > limit
+    outcome = "falls short" if short else "holds"
+    # The baseline's p95 may have been any longer, this one's too.
+    if past.failed or (not short and (_over(after.most, before) or math.inf) > limit):
+        outcome = "falls short" if strict else "cannot tell"
+    note = f"{note}{after.told}{past.told}"
+    if other := latency.other_hardware(baseline, folder):
+        outcome = "falls short" if strict else "cannot tell"
+        note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
+    return ThresholdPart.model_validate(
+        {
+            "result": name,
+            "part": OVERALL,
+            "what": "p95_ratio",
+            "measure": f"{_named(state, rule)} / baseline",
+            "required": limit,
+            "observed": None if other else observed,
+            "low": None if other else _over(new.low, old.high),
+            "high": None if other or after.failed else _over(new.high, old.low),
+            "ceiling": None,
+            "n": len(times),
+            "outcome": outcome,
+            "by": observed - limit if outcome == "falls short" and short and not other and observed else None,
+            "note": note,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Of queries timed one by one; those that failed took at least as long as it took them to fail."""
+
+    answered: tuple[float, ...]
+    failed: tuple[float, ...]
+    place: str
+    rule: Rule
+
+    @property
+    def least(self) -> list[float]:
+        return [*self.answered, *self.failed]
+
+    @property
+    def p95(self) -> float:
+        """The least that it can be."""
+        return quantile(self.least, SHARE, self.rule) or 0.0
+
+    @property
+    def most(self) -> float:
+        """With the failed as the slowest of all."""
+        return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE, self.rule) or 0.0
+
+    @property
+    def told(self) -> str:
+        if not self.failed:
+            return ""
+        count = f"{len(self.failed)} timed {'query' if len(self.failed) == 1 else 'queries'}"
+        return f"; {count} of {self.place} failed, and took at least as long as that took"
+
+
+def _named(state: str, rule: Rule) -> str:
+    return f"p95 {state}" + ("" if rule == NEAREST_RANK else f" ({rule})")
+
+
+def _times(name: str, folder: Path, state: str, key: str, rule: Rule) -> _Times:
+    answered, failed = (tuple(latency.query_times(folder, one)) for one in (state, "failed"))
+    if not answered and not failed:
+        raise InputError(
+            f"{name}: {folder} has no p95 of {state} queries",
+            expected="queries that were timed one by one",
+            found=latency.why_none(folder, state),
+            remedy=f"take {key}.{state} out, or measure with a store that can tell {state} queries",
+        )
+    return _Times(answered, failed, folder.name, rule)
+
+
+def _over(one: float | None, other: float | None) -> float | None:
+    return one / other if one is not None and other else None
+
+
+def _noisy(folder: Path) -> str:
+    return f"noisy: single queries on {latency.machine(folder) or 'an unnamed machine'}"

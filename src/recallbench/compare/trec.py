@@ -1,0 +1,189 @@
+"""TREC runs to compare, held against the qrels that are given with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from recallbench.compare.side import Side, Words
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import lines
+from recallbench.reports.comparison import SidePart
+from recallbench.results.rankings import Rankings
+from recallbench.results.trec import Ties, in_order_of, read_qrels, read_run
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.measures.measure import Measure
+
+DEPTH = "depth"
+"""What may be allowed of two runs: that one's longest ranking is shorter, though both were asked equally deep."""
+NAMED = 5
+"""So many questions are named in a note."""
+
+_Run = Mapping[str, Sequence[tuple[str, float]]]
+
+
+def trec_sides(
+    runs: tuple[Path, Path],
+    qrels: Path,
+    measures: Sequence[Measure],
+    clusters: Path | None,
+    prefix: str | None,
+    allow_depth: bool,
+    ties: Ties = "file",
+) -> tuple[Side, Side]:
+    """Both runs, over every question of the qrels that has a relevant document (grade 1 or more).
+
+    A judged question that a run does not answer counts as an empty ranking, as with trec_eval's -c. Raises InputError
+    where a run answers none of them or a question has no cluster, and UsageError where one run is cut off above a
+    measure that the other reaches. `ties` says in which order equal scores stand.
+    """
+    judged = {question: grades for question, grades in read_qrels(qrels).items() if max(grades.values()) > 0}
+    if not judged:
+        raise InputError(
+            f"{qrels} has no relevant document",
+            expected="at least one judgement of 1 or more",
+            found="none",
+            remedy="check the file given with --qrels",
+        )
+    found = [{question: in_order_of(ties, hits) for question, hits in read_run(path).items()} for path in runs]
+    for path, run in zip(runs, found, strict=True):
+        if not judged.keys() & run.keys():
+            raise InputError(
+                f"{path} answers no question of {qrels}",
+                expected=f"questions such as {next(iter(judged))}",
+                found=f"questions such as {next(iter(run), '(none)')}",
+                remedy="name the qrels that belong to the runs",
+            )
+    _same_depth(runs, found, measures, allow_depth)
+    # Positions are of both runs and the judgements together, so that both sides have the same haystacks.
+    numbers: list[dict[str, int]] = []
+    for question, grades in judged.items():
+        names = [*grades, *(document for run in found for document, _ in run.get(question, ()))]
+        numbers.append({name: number for number, name in enumerate(dict.fromkeys(names))})
+    named = _clusters(tuple(judged), clusters, prefix)
+    first, second = (_side(path, run, judged, numbers, measures, named) for path, run in zip(runs, found, strict=True))
+    return first, second
+
+
+def read_clusters(path: Path) -> dict[str, str]:
+    """Question and cluster, a line each; raises InputError, naming the line, for anything else."""
+    found: dict[str, str] = {}
+    for number, line in lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 2 or fields[0] in found:
+            raise InputError(
+                f"{path}, line {number}: not a question and its cluster",
+                expected="two columns: question cluster, each question once",
+                found=f"{fields[0]} again" if len(fields) == 2 else f"{len(fields)} columns",
+                remedy="mend the file, or leave --clusters out where questions are independent",
+            )
+        found[fields[0]] = fields[1]
+    return found
+
+
+def _clusters(questions: Sequence[str], file: Path | None, prefix: str | None) -> Mapping[str, str]:
+    """The cluster of each question; one whose id has no such prefix stands alone."""
+    if prefix is not None:
+        found = {question: question.rpartition(prefix)[0] if prefix else "" for question in questions}
+        if not any(found.values()):
+            raise UsageError(
+                f"--cluster-prefix {prefix!r} gives no question a cluster",
+                expected="what stands in the ids between a cluster's name and the rest",
+                found=f"questions such as {questions[0]}",
+                remedy="leave it out where questions are independent",
+            )
+        return found
+    if file is None:
+        return {}
+    found = read_clusters(file)
+    missing = [question for question in questions if question not in found]
+    if missing:
+        raise InputError(
+            f"{file} has no cluster for {_named(missing)}",
+            expected="a line for every judged question",
+            found=f"{len(found)} lines",
+            remedy="add the missing lines; a question that stands alone gets a cluster of its own",
+        )
+    return found
+
+
+def _side(
+    path: Path,
+    run: _Run,
+    judged: Mapping[str, Mapping[str, int]],
+    numbers: Sequence[Mapping[str, int]],
+    measures: Sequence[Measure],
+    clusters: Mapping[str, str],
+) -> Side:
+    hits = tuple(tuple(document for document, _ in run.get(question, ())) for question in judged)
+    gold = [frozenset(names[d] for d, grade in grades.items() if grade > 0) for grades, names in _zip(judged, numbers)]
+    grades = [
+        {names[d]: float(grade) for d, grade in grades.items() if grade > 0} for grades, names in _zip(judged, numbers)
+    ]
+    rankings = Rankings(
+        place=path.name,
+        questions=tuple(judged),
+        clusters=tuple(clusters.get(question, "") for question in judged),
+        gold=tuple(gold),
+        calls=(
+            judge(
+                [[names[d] for d in found] for found, names in zip(hits, numbers, strict=True)],
+                gold,
+                [len(names) for names in numbers],
+                max(measure.k for measure in measures),
+                grades,
+            ),
+        ),
+    )
+    missing = [question for question in judged if question not in run]
+    extra = [question for question in run if question not in judged]
+    notes = []
+    if missing:
+        notes.append(f"{path}: {_named(missing)} not answered, which counts as an empty ranking")
+    if extra:
+        notes.append(f"{path}: {_named(extra)} without a relevant document in the qrels, left out")
+    part = SidePart(
+        name=str(path),
+        store="",
+        version="",
+        embedder="",
+        verdict="a TREC run, which nothing vouches for",
+        canonical=False,
+        content_sha256=sha256_of(path),
+    )
+    return Side(
+        part=part,
+        rankings=rankings,
+        kinds=("",) * len(judged),
+        gold=tuple(tuple(d for d, grade in grades.items() if grade > 0) for grades in judged.values()),
+        calls=(hits,),
+        notes=tuple(notes),
+        words=lambda chosen: Words(),
+    )
+
+
+def _zip(
+    judged: Mapping[str, Mapping[str, int]], numbers: Sequence[Mapping[str, int]]
+) -> zip[tuple[Mapping[str, int], Mapping[str, int]]]:
+    return zip(judged.values(), numbers, strict=True)
+
+
+def _same_depth(runs: tuple[Path, Path], found: Sequence[_Run], measures: Sequence[Measure], allowed: bool) -> None:
+    # A run does not state its depth: its longest ranking stands for it.
+    depths = [max(map(len, run.values()), default=0) for run in found]
+    shallow = min(depths)
+    if depths[0] != depths[1] and not allowed and (deeper := [m for m in measures if m.k > shallow]):
+        raise UsageError(
+            f"{runs[0]} and {runs[1]} can't be compared on {deeper[0]}: they differ in depth",
+            expected=f"measures at {shallow} or less, or runs of one depth",
+            found=f"rankings up to {depths[0]} deep against up to {depths[1]}",
+            remedy=f"choose --measures at {shallow} or less; if both were asked equally deep, say --allow {DEPTH}",
+        )
+
+
+def _named(questions: Sequence[str]) -> str:
+    more = f" and {len(questions) - NAMED} more" if len(questions) > NAMED else ""
+    return f"{len(questions)} question{'s' if len(questions) > 1 else ''} ({', '.join(questions[:NAMED])}{more})"

@@ -1,0 +1,262 @@
+"""Labelled sets of the hub in BEIR's layout: fetched by name at a pinned revision, and held to their hashes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tomllib
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from recallbench import hub
+from recallbench.corpora.labelled_sets.hub_record import keep, published, sets_folder
+from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, JUDGEMENTS, QUERIES
+from recallbench.corpora.records import Published
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.progress import Progress
+from recallbench.scratch import scratch
+
+PREFIX = "hub:"
+DEFAULT_SPLIT = "test"
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_REVISION = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_CHUNK = 1 << 20
+UNPACKED_RATIO = 100
+"""How many times its packed size a file may have: text packs to a third or a tenth, a bomb to a thousandth."""
+UNPACKED_ALWAYS = 64 << 20
+"""Bytes that are unpacked whatever the ratio: small files may repeat themselves."""
+UNPACKED_LARGEST = 32 << 30
+"""Bytes beyond which nothing is unpacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubSet:
+    """A dataset of the hub at one revision, and the one its judgements are published in."""
+
+    repo: str
+    revision: str
+    qrels_repo: str = ""
+    """Empty where `qrels/` lies in the dataset itself."""
+    qrels_revision: str = ""
+
+    @property
+    def folder(self) -> str:
+        apart = f"+{self.qrels_revision}" if self.qrels_revision else ""
+        return f"{self.repo.replace('/', '--')}@{self.revision}{apart}"
+
+
+@cache
+def known_sets() -> dict[str, HubSet]:
+    """Sets that have a short name here, each at its pinned revision."""
+    table = tomllib.loads(
+        files("recallbench.corpora.labelled_sets").joinpath("hub_sets.toml").read_text(encoding="utf-8")
+    )
+    return {name: HubSet(one["repo"], one["revision"]) for name, one in table.items()}
+
+
+def hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
+    """What `hub:OWNER/NAME@<40 hex>`, or a short name, names; raises UsageError for what may mean other files tomorrow.
+
+    A short name stands for one revision for ever.
+    """
+    told = name.removeprefix(PREFIX)
+    if "/" not in told and "@" not in told:
+        if told in known_sets() and qrels_revision is None:
+            return known_sets()[told]
+        raise UsageError(
+            f"{name} names no set of the hub" if qrels_revision is None else f"{name} has its judgements in itself",
+            expected=f"{PREFIX}OWNER/NAME@<revision>, or one of {', '.join(known_sets())}",
+            found=name if qrels_revision is None else f"--qrels-revision {qrels_revision}",
+            remedy="`recallbench corpora` lists those with a short name",
+        )
+    repo, at, revision = told.rpartition("@")
+    if not at or not _REPO.fullmatch(repo):
+        raise UsageError(
+            f"{name} names no set of the hub",
+            expected=f"{PREFIX}OWNER/NAME@<revision>",
+            found=name,
+            remedy=f"{PREFIX}{told.partition('@')[0]}@<40 hexadecimal digits>",
+        )
+    for said, option in ((revision, "the revision"), (qrels_revision, "--qrels-revision")):
+        if said is not None and not _REVISION.fullmatch(said):
+            raise UsageError(
+                f"{name}: {option} pins nothing",
+                expected="the whole hash of a commit, 40 hexadecimal digits in lower case",
+                found=said or "none",
+                remedy="a branch, a tag or a short hash may mean other files tomorrow; the dataset's page on the hub "
+                "lists its commits",
+            )
+    return HubSet(repo, revision, f"{repo}-qrels" if qrels_revision else "", qrels_revision or "")
+
+
+def pins(given: Sequence[str]) -> dict[str, str]:
+    """What `NAME=HEX` says, as often as it was given."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, _, sha256 = one.partition("=")
+        if not name or not _SHA256.fullmatch(sha256.lower()) or found.get(name, sha256.lower()) != sha256.lower():
+            raise UsageError(
+                f"--pin {one} pins no file",
+                expected="NAME=<64 hexadecimal digits>, each name once, as corpus.jsonl.gz=…",
+                found=one,
+                remedy="sha256sum FILE says the hash of a file",
+            )
+        found[name] = sha256.lower()
+    return found
+
+
+def obtain_set(
+    wanted: HubSet, split: str | None, pinned: Mapping[str, str], environ: Mapping[str, str], progress: Progress
+) -> Path:
+    """The folder with the files of the set, those of the split included; what is missing is fetched.
+
+    `split` is None where no judgements are needed. Each file has its hash in the folder's record from its first use on;
+    `pinned` are hashes known beforehand, by the name the file has there or on the hub. Raises InputError for a file
+    with another hash, Blocked where one can't be had.
+    """
+    folder = sets_folder(environ) / wanted.folder
+    known = published(folder) or Published(
+        wanted.repo, wanted.revision, wanted.qrels_repo, wanted.qrels_revision, {}, frozenset()
+    )
+    needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_word(split)}.tsv"])]
+    record = known
+    try:
+        sets_folder(environ).mkdir(parents=True, exist_ok=True)
+        with scratch(sets_folder(environ)) as room:
+            for name in needed:
+                if name not in record.files or not (folder / name).is_file():
+                    record = _fetched(wanted, name, room, record, pinned, environ, progress)
+            _hold(record, pinned)
+            record = replace(record, pinned=record.pinned.union(pinned))
+            (folder / JUDGEMENTS).mkdir(parents=True, exist_ok=True)
+            for name in needed:
+                if (body := room / name).is_file():
+                    os.replace(body, folder / name)
+            if record != known:
+                keep(folder, record)
+    except OSError as error:
+        raise Blocked(
+            f"{folder}: can't be written",
+            expected="a data folder with room for the set",
+            found=error.strerror or str(error),
+            remedy="free space or permissions there, or name another folder in RECALLBENCH_DATA_DIR",
+        ) from None
+    return folder
+
+
+def _fetched(
+    wanted: HubSet,
+    name: str,
+    room: Path,
+    record: Published,
+    pinned: Mapping[str, str],
+    environ: Mapping[str, str],
+    progress: Progress,
+) -> Published:
+    """The file in the folder for unfinished work under its own name, and the record with it."""
+    cached, remote = _downloaded(wanted, name, environ, progress)
+    found = {remote: sha256_of(cached)}
+    # The hub names the large ones by their sha256.
+    own = cached.resolve().name
+    promised = {**({remote: own} if _SHA256.fullmatch(own) else {}), **record.files, **pinned}
+    target = room / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with (gzip.open if remote.endswith(".gz") else open)(cached, "rb") as body, target.open("wb") as plain:
+            largest = min(UNPACKED_LARGEST, max(UNPACKED_ALWAYS, UNPACKED_RATIO * cached.stat().st_size))
+            written = 0
+            while chunk := body.read(_CHUNK):
+                written += len(chunk)
+                if remote.endswith(".gz") and written > largest:
+                    raise InputError(
+                        f"{remote} of {wanted.repo} is too large when unpacked",
+                        expected=f"at most {largest >> 20} MiB of text in {cached.stat().st_size} packed bytes",
+                        found="more than that",
+                        remedy="name another dataset; or unpack it yourself, and evaluate the folder",
+                    )
+                plain.write(chunk)
+        found[name] = sha256_of(target)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        hub.forget(cached, environ)
+        raise InputError(
+            f"{remote} of {wanted.repo} can't be unpacked", expected="gzip", found=str(error), remedy="run it again"
+        ) from None
+    for each, sha256 in found.items():
+        if promised.get(each, sha256) != sha256:
+            hub.forget(cached, environ)
+            raise _wrong(record, each, promised[each], sha256)
+    return replace(record, files={**record.files, **found})
+
+
+def _downloaded(wanted: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> tuple[Path, str]:
+    """The published file in the hub's cache, and its name there."""
+    repo, revision, remotes = wanted.repo, wanted.revision, [f"{name}.gz", name]
+    if name.startswith(JUDGEMENTS):
+        remotes = [name]
+        if wanted.qrels_repo:
+            repo, revision, remotes = wanted.qrels_repo, wanted.qrels_revision, [Path(name).name]
+    for remote in remotes:
+        if cached := hub.cached_file(repo, remote, revision, environ, repo_type="dataset"):
+            return cached, remote
+    try:
+        for remote in remotes[:-1]:
+            try:
+                return hub.download(repo, remote, revision, environ, progress, repo_type="dataset"), remote
+            except hub.Missing:
+                continue
+        return hub.download(repo, remotes[-1], revision, environ, progress, repo_type="dataset"), remotes[-1]
+    except hub.Unreachable as error:
+        raise Blocked(
+            f"{' or '.join(remotes)} of {repo} can't be fetched at {revision}",
+            expected="a dataset of the hub in BEIR's layout, at a commit that it has",
+            found=str(error),
+            remedy=_remedy(wanted, name, error, environ),
+        ) from None
+
+
+def _remedy(wanted: HubSet, name: str, error: hub.Unreachable, environ: Mapping[str, str]) -> str:
+    if hub.is_offline(environ):
+        return "unset HF_HUB_OFFLINE; once fetched, the set is used without the network"
+    if isinstance(error, hub.Missing) and name.startswith(JUDGEMENTS) and not wanted.qrels_repo:
+        apart = f"where the judgements are a dataset of their own, {wanted.repo}-qrels, name its commit"
+        return f"name another --split; {apart} with --qrels-revision"
+    if isinstance(error, hub.Missing):
+        return (
+            "name a dataset that holds corpus.jsonl and queries.jsonl (.gz), as `recallbench evaluate DIR` reads them"
+        )
+    return "check the network and the name; or get the files by other means, and evaluate their folder"
+
+
+def _hold(record: Published, pinned: Mapping[str, str]) -> None:
+    for name, sha256 in pinned.items():
+        if name not in record.files:
+            raise UsageError(
+                f"--pin pins {name}, which is none of the set's files",
+                expected=", ".join(record.files),
+                found=name,
+                remedy="name one of these",
+            )
+        if record.files[name] != sha256:
+            raise _wrong(record, name, sha256, record.files[name])
+
+
+def _wrong(record: Published, name: str, expected: str, found: str) -> InputError:
+    return InputError(
+        f"{name} of {record.repo} is not the file that is expected",
+        expected=f"sha256 {expected}",
+        found=f"sha256 {found}",
+        remedy="run it again, the file is fetched anew; if it stays so, hash and revision don't belong together",
+    )
+
+
+def _word(split: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", split, re.ASCII):
+        raise UsageError(f"--split {split} is no name", expected="a word, as test or dev", found=split)
+    return split

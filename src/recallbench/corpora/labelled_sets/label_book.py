@@ -1,0 +1,102 @@
+"""`gold.jsonl` while it is being written: one whole line per query, appended at once, never rewritten."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, QUERIES, SHORT
+from recallbench.corpora.place import Place
+from recallbench.errors import InputError
+from recallbench.reading import lines, objects
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query that waits for its labels."""
+
+    id: str
+    text: str
+    scope: str = ""
+    kind: str = ""
+    tenant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBook:
+    """The labels of a set, as far as they are made."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return self.folder / SHORT
+
+    def mend(self) -> Path | None:
+        """Set aside a last line that was cut off when the machine went down, and say where; None where all are whole.
+
+        Its query is asked again.
+        """
+        content = self.path.read_bytes() if self.path.exists() else b""
+        if not content or content.endswith(b"\n"):
+            return None
+        whole = content.rfind(b"\n") + 1
+        cut = self.path.with_name(f"{SHORT}.cut")
+        with cut.open("ab") as aside:
+            aside.write(content[whole:] + b"\n")
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+        return cut
+
+    def labelled(self) -> frozenset[str]:
+        """Ids of the queries that have their line; raises InputError for a line that can't be read."""
+        if not self.path.exists():
+            return frozenset()
+        return frozenset(str(record.get("query_id") or f"q{number}") for number, record in objects(self.path))
+
+    def append(self, query: Asked, grades: Mapping[str, float], day: date) -> None:
+        """Add the line of one query, and see it on the disk; no grade above 0 means that nothing answers it."""
+        relevant = {id: grade for id, grade in grades.items() if grade > 0}
+        record: dict[str, object] = {"query_id": query.id, "query": query.text}
+        record["relevant"] = relevant if set(relevant.values()) - {1.0} else list(relevant)
+        for name in ("scope", "tenant"):
+            if value := getattr(query, name):
+                record[name] = value
+        if not relevant:
+            record["kind"] = "abstention"
+        elif query.kind:
+            record["kind"] = query.kind
+        record["labelled_at"] = day.isoformat()
+        line = json.dumps(record, ensure_ascii=False) + "\n"
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, line.encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def waiting(folder: Path, file: Path | None) -> list[Asked]:
+    """The queries to label: of `file` (JSON lines with `query` or `text`, or one query a line), else queries.jsonl."""
+    path = file or folder / QUERIES
+    if not path.is_file():
+        raise InputError(
+            f"{path}: no queries",
+            expected=f"{QUERIES} beside {DOCUMENTS}, or --queries FILE, or --query TEXT",
+            found="no such file",
+            remedy="put one query a line into a text file and name it with --queries",
+        )
+    if path.suffix == ".jsonl":
+        return [_query(record, number, path) for number, record in objects(path)]
+    return [Asked(f"q{number}", line.strip()) for number, line in lines(path) if line.strip()]
+
+
+def _query(record: Mapping[str, object], number: int, path: Path) -> Asked:
+    place = Place("labels", path.name, f"line {number}")
+    field = "query" if "query" in record else "text"
+    words = {name: str(record[name]) for name in ("scope", "kind", "tenant") if record.get(name) is not None}
+    return Asked(str(record.get("query_id") or record.get("_id") or f"q{number}"), place.text(record, field), **words)

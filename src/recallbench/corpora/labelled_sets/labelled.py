@@ -1,0 +1,267 @@
+"""A team's own set: documents, queries and what answers them, in files. Everything about it follows from the files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from recallbench.corpora.census import Census, Oddities
+from recallbench.corpora.labelled_sets import hub_record
+from recallbench.corpora.labelled_sets.labelled_files import (
+    DOCUMENTS,
+    Files,
+    Label,
+    every_split,
+    files_of,
+    line_of,
+    passed_over,
+    read_documents,
+    read_labels,
+)
+from recallbench.corpora.place import Place, misspelt
+from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError, UsageError
+from recallbench.protocol.rules import CorpusRules
+
+PREFIX = "labelled/"
+ALL = "all"
+"""The one denominator: every query with something to find."""
+METHOD = re.compile(
+    r"(?:(?P<method>tokens|hybrid|bm25)-(?P<threshold>1|0\.[0-9]*[1-9])|exact)(?:-(?P<chunk>[1-9][0-9]{0,5}))?"
+)
+"""How a name says that gold follows from expected texts: the method, its threshold and tokens of a chunk."""
+HYBRID = "hybrid"
+"""How the method begins that takes ids and texts for one query."""
+FEWEST = 5
+"""Scopes from which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
+
+
+def identity(path: Path, split: str | None = None, method: str = "") -> str:
+    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over what decides what is measured.
+
+    `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
+    """
+    files = files_of(path, split, by_text=bool(method), ids_too=method.startswith(HYBRID))
+    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files, path)}{'+' if method else ''}{method}"
+
+
+def method_of(name: str) -> str:
+    """How gold follows from expected texts, as `tokens-0.3-60`; empty where it is known by id."""
+    return name.rpartition("@")[2].partition("+")[2] if name.startswith(PREFIX) else ""
+
+
+def facts(name: str) -> CorpusRules:
+    """What is known of a labelled set by its name alone: its hash. Nothing else is registered of it."""
+    label, at, rest = name.removeprefix(PREFIX).rpartition("@")
+    sha256, plus, method = rest.partition("+")
+    legal = not plus or METHOD.fullmatch(method)
+    if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or not legal:
+        raise UsageError(
+            f"{name} names no labelled set",
+            expected=f"{PREFIX}<name>@<sha256>, with +exact, +tokens-0.3, +hybrid-0.3, +bm25-0.5-60 where texts decide",
+            found=name,
+            remedy="recallbench evaluate DIR works the name out",
+        )
+    return CorpusRules(
+        name=name,
+        paper="",
+        source="",
+        file=label,
+        sha256=sha256,
+        revision="",
+        variable="",
+        embedder="minilm",
+        questions=0,
+        with_evidence=0,
+        segments=0,
+        kinds={},
+        segments_per_scope=(),
+        forbidden_segments=0,
+        bands={},
+        baselines={},
+        denominators={},
+        scopes=0,
+        abstentions=0,
+    )
+
+
+class Labelled:
+    """The set in a folder. Of several judgement files the one counts whose hash the name states."""
+
+    clarifications: tuple[int, ...] = ()
+
+    def __init__(self, path: Path, rules: CorpusRules) -> None:
+        self.name = rules.name
+        self.rules = rules
+        self._path = path
+        self._unjudged: list[str] = []
+        self._irrelevant: list[str] = []
+        self._by_text = bool(method_of(rules.name))
+        self._ids_too = method_of(rules.name).startswith(HYBRID)
+        if not path.is_dir():
+            raise InputError(
+                f"{path} is no labelled set",
+                expected=f"a folder with {DOCUMENTS}, queries and judgements",
+                found="no such folder" if not path.exists() else "a file",
+                remedy="name the folder, as in `recallbench evaluate DIR`",
+            )
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @cached_property
+    def _files(self) -> Files:
+        found = every_split(self.path, by_text=self._by_text, ids_too=self._ids_too)
+        return next((files for files in found if _hash(files, self.path) == self.rules.sha256), found[0])
+
+    @property
+    def _judgements(self) -> Path | None:
+        return self._files.parts.get(self._files.judgements)
+
+    @cached_property
+    def sha256(self) -> str:
+        """One hash over the names and hashes of the files, and the queries that are of other splits."""
+        return _hash(self._files, self.path)
+
+    @cached_property
+    def clustered(self) -> bool:
+        """Whether there are scopes enough to take the queries of one as dependent."""
+        return len({haystack.scope for haystack in self._haystacks if haystack.questions}) >= FEWEST
+
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+        census = Census()
+        for haystack in self.haystacks():
+            census.count(haystack)
+            listen(haystack)
+        oddities = Oddities(empty_turns=sum(not s.text for h in self._haystacks for s in h.segments))
+        if self._files.state() != self._state:
+            raise InputError(
+                f"{self.path}: changed while it was being read",
+                expected="the files whose sha256 was taken",
+                found="another size or time of change",
+                remedy="run again once nothing writes there",
+            )
+        survey = census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+        survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
+        record = hub_record.published(self.path)
+        if record is None:
+            return survey
+        used = {name: record.files[name] for name in self._files.parts}
+        return replace(survey, published=replace(record, files=used))
+
+    def haystacks(self) -> Iterator[Haystack]:
+        clustered = self.clustered
+        for haystack in self._haystacks:
+            cluster = haystack.scope if clustered else ""
+            yield replace(haystack, questions=tuple(replace(q, cluster=cluster) for q in haystack.questions))
+
+    @cached_property
+    def _state(self) -> tuple[object, ...]:
+        return self._files.state()
+
+    @cached_property
+    def _haystacks(self) -> tuple[Haystack, ...]:
+        self._state  # noqa: B018 - taken before anything is read
+        segments: dict[str, list[Segment]] = {}
+        places: dict[str, dict[str, int]] = {}
+        for document in read_documents(self._files, self.name):
+            held = segments.setdefault(document.scope, [])
+            position = len(held)
+            places.setdefault(document.scope, {})[document.id] = position
+            held.append(
+                Segment(
+                    document.scope,
+                    position,
+                    document.text,
+                    document.occurred_at,
+                    document.id,
+                    importance=document.importance,
+                )
+            )
+        questions: dict[str, list[Question]] = {scope: [] for scope in segments}
+        labels = list(read_labels(self._files, self.name, self._unjudged, expecting=self._ids_too))
+        # Ids where there are any: in a set whose every query says what it expects, texts were asked for throughout.
+        mixed = any(one.expected for one in labels) and any(one.relevant and not one.expected for one in labels)
+        for label in labels:
+            by_id = label.relevant and (not label.expected if self._ids_too else mixed)
+            by_text = self._by_text and not by_id
+            if label.irrelevant and not (by_text and label.expected):
+                self._irrelevant.append(label.id)
+                continue
+            questions.setdefault(label.scope, []).append(
+                _question(label, places, by_text, self._ids_too, self._judgements)
+            )
+        return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
+
+
+def _question(
+    label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool, ids_too: bool, judgements: Path | None
+) -> Question:
+    place: Place = label.place
+    known = places.get(label.scope)
+    if known is None:
+        raise place.refusal(
+            "scope", f"a scope that documents have: {', '.join(list(places)[:5])}", label.scope or "none"
+        )
+    for id in label.grades:
+        if id not in known:
+            elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
+            found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
+            if judgements is not None:
+                found += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
+            raise place.refusal("relevant", f"ids of documents in scope {label.scope}", found)
+    graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
+    abstention = label.kind == "abstention"
+    if by_text and abstention != (not label.expected):
+        expected = "none with kind abstention" if abstention else "the text of an answer, or kind abstention"
+        found = "one" if abstention else f"none{misspelt(label.fields, 'expected')}"
+        raise place.refusal("expected", expected, found, "mend the file, or --match id")
+    if by_text and label.expected and not any(letter.isalnum() for letter in label.expected):
+        raise place.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
+    if bool(graded) == abstention and (abstention or not by_text):
+        expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
+        remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
+        found = f"{len(graded)} with kind {label.kind}"
+        if not abstention and "relevant" not in label.fields:
+            found += misspelt(label.fields, "relevant")
+        raise place.refusal("relevant", expected, found, remedy)
+    known_by_id = frozenset(graded) if by_text and ids_too else frozenset()
+    if by_text:
+        graded = {}
+    return Question(
+        label.scope,
+        label.id,
+        label.text,
+        frozenset(graded) | known_by_id,
+        label.kind,
+        label.asked_at,
+        grades=graded if set(graded.values()) - {1.0} else {},
+        abstention=abstention,
+        denominators=frozenset() if abstention else frozenset({ALL}),
+        tenant=label.tenant,
+        labelled_at=label.labelled_at,
+        expected=label.expected if by_text else "",
+        by_id=known_by_id,
+        one_find=by_text and not abstention,
+    )
+
+
+def _hash(files: Files, folder: Path) -> str:
+    record = hub_record.published(folder)
+    hashes = {name: hub_record.held(record, folder, name, sha256_of(path)) for name, path in files.parts.items()}
+    lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
+    if left_out := passed_over(files, f"{PREFIX}{_word(folder.resolve().name)}"):
+        # What other splits decide of this one, and nothing else they say.
+        lines.append(f"passed over {json.dumps(sorted(left_out))}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", name).strip("-") or "set"

@@ -1,0 +1,351 @@
+"""The files of a labelled set: BEIR's layout, and the short form `gold.jsonl`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from recallbench.corpora.labelled_sets import hub_record
+from recallbench.corpora.place import Place, described
+from recallbench.errors import InputError, UsageError
+from recallbench.reading import is_finite, lines, objects, state
+
+DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
+MANY = 6
+"""Other splits of which every choice is tried, when the set of an earlier result is looked for."""
+EVERYWHERE = "all"
+"""The scope of documents and queries that name none."""
+LARGEST_GRADE = 10**9
+"""No scale is longer, and sums of larger ones would overflow."""
+KIND, ABSTENTION = "query", "abstention"
+"""The kind of a query that names none, and of one that should find nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that decide what is measured, by the names they count under."""
+
+    parts: Mapping[str, Path]
+    others: tuple[Path, ...] = ()
+    """Judgements of other splits: queries that they alone judge are not of this one."""
+
+    @property
+    def judgements(self) -> str:
+        """The name of the split's own; empty where none are read."""
+        return next((name for name in self.parts if name.startswith(JUDGEMENTS)), "")
+
+    def state(self) -> tuple[object, ...]:
+        """What changes when one of them is written."""
+        return tuple(state(path) for path in (*self.parts.values(), *self.others))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One thing to remember."""
+
+    id: str
+    scope: str
+    text: str
+    occurred_at: datetime | None
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One query and what is known to answer it."""
+
+    id: str
+    scope: str
+    tenant: str
+    kind: str
+    text: str
+    grades: Mapping[str, float]
+    asked_at: datetime | None
+    labelled_at: datetime | None
+    place: Place
+    expected: str = ""
+    """What an answer says."""
+    fields: tuple[str, ...] = ()
+    """What its line names."""
+
+    @property
+    def relevant(self) -> bool:
+        """Whether it names a document that answers it."""
+        return any(self.grades.values())
+
+    @property
+    def irrelevant(self) -> bool:
+        """Whether grade 0 is all that it was judged with. That nothing should be found is another thing to say."""
+        return bool(self.grades) and not self.relevant and self.kind != ABSTENTION
+
+
+def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, ids_too: bool = False) -> Files:
+    """The files of a set; raises InputError where one is missing, UsageError where a split must be named.
+
+    Matched by text, queries need no judgements: those of a split that is named only say which queries are asked. Where
+    ids count too, judgements are read where there are any.
+    """
+    documents = folder / DOCUMENTS
+    if not documents.is_file():
+        raise _missing(folder, DOCUMENTS)
+    if (folder / SHORT).is_file() and split is None:
+        if (folder / JUDGEMENTS).exists():
+            raise InputError(
+                f"{folder} holds labels twice",
+                expected=f"either {SHORT}, or {QUERIES} with {JUDGEMENTS}/",
+                found="both",
+                remedy="move one of them away",
+            )
+        return Files({DOCUMENTS: documents, SHORT: folder / SHORT})
+    if not (folder / QUERIES).is_file():
+        raise _missing(folder, f"{QUERIES} (or {SHORT})")
+    judged = {path.stem: path for path in sorted((folder / JUDGEMENTS).glob("*.tsv"))}
+    if by_text and split is None and not (ids_too and judged):
+        return Files({DOCUMENTS: documents, QUERIES: folder / QUERIES})
+    if not judged:
+        raise _missing(folder, f"{JUDGEMENTS}/*.tsv")
+    if split is None and len(judged) > 1 and "test" not in judged:
+        raise UsageError(
+            f"{folder} has judgements for several splits",
+            expected=f"--split, one of {', '.join(judged)}",
+            found="none named",
+            remedy=f"--split {next(iter(judged))}",
+        )
+    chosen = split or ("test" if "test" in judged else next(iter(judged)))
+    if chosen not in judged:
+        raise UsageError(
+            f"{folder} has no split {chosen}", expected=", ".join(judged), found=chosen, remedy="name one of these"
+        )
+    # Of a hub set as many splits lie here as were fetched so far, which says nothing of the set.
+    of_hub = (folder / hub_record.NAME).is_file()
+    return Files(
+        {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
+        () if of_hub else tuple(path for name, path in judged.items() if name != chosen),
+    )
+
+
+def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -> list[Files]:
+    """The files of a set, once for each split of its judgements; then as they were before other splits were added."""
+    if (folder / SHORT).is_file():
+        return [files_of(folder)]
+    splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
+    found = [files_of(folder, split) for split in splits]
+    whole = found or [files_of(folder, by_text=by_text)]
+    if by_text and found and not ids_too:
+        whole = [files_of(folder, by_text=True), *found]
+    fewer = [
+        replace(one, others=kept)
+        for one in found
+        for size in range(len(one.others))
+        # Of many splits not every choice is tried, only one left out and none there.
+        if len(one.others) <= MANY or size in (0, len(one.others) - 1)
+        for kept in combinations(one.others, size)
+    ]
+    return [*whole, *fewer]
+
+
+def passed_over(files: Files, corpus: str) -> frozenset[str]:
+    """The queries that another split judges and this one does not; those that should find nothing are of every one."""
+    elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
+    if not elsewhere:
+        return frozenset()
+    judged = _qrels(files.parts[files.judgements], corpus)
+    return frozenset(
+        str(id)
+        for _, record in objects(files.parts[QUERIES])
+        if (id := record.get("_id")) in elsewhere and id not in judged and record.get("kind") != ABSTENTION
+    )
+
+
+def read_documents(files: Files, corpus: str) -> Iterator[Document]:
+    """Each document; raises InputError for one without text, and for an id that comes twice in a scope."""
+    path = files.parts[DOCUMENTS]
+    seen: dict[tuple[str, str], int] = {}
+    for number, record in objects(path):
+        place = Place(corpus, path.name, f"line {number}")
+        id = _id(record, "_id", place)
+        scope = _scope(record, place)
+        if (scope, id) in seen:
+            raise place.refusal("_id", f"each id once in scope {scope}", f"{id}, as on line {seen[scope, id]}")
+        seen[scope, id] = number
+        title = str(record.get("title") or "")
+        body = place.storable("text", place.string(record, "text"))
+        yield Document(
+            id,
+            scope,
+            "\n".join(part for part in (place.storable("title", title), body) if part.strip()),
+            _time(record, "occurred_at", place),
+            _importance(record, place),
+        )
+    if not seen:
+        raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
+
+
+def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[Label]:
+    """Each query that is judged, or that is to find nothing.
+
+    In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
+    that the split does not judge. `expecting` keeps those that say what they expect.
+    """
+    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)
+
+
+def line_of(path: Path, query: str, document: str | None = None) -> int:
+    """Where a file of judgements speaks of a query, and of a document."""
+    for number, line in lines(path):
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        if fields[:1] == [query] and (document is None or document in fields[1:]):
+            return number
+    return 0
+
+
+def _short(path: Path, corpus: str) -> Iterator[Label]:
+    seen: set[str] = set()
+    for number, record in objects(path):
+        place = Place(corpus, path.name, f"line {number}")
+        id = str(record.get("query_id") or record.get("_id") or f"q{number}")
+        if id.split() != [id] or id in seen:
+            raise place.refusal("query_id", "an id without blanks that no other query has", described(id))
+        seen.add(id)
+        yield _label(record, id, "query", _relevant(record, place), replace(place, item=f"query {id} (line {number})"))
+
+
+def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[Label]:
+    name = files.judgements
+    judged = _qrels(files.parts[name], corpus) if name else {}
+    elsewhere = passed_over(files, corpus)
+    queries = files.parts[QUERIES]
+    seen: set[str] = set()
+    for number, record in objects(queries):
+        place = Place(corpus, queries.name, f"line {number}")
+        id = place.identifier(record, "_id")
+        if id in seen:
+            raise place.refusal("_id", "an id that no other query has", f"{id} again")
+        seen.add(id)
+        if id in elsewhere:
+            continue
+        asked = record.get("kind") == ABSTENTION or (expecting and record.get("expected") is not None)
+        if name and id not in judged and not asked:
+            unjudged.append(id)
+            continue
+        grades = judged.get(id, {})
+        yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
+    unknown = next((id for id in judged if id not in seen), None)
+    if unknown is not None:
+        raise InputError(
+            f"{name}: line {line_of(files.parts[name], unknown)}: judges {unknown}",
+            expected=f"a query of {QUERIES}",
+            found="no query of that id",
+            remedy="add the query, or take its judgements out",
+        )
+
+
+def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
+    """Grades by query and document. The header line of BEIR is passed over."""
+    found: dict[str, dict[str, float]] = {}
+    for number, line in lines(path):
+        place = Place(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
+        fields = line.split("\t") if "\t" in line else line.split()
+        if not line.strip() or (number == 1 and fields[-1].strip().lower() == "score"):
+            continue
+        if len(fields) == 4:
+            fields = [fields[0], *fields[2:]]  # TREC's form, with an iteration nobody uses
+        if len(fields) != 3:
+            raise place.refusal("columns", "query-id, corpus-id and score", f"{len(fields)}")
+        query, document, grade = (field.strip() for field in fields)
+        try:
+            value = float(grade)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value > LARGEST_GRADE:
+            raise place.refusal("score", f"a number of at most {LARGEST_GRADE:,}", described(grade))
+        if document in found.setdefault(query, {}):
+            raise place.refusal("corpus-id", f"each document once for {query}", f"{document} again")
+        found[query][document] = max(value, 0.0)
+    return found
+
+
+def _label(record: dict[str, Any], id: str, field: str, grades: Mapping[str, float], place: Place) -> Label:
+    scope, tenant = _scope(record, place), record.get("tenant")
+    return Label(
+        id,
+        scope,
+        place.identifier(record, "tenant") if tenant is not None else (scope if record.get("scope") else ""),
+        place.identifier(record, "kind") if record.get("kind") is not None else KIND,
+        place.text(record, field),
+        grades,
+        _time(record, "occurred_at", place),
+        _time(record, "labelled_at", place),
+        place,
+        place.text(record, "expected") if record.get("expected") is not None else "",
+        tuple(record),
+    )
+
+
+def _relevant(record: dict[str, Any], place: Place) -> dict[str, float]:
+    given = record.get("relevant", [])
+    if isinstance(given, dict):
+        wrong = next((id for id, grade in given.items() if not _is_grade(grade)), None)
+        if wrong is not None:
+            raise place.refusal(
+                "relevant", f"grades from 0 to {LARGEST_GRADE:,}", f"{wrong}: {described(given[wrong])}"
+            )
+        return {id: float(grade) for id, grade in given.items()}
+    if not isinstance(given, list) or not all(isinstance(id, (str, int)) for id in given):
+        raise place.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
+    ids = [str(id) for id in given]
+    if len(set(ids)) < len(ids):
+        raise place.refusal("relevant", "each id once", f"{next(id for id in ids if ids.count(id) > 1)} again")
+    return dict.fromkeys(ids, 1.0)
+
+
+def _is_grade(value: object) -> bool:
+    return is_finite(value) and 0 <= value <= LARGEST_GRADE
+
+
+def _id(record: dict[str, Any], field: str, place: Place) -> str:
+    given = record.get(field)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    return place.text(record, field)
+
+
+def _scope(record: dict[str, Any], place: Place) -> str:
+    """What a line may be answered from: its scope, else its tenant, else everything that names neither."""
+    for field in ("scope", "tenant"):
+        if record.get(field) is not None:
+            return place.identifier(record, field)
+    return EVERYWHERE
+
+
+def _time(record: dict[str, Any], field: str, place: Place) -> datetime | None:
+    given = record.get(field)
+    if given is None:
+        return None
+    try:
+        found = datetime.fromisoformat(str(given))
+    except ValueError:
+        raise place.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", described(given)) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _importance(record: dict[str, Any], place: Place) -> float:
+    given = record.get("importance", 0.5)
+    if not _is_grade(given) or given > 1:
+        raise place.refusal("importance", "a number from 0 to 1", described(given))
+    return float(given)
+
+
+def _missing(folder: Path, name: str) -> InputError:
+    there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no such folder"
+    return InputError(
+        f"{folder} is no labelled set: {name} is missing",
+        expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
+        found=there or "an empty folder",
+        remedy="`recallbench label` makes a set; README.md shows its files",
+    )

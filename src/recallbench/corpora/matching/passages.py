@@ -1,0 +1,69 @@
+"""Long texts held against an expected one: by BM25, passage by passage, relative to what the expected text itself gets.
+
+The statistics are those of all passages of the texts that are searched together. A passage of average length with every
+expected word once gets about .6 of the expected text's own score, and rare words weigh more than common ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.corpora.matching.text_matching import Read, words
+from recallbench.protocol.lexical import K1, METHOD, B
+
+DIGITS = 9
+"""A score is rounded before a threshold is held against it: the last digits of a sum belong to the machine."""
+
+
+class Passages:
+    """Texts, cut into passages of `chunk` tokens, each starting at half of the one before, and indexed by BM25."""
+
+    def __init__(self, texts: Sequence[str], chunk: int | None) -> None:
+        import bm25s
+
+        vocabulary: dict[str, int] = {}
+        passages: list[list[int]] = []
+        starts = []
+        for text in texts:
+            starts.append(len(passages))
+            for passage in Read(text, chunk).passages:
+                passages.append([vocabulary.setdefault(word, len(vocabulary)) for word in passage])
+        self._vocabulary = vocabulary
+        self._starts = np.array(starts, dtype=np.int64)
+        self._count = len(passages)
+        self._mean_length = sum(map(len, passages)) / self._count if passages else 0.0
+        self._weights: dict[str, npt.NDArray[np.generic]] = {}
+        if vocabulary:
+            index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
+            index.index((passages, vocabulary), create_empty_token=False, show_progress=False)
+            self._weights = index.scores
+        self.scores = lru_cache(maxsize=8)(self._scores)
+
+    def _scores(self, expected: str) -> npt.NDArray[np.float64]:
+        """By text the score of its best passage, as a share of the expected text's own; 0 where no word is shared."""
+        asked = Counter(words(expected))
+        found = np.zeros(self._count)
+        for word, times in asked.items():
+            if (number := self._vocabulary.get(word)) is not None:
+                first, last = self._weights["indptr"][number], self._weights["indptr"][number + 1]
+                found[self._weights["indices"][first:last]] += times * self._weights["data"][first:last]
+        if not found.any():
+            return np.zeros(len(self._starts))
+        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own(asked)
+        return best.round(DIGITS)
+
+    def _own(self, asked: Counter[str]) -> float:
+        """What the expected text would get, were it one of the passages and the statistics the same."""
+        norm = K1 * (1 - B + B * asked.total() / self._mean_length)
+        return sum(times * self._rarity(word) * times / (times + norm) for word, times in asked.items())
+
+    def _rarity(self, word: str) -> float:
+        number = self._vocabulary.get(word)
+        holding = 0 if number is None else int(self._weights["indptr"][number + 1] - self._weights["indptr"][number])
+        return log(1 + (self._count - holding + 0.5) / (holding + 0.5))

@@ -1,0 +1,291 @@
+"""Gold from expected texts: a corpus whose questions say what an answer says, and not where it stands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.corpora import registry
+from recallbench.corpora.labelled_sets.labelled import METHOD, method_of
+from recallbench.corpora.matching.passages import Passages
+from recallbench.corpora.matching.text_matching import (
+    SENSITIVITY,
+    Matching,
+    Method,
+    Read,
+    Step,
+    likeness,
+    random_matches,
+    words,
+)
+from recallbench.corpora.matching.text_matching import Likeness as TextLikeness
+from recallbench.corpora.records import Corpus, Haystack, Likeness, Question, RandomMatches, Segment, Survey, unheard
+from recallbench.errors import InputError
+from recallbench.progress import Progress, Silent
+from recallbench.protocol.rules import Rules
+
+
+def method_name(matching: Matching) -> str:
+    """How the name of a corpus tells the method: `tokens-0.3-60`, `exact`; nothing for ids.
+
+    Of a cosine it tells nothing: no gold may depend on one.
+    """
+    if not matching.by_text:
+        return ""
+    name = str(matching.method)
+    if name != "exact":
+        threshold = format(Decimal(repr(float(matching.threshold))), "f")
+        name += f"-{threshold.rstrip('0').rstrip('.')}"
+    return f"{name}-{matching.chunk}" if matching.chunk else name
+
+
+def matching_of(corpus: str) -> Matching | None:
+    """The method that the name of a corpus tells; None where gold is known by id."""
+    found = METHOD.fullmatch(method_of(corpus))
+    if found is None:
+        return None
+    chunk = int(found["chunk"]) if found["chunk"] else None
+    if found["method"] is None:
+        return Matching("exact", chunk=chunk)
+    method: Method = found["method"]  # type: ignore[assignment] # one of those that the pattern lists
+    return Matching(method, float(found["threshold"]), chunk)
+
+
+def open_corpus(
+    name: str,
+    *,
+    rules: Rules,
+    environ: Mapping[str, str],
+    file: Path | None = None,
+    allow_dataset_deviation: bool = False,
+    download: bool = False,
+    progress: Progress | None = None,
+    whole_texts: bool = False,
+) -> Corpus:
+    """The corpus as the registry opens it, with gold from expected texts where its name says so.
+
+    `whole_texts` matches as results did before a part of a text was enough to say something: all of it had to.
+    """
+    corpus = registry.open_corpus(
+        name,
+        rules=rules,
+        environ=environ,
+        file=file,
+        allow_dataset_deviation=allow_dataset_deviation,
+        download=download,
+        progress=progress,
+    )
+    matching = matching_of(name)
+    return (
+        corpus
+        if matching is None
+        else TextMatched(corpus, matching, progress or Silent(), whole=whole_texts and not matching.chunk)
+    )
+
+
+def step_of(question: Question, position: int) -> Step | None:
+    """What hybrid took a segment for gold by; None where it is none."""
+    if position not in question.gold:
+        return None
+    if not question.expected or position in question.by_id:
+        return "id"
+    return "exact" if position in question.exact else "tokens"
+
+
+def answering(
+    segments: Sequence[Segment], asked: Sequence[Question], matching: Matching
+) -> Iterator[tuple[Question, frozenset[int]]]:
+    """Each question that expects a text, with the positions among the segments that match it, wherever they are of."""
+    expecting = [question for question in asked if question.expected]
+    index = _Index(segments, expecting, matching)
+    for question in expecting if segments else ():
+        # What is known by id is of the question's own scope.
+        yield question, _matched(replace(question, by_id=frozenset()), index, matching)[0].gold
+
+
+class TextMatched:
+    """A corpus whose gold is every segment of the question's scope that matches the expected text."""
+
+    def __init__(self, corpus: Corpus, matching: Matching, progress: Progress, *, whole: bool = False) -> None:
+        self.name = corpus.name
+        self.clarifications = corpus.clarifications
+        self._corpus = corpus
+        self._matching = matching
+        self._progress = progress
+        self._whole = whole
+
+    @property
+    def clustered(self) -> bool:
+        return self._corpus.clustered
+
+    @property
+    def path(self) -> Path:
+        return self._corpus.path
+
+    @property
+    def sha256(self) -> str:
+        return self._corpus.sha256
+
+    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+        with_evidence = matching = 0
+        expected: list[str] = []
+
+        def told(haystack: Haystack) -> None:
+            nonlocal with_evidence, matching
+            matched = self._with_gold(haystack)
+            with_evidence += sum(bool(question.gold) for question in matched.questions)
+            matching += sum(bool(question.gold and question.expected) for question in matched.questions)
+            expected.extend(question.expected for question in matched.questions if question.expected)
+            listen(matched)
+
+        survey = self._corpus.survey(told)
+        if expected and not matching:
+            raise InputError(
+                f"{self.path}: no document matches what any query expects",
+                expected=f"a document that matches, by {self._matching}",
+                found=f"none for {len(expected)} queries",
+                remedy=_remedy(self._matching, expected),
+            )
+        if warning := self._matching.out_of_reach(expected):
+            self._progress.note(f"warning: {warning}")
+        return replace(survey, with_evidence=with_evidence, random_matches=self._found.random)
+
+    def haystacks(self) -> Iterator[Haystack]:
+        return map(self._with_gold, self._corpus.haystacks())
+
+    def _with_gold(self, haystack: Haystack) -> Haystack:
+        found = self._found.by_question
+        return replace(haystack, questions=tuple(found.get(one.id, one) for one in haystack.questions))
+
+    @cached_property
+    def _found(self) -> _Found:
+        by_question: dict[str, Question] = {}
+        texts: list[str] = []
+        expected: list[str] = []
+        relevant: list[set[int]] = []
+        searched: list[Passages | None] = []
+        ends: list[int] = []
+        for haystack in self._corpus.haystacks():
+            asked = [one for one in haystack.questions if one.expected]
+            index = _Index(haystack.segments, asked, self._matching, whole=self._whole)
+            for question in asked:
+                made, nearest = _matched(question, index, self._matching)
+                by_question[question.id] = made
+                expected.append(question.expected)
+                relevant.append({len(texts) + position for position in {*made.exact, *made.by_id, nearest}})
+            texts += [segment.text for segment in haystack.segments]
+            searched.append(index.passages)
+            ends.append(len(texts))
+        wanted, pool = _Reads(expected), _Reads(texts, self._matching.chunk, whole=self._whole)
+
+        def near(asked: int, drawn: int) -> TextLikeness:
+            which = bisect_right(ends, drawn)
+            passages, first = searched[which], ends[which - 1] if which else 0
+            score = 0.0 if passages is None else float(passages.scores(expected[asked])[drawn - first])
+            return replace(likeness(wanted[asked], pool[drawn]), bm25=score)
+
+        matching = self._matching
+        random = random_matches(wanted, pool, relevant, matching.thresholds, matching=matching, near=near)
+        return _Found(by_question, random)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    by_question: Mapping[str, Question]
+    random: RandomMatches
+    """Drawn were texts other than the nearest and the exact ones."""
+
+
+class _Reads(Sequence[Read]):
+    """Texts that are read when they are drawn: of a large set few are."""
+
+    def __init__(self, texts: Sequence[str], chunk: int | None = None, *, whole: bool = False) -> None:
+        self._texts = texts
+        self._chunk = chunk
+        self._whole = whole
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, i: int) -> Read: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Read]: ...
+    def __getitem__(self, i: int | slice) -> Read | Sequence[Read]:
+        if isinstance(i, slice):
+            return _Reads(self._texts[i], self._chunk, whole=self._whole)
+        return Read(self._texts[i], self._chunk, whole=self._whole)
+
+
+class _Index:
+    """Where each word of the expected texts stands in the segments of a haystack."""
+
+    def __init__(
+        self, segments: Sequence[Segment], asked: Sequence[Question], matching: Matching, *, whole: bool = False
+    ) -> None:
+        chunk = matching.chunk
+        self._segments, self._whole = segments, whole
+        self.passages = Passages([one.text for one in segments], chunk) if matching.method == "bm25" else None
+        vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in asked))
+        places: dict[str, list[int]] = {word: [] for word in vocabulary}
+        sizes: list[int] = []
+        starts: list[int] = []
+        for segment in segments if vocabulary else ():
+            starts.append(len(sizes))
+            for tokens in Read(segment.text, chunk).chunks:
+                for word in tokens & vocabulary:
+                    places[word].append(len(sizes))
+                sizes.append(len(tokens))
+        self._places = {word: np.array(found, dtype=np.int64) for word, found in places.items()}
+        self._sizes = np.array(sizes, dtype=np.int64)
+        self._starts = np.array(starts, dtype=np.int64)
+        self._owners = np.repeat(np.arange(len(starts)), np.diff([*starts, len(sizes)]))
+
+    def near(self, question: Question) -> npt.NDArray[np.float64]:
+        """By segment how near it comes: token F1, or relative BM25 where that decides."""
+        if self.passages is not None:
+            return self.passages.scores(question.expected)
+        return self.f1(Read(question.expected))
+
+    def f1(self, expected: Read) -> npt.NDArray[np.float64]:
+        """By segment the token F1 of its best chunk."""
+        wanted = frozenset(expected.words)
+        both = np.bincount(np.concatenate([self._places[word] for word in wanted]), minlength=len(self._sizes))
+        f1: npt.NDArray[np.float64] = np.maximum.reduceat(2.0 * both / (len(wanted) + self._sizes), self._starts)
+        return f1
+
+    def exact(self, expected: Read) -> frozenset[int]:
+        """The segments that say it, word by word."""
+        # Those that hold all its words are few, and only these are read.
+        wanted = frozenset(expected.words)
+        owners = [np.unique(self._owners[self._places[word]]) for word in wanted]
+        holding = np.flatnonzero(np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(wanted))
+        return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, whole=self._whole).says(expected))
+
+
+def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
+    """The question with its gold, and the position of the segment that comes nearest."""
+    found, exact = index.near(question), index.exact(Read(question.expected))
+    near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))
+    enough = frozenset(np.flatnonzero(found >= matching.threshold).tolist())
+    gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
+    made = replace(question, gold=gold, exact=exact, likeness=Likeness(near.tolist(), found[near].tolist()))
+    return made, int(found.argmax())
+
+
+def _remedy(matching: Matching, expected: Sequence[str]) -> str:
+    if matching.method == "exact":
+        return "--match tokens, which asks for enough of the same words in any order"
+    if matching.method == "bm25":
+        return "a lower --match-threshold"
+    chunk = max(1, min(map(matching.longest_chunk, expected)))
+    return f"a lower --match-threshold, or --match-chunk {chunk} where answers are short and documents long"

@@ -1,0 +1,131 @@
+"""Audits a folder that this tool did not write: what its published numbers turn out to be, and what can't be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from recallbench.audit.audit import Audit
+from recallbench.audit.dataset import chosen
+from recallbench.audit.decision import decide
+from recallbench.audit.gate import Check
+from recallbench.audit.gates.artefacts import committed
+from recallbench.errors import InputError
+from recallbench.foreign.case import CODES, ForeignCase, check, corpus_rules, dataset_of, held
+from recallbench.foreign.claims import claims
+from recallbench.foreign.layouts import pgmnemo, trec
+from recallbench.foreign.layouts.layout import Imported
+from recallbench.foreign.layouts.registry import recognised
+from recallbench.foreign.layouts.rescoring import field
+from recallbench.foreign.layouts.tables import Told, overlooked, reports, told
+from recallbench.foreign.report import reported
+from recallbench.foreign.rows import rows
+from recallbench.foreign.summary import summary
+from recallbench.foreign.tables import compared
+from recallbench.foreign.version import version
+from recallbench.protocol.frozen import load
+from recallbench.results.folder import BLOCKED
+
+__all__ = ["CODES", "audit_foreign"]
+
+_FACTS = ("dataset_sha256", "pgmnemo_version", "seed", "guc_state")
+_DEPRECATED = "DEPRECATED.md"
+
+
+def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[str, str]) -> Audit:
+    """Check a foreign folder; raises InputError when no layout fits it. It never writes there."""
+    layout = recognised(folder)
+    if layout is None and (folder / BLOCKED).exists():
+        blocked = _blocked(folder)
+        return Audit(folder, (blocked,), decide((blocked,), ()), ("layout: nothing but that it is blocked",))
+    if layout is None:
+        raise InputError(
+            f"{folder} is not in a form that this tool reads",
+            expected="metrics.json with rows, a TREC run with qrels, or LongMemEval's retrieval log",
+            found=", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no folder",
+            remedy="name the folder that holds these files",
+        )
+    deviations = (f"layout: {layout.name}, not written by this tool",)
+    blocked = _blocked(folder)
+    try:
+        imported = layout.read(folder)
+    except InputError as error:
+        unreadable = check("RB-F-ROWS", "rows readable", "fail", f"{error.problem}: {error.found}")
+        return Audit(folder, (blocked, unreadable), decide((blocked, unreadable), deviations), deviations)
+    rules = load()
+    corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
+    corpus = corpus_rules(imported, corpus_file, rules)
+    dataset, why = dataset_of(imported, corpus_file, rules, environ)
+    tables, no_report = _tables(folder, imported)
+    case = ForeignCase(
+        imported,
+        field(imported, dataset),
+        dataset,
+        corpus,
+        rules,
+        why,
+        compared(tables.figures, imported.claims),
+        tables.loose,
+        no_report,
+    )
+    made = [check for look in (_facts, version, rows, claims, reported) for check in _guarded(look, case)]
+    checks = (blocked, _committed(folder), *made)
+    name = corpus.name if corpus is not None else ""
+    found = Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
+    return replace(found, summary=summary(found))
+
+
+def _tables(folder: Path, imported: Imported) -> tuple[Told, str]:
+    """The figures in the tables of its reports, and why reports can't be read, if so."""
+    others = overlooked(folder, (imported.rows, pgmnemo.METRICS))
+    try:
+        # A TREC folder's other texts are its runs.
+        found = told(reports(folder, plain_texts=imported.layout != trec.NAME))
+    except InputError as error:
+        return Told((), others), f"{error.problem}: {error.found}"
+    return Told(found.figures, found.loose + others), ""
+
+
+def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:
+    """Its checks; where one breaks down, a failed check says so and the rest of them are not made."""
+    try:
+        yield from look(case)
+    except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it
+        told = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+        yield check("RB-F-BROKEN", "checks made", "fail", f"one of the {look.__name__.strip('_')} broke down: {told}")
+
+
+def _blocked(folder: Path) -> Check:
+    found = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
+    # The verdict knows this check by its name.
+    return held("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in found], "neither is there")
+
+
+def _committed(folder: Path) -> Check:
+    finding = committed(folder, ())
+    return Check(
+        "files committed", finding.status, CODES["RB-F-COMMITTED"], finding.observed, finding.awaits, "RB-F-COMMITTED"
+    )
+
+
+def _facts(case: ForeignCase) -> Iterator[Check]:
+    stated = case.imported.facts
+    missing = [name for name in _FACTS if name not in stated]
+    told = ", ".join(f"{name} {stated[name]}" for name in ("version", *_FACTS[1:]) if name in stated)
+    yield check(
+        "RB-F-FACTS",
+        "facts stated",
+        "fail" if missing else "pass",
+        (f"not stated: {', '.join(missing)}" if missing else "all stated") + (f"; stated: {told}" if told else ""),
+    )
+    hash, corpus = stated.get("dataset_sha256", ""), case.corpus
+    if not hash or corpus is None:
+        yield check("RB-F-DATASET", "dataset hash", "cannot-tell", "no dataset hash is stated")
+    else:
+        yield check("RB-F-DATASET", "dataset hash", "pass" if hash == corpus.sha256 else "fail", hash, corpus.sha256)
+    if case.dataset is None:
+        yield check("RB-F-CORPUS", "corpus file", "cannot-tell", case.why_no_dataset)
+    else:
+        right = case.dataset.registered
+        yield check("RB-F-CORPUS", "corpus file", "pass" if right else "fail", f"sha256 {case.dataset.sha256}")

@@ -1,0 +1,87 @@
+"""The counts that a foreign folder states, held to its rows, to the dataset and to what the protocol registers."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from recallbench.audit.gate import Check
+from recallbench.foreign.case import ForeignCase, check, few
+from recallbench.foreign.layouts.layout import Count
+
+_SCORED = ("n_questions_with_evidence", "n_with_evidence", "n_evaluated", "n_scored", "num_q", "n_rows", "rows")
+_ASKED = (
+    *("n", "n_questions", "n_questions_total", "n_items", "n_instances", "n_queries", "n_total", "n_asked", "count"),
+    *("num_questions", "num_queries", "num_items", "total_questions", "total", "questions", "queries", "items"),
+    *("instances", "question_count", "questions_total"),
+)
+_LEFT_OUT = ("n_skipped", "n_left_out", "n_excluded", "n_missing")
+_SEGMENTS = ("n_corpus_segments", "n_segments", "segments", "num_segments")
+_SCOPES = ("n_conversations", "n_scopes", "n_haystacks", "num_conversations")
+
+
+def counts(case: ForeignCase) -> Check:
+    """Failed where one contradicts the rows; what a name counts that nobody knows can't be told."""
+    asked = case.imported.questions
+    wrong, open_ = [], []
+    for count in case.imported.counts:
+        told = f"{count.name}{' of ' + count.slice if count.slice else ''} says {count.value}"
+        allowed, beside = _allowed(case, count)
+        if beside and count.value not in allowed:
+            wrong.append(f"{told}, {beside}")
+        elif not beside:
+            open_.append(told)
+    counted = {int((one.mask & view.judged.gold.astype(bool)).sum()) for one in case.field.denominators
+               for view in case.field.views}  # fmt: skip
+    everyone = {len(asked), *_totals(case), *counted}
+    for claim in case.imported.claims:
+        if claim.quoted or claim.n is None:
+            continue
+        if not claim.slice and claim.n not in everyone:
+            wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, there are {len(asked)} rows")
+        elif claim.slice and claim.n not in _parts(case):
+            wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, no part of the rows has as many")
+    if wrong:
+        return check("RB-F-COUNTS", "counts", "fail", few(wrong))
+    if open_:
+        return check("RB-F-COUNTS", "counts", "cannot-tell", f"what they count isn't known: {few(open_)}")
+    return check("RB-F-COUNTS", "counts", "pass", "no stated count contradicts the rows")
+
+
+def _totals(case: ForeignCase) -> set[int]:
+    """How many questions the whole dataset has; empty where that isn't known."""
+    if case.dataset is not None and case.dataset.registered:
+        return {len(case.dataset.questions)}
+    return {case.corpus.questions} if case.corpus is not None else set()
+
+
+def _parts(case: ForeignCase) -> set[int]:
+    """How many questions the parts have that rows or dataset name, with and without those that have no gold."""
+    golden = case.field.views[0].judged.gold > 0
+    found = {int(mask.sum()) for mask in case.field.slices.values()}
+    found |= {int((mask & golden).sum()) for mask in case.field.slices.values()}
+    if case.dataset is not None:
+        found |= set(Counter(known.kind for known in case.dataset.questions).values())
+    return found
+
+
+def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
+    """What it may say, and what is there instead; no words where that isn't known."""
+    asked = case.imported.questions
+    rows, golden = len(asked), sum(bool(one.gold) for one in asked)
+    totals = _totals(case)
+    if count.slice:
+        return _parts(case), "no part of the rows has as many"
+    if count.name in _SCORED:
+        return {rows, golden}, f"there are {rows} rows"
+    if count.name in _ASKED:
+        # How many were asked beside those that were scored, only a dataset tells.
+        told = "" if count.value > rows and not totals else f"there are {rows} rows"
+        return {rows, golden, *totals}, told
+    if count.name in _LEFT_OUT and totals:
+        return {whole - part for whole in (*totals, rows) for part in (rows, golden)}, f"there are {rows} rows"
+    if count.name in _SEGMENTS and case.corpus is not None:
+        return {case.corpus.segments}, f"the protocol registers {case.corpus.segments}"
+    if count.name in _SCOPES:
+        scopes = len({one.scope for one in asked if one.scope})
+        return {scopes}, f"the rows name {scopes}"
+    return set(), ""

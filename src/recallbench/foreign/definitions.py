@@ -1,0 +1,237 @@
+"""Which definition a published number follows, and whether that is what the protocol means by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recallbench.foreign.layouts.layout import plain
+from recallbench.foreign.universes import LONGMEMEVAL, RECALLS, Cell, Definition, agrees, printed_decimals
+
+Family = Literal["recall", "mrr", "ndcg", "precision", ""]
+MRR_DEPTH = 50
+OPEN = "rows keep too few ids to take it again"
+UNKEPT = "no ranking was kept"
+_NAME = re.compile(r"(?P<word>[a-z]+(?:_(?:any|all|frac|cut|rank|rate))?)(?:[@_]?(?P<k>[0-9]{1,9}))?", re.IGNORECASE)
+_WORDS: dict[str, tuple[Family, str]] = {
+    "recall": ("recall", "recall_any"),
+    "recall_any": ("recall", "recall_any"),
+    "recall_frac": ("recall", "recall_frac"),
+    "recall_all": ("recall", "recall_all"),
+    "hit": ("recall", "recall_any"),
+    "hits": ("recall", "recall_any"),
+    "hit_rate": ("recall", "recall_any"),
+    "success": ("recall", "recall_any"),
+    "mrr": ("mrr", "mrr"),
+    "recip_rank": ("mrr", "mrr"),
+    "ndcg": ("ndcg", "ndcg"),
+    "ndcg_cut": ("ndcg", "ndcg"),
+    "ndcg_any": ("ndcg", "ndcg"),
+    "p": ("precision", "precision"),
+    "precision": ("precision", "precision"),
+}
+_OTHER_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a published name says."""
+
+    family: Family
+    k: int | None
+    protocol: Definition | None
+    """What the protocol, or this tool, means by that name."""
+
+    def follows(self, definition: Definition) -> bool:
+        """Whether a definition is one that people give this name to."""
+        if self.family == "recall":
+            return definition.kind in RECALLS and definition.k == self.k
+        return definition.kind == self.family and (self.k is None or definition.k == self.k)
+
+
+def named(name: str) -> Named:
+    """The family, depth and protocol meaning of a published name; no family for what is no ranking measure."""
+    match = _NAME.fullmatch(plain(name))
+    word = match["word"].lower() if match else ""
+    family, kind = _WORDS.get(word, ("", ""))
+    k = int(match["k"]) if match and match["k"] else None
+    if not family or (k is None and family != "mrr") or (k is not None and not 1 <= k <= 100):
+        return Named("", k, None)
+    return Named(family, k, Definition(kind, k or MRR_DEPTH, LONGMEMEVAL if word == "ndcg_any" else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a published number turned out to be."""
+
+    status: Literal["pass", "fail", "cannot-tell"]
+    follows: tuple[Cell, ...]
+    """The universes that give the number, the plainest first."""
+    text: str
+    cause: str
+    """What kind of finding it is, in words that many numbers can share."""
+    beside: str = ""
+    """The protocol's figure by that name, where it is another one."""
+
+
+def origin(
+    name: str,
+    value: float,
+    cells: Sequence[Cell],
+    own: str,
+    decimals: int | None = None,
+    *,
+    contradicted: bool = False,
+) -> Origin:
+    """Find the universes of a published number among the cells of its part of the questions.
+
+    `own` is the view that stands for the question's own scope, empty where none can; `contradicted` says that ids show
+    the rankings to hold other scopes.
+    """
+    digits = printed_decimals(value) if decimals is None else decimals
+    meant = named(name)
+    if not meant.family or meant.protocol is None:
+        return Origin(
+            "cannot-tell",
+            (),
+            f"{value}: no measure of rankings that this tool knows goes by that name",
+            "no measure of rankings that is known here",
+        )
+    family = [cell for cell in cells if meant.follows(cell.definition)]
+    follows = tuple(cell for cell in family if cell.exact and agrees(cell.low, value, digits))
+    wanted = [
+        cell
+        for cell in family
+        if cell.definition == meant.protocol and cell.protocol and cell.scope == (own or cell.scope)
+    ]
+    protocol = wanted[0] if wanted else None
+    if follows:
+        return _found(meant.protocol, value, digits, follows, protocol, own, contradicted)
+    return _not_found(meant, value, digits, family, cells, protocol)
+
+
+def _found(
+    meant: Definition,
+    value: float,
+    digits: int,
+    follows: tuple[Cell, ...],
+    protocol: Cell | None,
+    own: str,
+    contradicted: bool,
+) -> Origin:
+    ordered = tuple(sorted(follows, key=lambda cell: (not cell.protocol, cell.definition != meant)))
+    # Among as many universes as there are, one of another denominator may give the number by chance.
+    ordered = tuple(cell for cell in ordered if cell.protocol == ordered[0].protocol)
+    ordered = tuple(cell for cell in ordered if cell.denominator == ordered[0].denominator)
+    first = ordered[0]
+    # Two decimals or fewer cover a wide range; one decimal covers a tenth of all there is.
+    rounded = digits < 3 and abs(first.low - value) > 1e-4
+    others = {f"{cell.low:.4f}" for cell in follows} - {f"{first.low:.4f}"}
+    vague = rounded and (digits < 2 or bool(others))
+    told = f"{value} is {_several(ordered)}"
+    if rounded:
+        half = 0.5 * 10.0**-digits
+        told += f" (few decimals: as printed it covers {value - half:.4g} to {value + half:.4g}"
+        told += f", and {len(others)} other figures of that name lie there)" if others else ")"
+    if first.stated:
+        told += (
+            "; it rests on the stated rank of each first hit: the kept ids alone bound it to "
+            f"{first.kept_low:.4f} to {first.kept_high:.4f}"
+        )
+    if protocol is None or protocol not in ordered:
+        beside = f"; {meant} there {_figure(protocol)}" if protocol is not None else ""
+        if protocol is not None and not protocol.exact and agrees_within(protocol, value):
+            text = f"{told}; the protocol means {meant}{beside}, which the rows leave open"
+            return Origin("cannot-tell", ordered, text, OPEN)
+        foreign = ", and no higher where only ids of the own scope count" if contradicted else ""
+        text = f"{told}; the protocol means {meant} by that name{beside}{foreign}"
+        cause = f"{first.definition.kind}, where the protocol's name means {meant.kind}"
+        if first.definition.kind == meant.kind:
+            cause = "another depth or another count of questions than the protocol's"
+        beside = f"{meant} {_figure(protocol)}" if protocol is not None else ""
+        return Origin("fail", ordered, text, cause, beside)
+    if contradicted:
+        return Origin(
+            "fail",
+            ordered,
+            f"{told}; the protocol counts only ids of the question's own scope, and these rankings hold others: the "
+            "figure it means can't be taken from bare ids, and is no higher",
+            "rankings hold ids of other scopes, so that the figure is an upper bound",
+        )
+    if not own:
+        return Origin(
+            "cannot-tell",
+            ordered,
+            f"{told}; whether each id is of its question's own scope can't be told",
+            "whether ids are of their question's own scope can't be told",
+        )
+    if protocol.stated:
+        return Origin("cannot-tell", ordered, told, "it rests on stated ranks of first hits")
+    if vague:
+        return Origin(
+            "cannot-tell", ordered, f"{told}: too few to tell whether it is this one", "too few decimals are printed"
+        )
+    return Origin("pass", ordered, f"{told}, as the protocol means it", "as the protocol means it")
+
+
+def agrees_within(cell: Cell, value: float) -> bool:
+    """Whether a figure lies in what the kept rows bound a cell to."""
+    return cell.low - 1e-4 <= value <= cell.high + 1e-4
+
+
+def _not_found(
+    meant: Named, value: float, digits: int, family: Sequence[Cell], cells: Sequence[Cell], protocol: Cell | None
+) -> Origin:
+    open_cells = [cell for cell in family if not cell.exact and agrees_within(cell, value)]
+    if open_cells:
+        several = len({cell.scope for cell in open_cells}) > 1
+        shown = dict.fromkeys(
+            f"{cell.definition}{f', {cell.scope},' if several else ''} {_figure(cell)}"
+            for cell in open_cells
+            if cell.protocol
+        )
+        kept = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
+        text = f"{value} can't be taken again: rows keep too few ids, by which {kept}"
+        if protocol is None or agrees_within(protocol, value):
+            return Origin("cannot-tell", (), text, OPEN)
+        text = f"{text}; the protocol means {meant.protocol}, which {_figure(protocol)}"
+        return Origin("fail", (), text, OPEN, f"{meant.protocol} {_figure(protocol)}")
+    if not family:
+        return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from", UNKEPT)
+    nearest = min(family, key=lambda cell: _distance(cell, value))
+    text = f"{value} follows no definition of that name; the nearest is {nearest.universe}, which {_figure(nearest)}, "
+    text += f"{_distance(nearest, value):.{max(digits, 4)}f} away"
+    elsewhere = [cell for cell in cells if cell.exact and cell.protocol and agrees(cell.low, value, digits)]
+    if elsewhere and digits >= 3:
+        text += f"; {_several(elsewhere)} happens to give it"
+    return Origin("fail", (), text, "no definition of that name gives it")
+
+
+def _distance(cell: Cell, value: float) -> float:
+    return max(cell.low - value, value - cell.high, 0.0)
+
+
+def _several(cells: Sequence[Cell]) -> str:
+    """The universes in a few words: definitions that differ only in how deep they look are told as one."""
+    first = cells[0]
+    told = [f"{first.universe}: {first.low:.5f}"]
+    depths = sorted({c.definition.k for c in cells if c.definition.kind == first.definition.kind == "mrr"})
+    if len(depths) > 1:
+        told[0] = f"{first.definition.kind}@{depths[0]} to @{depths[-1]} alike, {first.scope}, over "
+        told[0] += f"{first.denominator} ({first.n}): {first.low:.5f}"
+    kinds = dict.fromkeys(
+        str(c.definition) + (", by stated ranks" if c.stated and not first.stated else "")
+        for c in cells
+        if c.definition != first.definition and not (len(depths) > 1 and c.definition.kind == "mrr")
+    )
+    told += list(kinds)[:_OTHER_SHOWN]
+    return ", or ".join(told)
+
+
+def _figure(cell: Cell | None) -> str:
+    if cell is None:
+        return "can't be told"
+    rests = ", by stated ranks" if cell.narrowed else ""
+    return (f"is {cell.low:.4f}" if cell.exact else f"lies between {cell.low:.4f} and {cell.high:.4f}") + rests

@@ -1,0 +1,187 @@
+"""Published numbers, wherever a metrics file holds them, and what in it could be a number that nobody can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recallbench.foreign.layouts.layout import Claim, Count, Unread, names_a_measure, plain, shown, speaks_of_a_measure
+
+_QUOTED = ("baseline", "target", "delta", "previous", "compar")
+"""Words in the name of a part that tells of another run."""
+_FIGURE = ("mean", "value")
+_LOW = ("ci95_lo", "ci95_low", "ci_low", "ci_lo", "ci_lower", "lower", "low")
+_HIGH = ("ci95_hi", "ci95_high", "ci_high", "ci_hi", "ci_upper", "upper", "high")
+_BOTH = ("ci95", "ci_95", "ci", "interval", "confidence_interval")
+_COUNT = re.compile(
+    r"n|(n|num)_[a-z_]+|([a-z_]+_)?(count|total)|total_[a-z_]+|rows|questions|queries|items|instances|segments"
+)
+_SETTING = re.compile(
+    r"wall_clock.*|.*(latency|elapsed|duration).*|.*_(s|sec|secs|seconds|ms|min|minutes|hours|chars|tokens|weight|bytes"
+    r"|mb|gb)|(.*_)?(dim|dims|version|seed|size|length|depth|workers|threads|port)|.*_dim_[a-z]+|rrf_k|top_?k|k1?|b"
+    r"|temperature"
+)
+_SETTINGS = ("guc_state", "settings", "config", "parameters", "environment")
+_NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
+_DEPTH = 12
+_LARGEST = 1e9
+
+
+@dataclass(slots=True)
+class Published:
+    """Everything a metrics file says in numbers."""
+
+    file: str
+    claims: list[Claim] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+    def refuse(self, place: _Place, value: Any) -> None:
+        """Put down what stands there as unread."""
+        self.unread.append(Unread(f"{self.file} {place.path}", shown(value), place.quoted))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    path: str
+    parts: tuple[str, ...]
+    quoted: bool
+
+    def below(self, name: str, value: Any) -> _Place:
+        elsewhere = isinstance(value, dict) and not isinstance(value.get("metrics"), dict)
+        quoted = self.quoted or (elsewhere and any(word in name.lower() for word in _QUOTED))
+        return _Place(f"{self.path}/{name}", (*self.parts, name), quoted)
+
+    @property
+    def measured(self) -> bool:
+        """It stands under the name of a measure."""
+        return any(map(names_a_measure, self.parts))
+
+
+def published(document: Mapping[str, Any], file: str, facts: tuple[str, ...] = ()) -> Published:
+    """Every figure under the name of a measure, with its path, its part of the questions, n and interval.
+
+    `facts` names fields that hold no figure whatever stands in them.
+    """
+    found = Published(file)
+    _walk(found, document, _Place("", (), quoted=False), facts)
+    return found
+
+
+def _walk(found: Published, node: Mapping[str, Any], place: _Place, facts: tuple[str, ...]) -> None:
+    for name, value in node.items():
+        here = place.below(name, value)
+        if names_a_measure(name) and (read := _claim(found.file, name, value, here, place)) is not None:
+            claim, used = read
+            found.claims.append(claim)
+            if isinstance(value, dict):
+                _walk(found, {key: one for key, one in value.items() if key not in used}, here, ())
+        elif not place.parts and name in facts and _states(value) and not _COUNT.fullmatch(name):
+            continue
+        else:
+            _look(found, name, value, here)
+
+
+def _look(found: Published, name: str, value: Any, here: _Place) -> None:
+    if isinstance(value, (dict, list)) and len(here.parts) > _DEPTH:
+        found.refuse(here, "more, nested too deep")
+    elif isinstance(value, dict):
+        _walk(found, value, here, ())
+    elif isinstance(value, list):
+        if any(isinstance(one, (dict, list)) for one in value):
+            _walk(found, {str(number): one for number, one in enumerate(value)}, here, ())
+        elif any(_is_number(one) or (isinstance(one, str) and _NUMBER.fullmatch(one.strip())) for one in value):
+            found.refuse(here, value)
+        else:
+            _walk(found, {str(number): one for number, one in enumerate(value)}, here, ())
+    elif isinstance(value, str):
+        if _NUMBER.fullmatch(value.strip()) and not _is_setting(name, here):
+            found.refuse(here, value)
+    elif isinstance(value, bool):
+        if here.measured:
+            found.refuse(here, value)
+    elif _is_number(value):
+        _number_of(found, name, value, here)
+
+
+def _number_of(found: Published, name: str, value: float, here: _Place) -> None:
+    above = here.parts[-2] if len(here.parts) > 1 else ""
+    whole = 0 <= value < _LARGEST and float(value).is_integer()
+    if whole and not here.measured and (_COUNT.fullmatch(plain(name)) or above.endswith("distribution")):
+        counts = not above.endswith("distribution")
+        if not here.quoted:
+            slice = _slice(here.parts[:-1]) if counts else name
+            found.counts.append(Count(plain(name) if counts else above, int(value), f"{found.file} {here.path}", slice))
+    elif not _is_setting(name, here):
+        found.refuse(here, value)
+
+
+def _is_setting(name: str, here: _Place) -> bool:
+    """A number that tells how the run was made: no figure of what came of it."""
+    if here.measured or speaks_of_a_measure(name):
+        return False
+    return _SETTING.fullmatch(plain(name)) is not None or any(part in _SETTINGS for part in here.parts[:-1])
+
+
+def _claim(file: str, name: str, value: Any, here: _Place, above: _Place) -> tuple[Claim, set[str]] | None:
+    """The claim, and the fields below it that it was read from."""
+    if above.measured:
+        return None
+    slice = _slice(above.parts)
+    where = f"{file} {here.path}"
+    if _is_figure(value):
+        return Claim(name, float(value), where, slice, quoted=here.quoted), set()
+    if not isinstance(value, dict):
+        return None
+    key = next((key for key in _FIGURE if _is_figure(value.get(key))), None)
+    if key is None:
+        return None
+    low, high = (_named(value, names) for names in (_LOW, _HIGH))
+    n = "n" if isinstance(value.get("n"), int) and not isinstance(value.get("n"), bool) else ""
+    both = next((name for name in _BOTH if _is_pair(value.get(name))), "") if not low and not high else ""
+    low_value, high_value = value[both] if both else (value.get(low), value.get(high))
+    claim = Claim(
+        name,
+        float(value[key]),
+        f"{where}/{key}",
+        slice,
+        value[n] if n else None,
+        None if low_value is None else float(low_value),
+        None if high_value is None else float(high_value),
+        here.quoted,
+    )
+    return claim, {key, low, high, both, n}
+
+
+def _states(value: Any) -> bool:
+    """A seed, a version, a date: neither words nor parts."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value.strip()) is not None
+    return not isinstance(value, (dict, list))
+
+
+def _slice(parts: tuple[str, ...]) -> str:
+    """The part below a `by_…`, or below anything but `overall`."""
+    for i, part in enumerate(parts):
+        if part.startswith("by_") and i + 1 < len(parts):
+            return parts[i + 1]
+    named = [part for part in parts if part not in ("overall", "metrics")]
+    return "/".join(named)
+
+
+def _named(value: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((name for name in names if _is_figure(value.get(name))), "")
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_figure, value))
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

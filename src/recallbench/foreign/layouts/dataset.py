@@ -1,0 +1,134 @@
+"""A corpus as a foreign folder's ids and questions are looked up in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from recallbench.corpora.pooled import SCOPE as POOLED
+from recallbench.corpora.records import Corpus
+from recallbench.foreign.layouts.layout import Asked
+
+_DIALOG = re.compile(r"(?:D:?|session_)0*([0-9]+)(?::[0-9]+)?", re.IGNORECASE)
+"""LoCoMo's ways of naming a session, with or without a turn."""
+_TURN = re.compile(r"D:?[0-9]+:[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A question of the dataset, its gold by session name."""
+
+    id: str
+    scope: str
+    text: str
+    index: int
+    gold: frozenset[str]
+    kind: str
+    denominators: frozenset[str]
+    abstention: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions and sessions of a corpus, by the names that folders use."""
+
+    name: str
+    sha256: str
+    registered: bool
+    questions: tuple[Known, ...]
+    sessions: Mapping[str, Mapping[str, int]]
+    """By scope: each session's name, and how often the haystack holds it."""
+    segments: Mapping[str, tuple[str, str]]
+    """This tool's ids, pooled ones included: scope and session name."""
+
+    def locate(self, id: str) -> tuple[str, str]:
+        """The scope an id names, empty where it names none, and the session's name."""
+        if id in self.segments:
+            return self.segments[id]
+        for mark in ("/", ":", "#", "|", "_"):
+            scope, found, rest = id.partition(mark)
+            if found and scope in self.sessions:
+                return scope, session_name(rest)
+        return "", session_name(id)
+
+    def scope_of(self, asked: Asked, known: Known | None) -> str:
+        """The haystack a question may be answered from."""
+        return known.scope if known is not None else asked.scope
+
+
+def index(corpus: Corpus, registered_sha256: str) -> Dataset:
+    """Read the corpus once."""
+    questions: list[Known] = []
+    sessions: dict[str, Mapping[str, int]] = {}
+    segments: dict[str, tuple[str, str]] = {}
+    pooled = 0
+    for haystack in corpus.haystacks():
+        names = [session_name(segment.session) or str(segment.position) for segment in haystack.segments]
+        sessions[haystack.scope] = Counter(names)
+        for segment, name in zip(haystack.segments, names, strict=True):
+            segments[segment.id] = (haystack.scope, name)
+            segments[f"{POOLED}/{pooled}"] = (haystack.scope, name)
+            pooled += 1
+        for question in haystack.questions:
+            questions.append(
+                Known(
+                    question.id,
+                    question.scope,
+                    question.text,
+                    len(questions),
+                    frozenset(names[position] for position in question.gold),
+                    question.kind,
+                    question.denominators,
+                    question.abstention,
+                )
+            )
+    return Dataset(corpus.name, corpus.sha256, corpus.sha256 == registered_sha256, tuple(questions), sessions, segments)
+
+
+def session_name(id: str) -> str:
+    """The one name of a session, however a folder writes it: LoCoMo's D7, D7:3 and session_7 are the same."""
+    found = _DIALOG.fullmatch(id)
+    return f"session_{found[1]}" if found else id
+
+
+def names_a_turn(id: str) -> bool:
+    """Whether an id is that of a turn of LoCoMo, not of a session."""
+    return _TURN.search(id) is not None
+
+
+def matched(dataset: Dataset, asked: Sequence[Asked]) -> list[Known | None]:
+    """The dataset's question for each row: by id, else by its number in the file, else by scope and text."""
+    by_id = {known.id: known for known in dataset.questions}
+    by_text: dict[tuple[str, str], list[Known]] = {}
+    for known in dataset.questions:
+        by_text.setdefault((known.scope, known.text.strip()), []).append(known)
+    found: list[Known | None] = []
+    for one in asked:
+        if one.id in by_id:
+            found.append(by_id[one.id])
+            continue
+        candidates = by_text.get((one.scope, one.text.strip()), [])
+        same = [known for known in candidates if known.index == one.index]
+        found.append(next(iter([*same, *candidates]), None))
+    return found
+
+
+def leaks(dataset: Dataset, asked: Asked, known: Known | None) -> Iterator[tuple[str, str]]:
+    """Each retrieved id that cannot belong to the question's scope, and why."""
+    scope = dataset.scope_of(asked, known)
+    allowed = dataset.sessions.get(scope)
+    if allowed is None:
+        return
+    counted: Counter[str] = Counter()
+    for id in asked.ranked:
+        named, session = dataset.locate(id)
+        if named and named != scope:
+            yield id, f"it is of {named}"
+        elif session not in allowed:
+            yield id, f"{scope} has no such session"
+        elif not names_a_turn(id):
+            counted[session] += 1
+            if counted[session] == allowed[session] + 1:
+                yield id, f"it comes more often than {scope} holds it"

@@ -1,0 +1,143 @@
+"""The retrieval log of LongMemEval's own program: one JSON object a question, with the whole haystack ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.foreign.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
+from recallbench.reading import is_finite, objects
+
+_MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
+
+
+def _logs(folder: Path) -> list[Path]:
+    try:
+        files = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [
+        path
+        for path in files
+        if (path.suffix == ".jsonl" or "retrievallog" in path.name or "retrieval_log" in path.name)
+        and path.is_file()
+        and _is_log(path)
+    ]
+
+
+def _is_log(path: Path) -> bool:
+    try:
+        _, first = next(objects(path))
+    except (InputError, StopIteration):
+        return "retrievallog" in path.name or "retrieval_log" in path.name
+    return "retrieval_results" in first
+
+
+def recognises(folder: Path) -> bool:
+    """A file whose first row has `retrieval_results`, and no metrics file of another layout."""
+    return not (folder / "metrics.json").exists() and not (folder / "manifest.json").exists() and bool(_logs(folder))
+
+
+def read(folder: Path) -> Imported:
+    """The log's rows; the claims are the means of what its rows state of themselves."""
+    logs = _logs(folder)
+    if len(logs) != 1:
+        raise InputError(
+            f"{folder}: which retrieval log is meant can't be told",
+            expected="one log in the folder",
+            found=", ".join(path.name for path in logs) or "none",
+            remedy="put each log into a folder of its own",
+        )
+    (path,) = logs
+    read_rows = [_asked(Row(path, line, fields)) for line, fields in objects(path)]
+    turns = any(by_turn for _, by_turn in read_rows)
+    questions = tuple(asked for asked, _ in read_rows)
+    untold = ["a log states no dataset hash, no version and no settings"]
+    if turns:
+        untold.append("turns were ranked: a session stands where its first turn stands, and nDCG can't be taken again")
+    renamed = sum(asked.scored is not None and set(asked.scored[1]) != set(asked.gold) for asked in questions)
+    if renamed:
+        untold.append(f"{renamed} questions have evidence that no user said: the log does not count it as gold")
+    return Imported(
+        NAME, folder, questions, _means(questions, path), {}, tuple(untold), rows=path.name, corpus="longmemeval"
+    )
+
+
+def _asked(row: Row) -> tuple[Asked, bool]:
+    id = row.text("question_id")
+    if not id:
+        raise row.refusal("question_id", "an id", shown(row.fields.get("question_id")))
+    results = row.fields.get("retrieval_results")
+    items = results.get("ranked_items") if isinstance(results, dict) else None
+    if not isinstance(results, dict) or not isinstance(items, list):
+        raise row.refusal("retrieval_results.ranked_items", "a list of ranked items", shown(items))
+    names = [_name(item, row) for item in items]
+    metrics = results.get("metrics", {})
+    session, turn = (_figures(metrics, part, row) for part in ("session", "turn"))
+    if turn:
+        names = list(dict.fromkeys(name.rpartition("_")[0] or name for name in names))
+    if not session:
+        raise row.refusal("retrieval_results.metrics.session", "figures of this question by name", "none")
+    # As the official program does: a session is gold when its id says so, unless no user turn of it has the answer.
+    scored = tuple(dict.fromkeys(name for name in names if _MARK in name))
+    ranked = tuple(name.replace(_WITHOUT_USER_EVIDENCE, _MARK, 1) for name in names)
+    if turn:
+        ranked = tuple(dict.fromkeys(ranked))
+    stated = row.ids("answer_session_ids") if "answer_session_ids" in row.fields else None
+    gold = stated if stated is not None else tuple(dict.fromkeys(name for name in ranked if _MARK in name))
+    asked = Asked(
+        id=id,
+        gold=gold,
+        ranked=ranked,
+        kinds={"question_type": row.text("question_type")} if row.text("question_type") else {},
+        text=row.text("question"),
+        abstention=id.endswith("_abs"),
+        stated=session,
+        scored=None if set(scored) == set(gold) and ranked == tuple(names) else (tuple(names), scored),
+        haystack=row.ids("haystack_session_ids") if "haystack_session_ids" in row.fields else None,
+        line=row.line,
+    )
+    return asked, bool(turn)
+
+
+def _name(item: Any, row: Row) -> str:
+    name = item.get("corpus_id") if isinstance(item, dict) else item
+    if not isinstance(name, str) or not name:
+        raise row.refusal("retrieval_results.ranked_items", "items with a corpus_id", shown(item))
+    return name
+
+
+def _figures(metrics: Any, part: str, row: Row) -> dict[str, float]:
+    figures = metrics.get(part, {}) if isinstance(metrics, dict) else None
+    if not isinstance(figures, dict):
+        raise row.refusal(f"retrieval_results.metrics.{part}", "figures by name", shown(figures))
+    for name, value in figures.items():
+        if not is_finite(value):
+            raise row.refusal(f"retrieval_results.metrics.{part}.{name}", "a finite number", shown(value))
+    return {name: float(value) for name, value in figures.items()}
+
+
+def _means(questions: tuple[Asked, ...], path: Path) -> tuple[Claim, ...]:
+    """What the official program prints of a log: means over the questions that are no abstentions."""
+    counted = [asked for asked in questions if not asked.abstention]
+    if not counted:
+        return ()
+    names: Mapping[str, None] = dict.fromkeys(name for asked in counted for name in asked.stated)
+    return tuple(
+        Claim(
+            name,
+            round(math.fsum(values) / len(values), 4),
+            f"{path.name} retrieval_results.metrics.session.{name}, the mean of the rows without abstention",
+            n=len(values),
+            decimals=4,
+        )
+        for name in names
+        if (values := [asked.stated[name] for asked in counted if name in asked.stated])
+    )
+
+
+NAME = "longmemeval"
+LAYOUT = Layout(NAME, "the retrieval log of LongMemEval's own program", recognises, read)

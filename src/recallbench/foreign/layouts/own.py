@@ -1,0 +1,94 @@
+"""This tool's own folders, read by the same nouns: for comparing definitions, not for auditing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from recallbench.foreign.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
+from recallbench.reading import document, objects, parsed
+
+ROWS, METRICS = "raw_retrievals.jsonl", "metrics.json"
+
+
+def recognises(folder: Path) -> bool:
+    """What `recallbench run` leaves, whole or not."""
+    return (folder / ROWS).exists() and (folder / "manifest.json").exists()
+
+
+def read(folder: Path) -> Imported:
+    """Rankings to the depth of the run, and the figures of its metrics.json over all questions and by kind."""
+    path = folder / METRICS
+    stated = Row(path, 1, parsed(document(path), path))
+    retrieval = stated.fields.get("retrieval")
+    depth = retrieval.get("depth") if isinstance(retrieval, dict) else None
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise stated.refusal("retrieval.depth", "a depth, 1 or more", shown(depth))
+    corpus = stated.fields.get("corpus")
+    name = corpus.get("name") if isinstance(corpus, dict) else ""
+    rows = [Row(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
+    questions = tuple(map(_asked, rows))
+    facts = {name: stated.text(name) for name in ("dataset_sha256", "pgmnemo_version", "seed") if stated.text(name)}
+    return Imported(
+        NAME,
+        folder,
+        questions,
+        _claims(stated),
+        facts,
+        (),
+        depth,
+        ROWS,
+        str(name) if name else "",
+        graded=any("grades" in row.fields for row in rows),
+        short_depth=_short(stated, retrieval, questions),
+    )
+
+
+def _short(stated: Row, retrieval: Any, questions: tuple[Asked, ...]) -> int:
+    """The depth of the shallower call; 0 where there was one call."""
+    if not any(asked.short is not None for asked in questions):
+        return 0
+    calls = retrieval.get("calls")
+    if not isinstance(calls, list) or len(calls) != 2 or not isinstance(calls[0], int) or calls[0] < 1:
+        raise stated.refusal("retrieval.calls", "the depths of two calls, as rows keep two", shown(calls))
+    if missing := next((asked for asked in questions if asked.short is None), None):
+        raise stated.refusal("retrieval.calls", "two calls in every row", f"one in that of {missing.id}")
+    return int(calls[0])
+
+
+def _asked(row: Row) -> Asked:
+    id = row.text("question_id")
+    return Asked(
+        id=id,
+        gold=row.ids("gold"),
+        ranked=_hits(row, "hits"),
+        scope=row.text("scope"),
+        kinds={"kind": row.text("kind")} if row.text("kind") else {},
+        abstention=row.fields.get("abstention") is True,
+        denominators=frozenset(row.ids("denominators")),
+        line=row.line,
+        short=_hits(row, "hits_of_k_call") if row.fields.get("hits_of_k_call") is not None else None,
+    )
+
+
+def _hits(row: Row, name: str) -> tuple[str, ...]:
+    hits = row.fields.get(name)
+    if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get("id"), str) for hit in hits):
+        raise row.refusal(name, "a list of hits with ids", shown(hits))
+    return tuple(hit["id"] for hit in hits)
+
+
+def _claims(stated: Row) -> tuple[Claim, ...]:
+    tables = stated.fields.get("estimates")
+    overall = tables.get("overall") if isinstance(tables, dict) else None
+    if not isinstance(overall, list) or not all(isinstance(one, dict) for one in overall):
+        raise stated.refusal("estimates.overall", "a list of estimates", shown(overall))
+    return tuple(
+        Claim(str(one.get("measure")), float(one["value"]), f"{METRICS} /estimates/overall", n=one.get("n"), decimals=9)
+        for one in overall
+        if isinstance(one.get("value"), (int, float)) and not isinstance(one.get("value"), bool)
+    )
+
+
+NAME = "recallbench"
+LAYOUT = Layout(NAME, "what `recallbench run` writes", recognises, read)

@@ -1,0 +1,25 @@
+"""Every foreign layout by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recallbench.foreign.layouts import longmemeval, own, pgmnemo, trec
+from recallbench.foreign.layouts.layout import Layout
+
+LAYOUTS: Mapping[str, Layout] = {
+    layout.name: layout
+    for layout in (
+        pgmnemo.LAYOUT,
+        longmemeval.LAYOUT,
+        trec.LAYOUT,
+    )
+}
+
+
+def recognised(folder: Path) -> Layout | None:
+    """The foreign layout of a folder; None for this tool's own, and for what nobody knows."""
+    if own.recognises(folder):
+        return None
+    return next((layout for layout in LAYOUTS.values() if layout.recognises(folder)), None)

@@ -1,0 +1,225 @@
+"""One folder's rankings in every universe, and where published numbers fall."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.errors import InputError, UsageError
+from recallbench.foreign.case import dataset_of
+from recallbench.foreign.definitions import named
+from recallbench.foreign.layouts import own
+from recallbench.foreign.layouts.layout import Imported
+from recallbench.foreign.layouts.registry import recognised
+from recallbench.foreign.layouts.rescoring import MEANINGS, STATED, Field, Scoping, field
+from recallbench.foreign.universes import DEPTHS, RECALLS, Cell, Definition, agrees, cells, definitions
+from recallbench.protocol.frozen import load
+
+_SCOPES: Mapping[Scoping, str] = {
+    "named": "each id names the haystack it comes from",
+    "consistent": "ids are bare; none contradicts its question's own scope",
+    "contradicted": "ids are bare, and some cannot belong to their question's own scope: bare figures are upper bounds",
+    "unknown": "ids are bare: whether they belong to their question's own scope can't be told",
+}
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """How far apart the universes of one name lie."""
+
+    family: str
+    k: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A published number among the universes."""
+
+    text: str
+    equals: tuple[Cell, ...]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Multiverse:
+    """Every universe of one folder's rankings."""
+
+    folder: Path
+    layout: str
+    questions: int
+    depth: int
+    scoping: Scoping
+    own_view: str
+    leaking: int
+    """Questions whose rankings hold ids that cannot be of their own scope."""
+    untold: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    ranges: tuple[Range, ...]
+    placed: tuple[Placed, ...]
+    gold: str
+    """Where gold comes from, and where rows differ."""
+    warnings: tuple[str, ...] = ()
+    """What shows that a folder of this tool isn't as it was written."""
+
+    @property
+    def meanings(self) -> tuple[tuple[str, str], ...]:
+        """Each scope's name, and what it means."""
+        return tuple((name, told) for name, told in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
+
+    @property
+    def scope_told(self) -> str:
+        others = f"; {self.leaking} rankings hold ids of other haystacks" if self.leaking else ""
+        return _SCOPES[self.scoping] + others
+
+    @property
+    def tables(self) -> tuple[tuple[str, str, int], ...]:
+        """Scope, denominator and count of each table, in order."""
+        return tuple(dict.fromkeys((cell.scope, cell.denominator, cell.n) for cell in self.cells))
+
+    @property
+    def distinct_tables(self) -> tuple[tuple[tuple[str, str, int], tuple[str, ...]], ...]:
+        """The tables without those that repeat another of the same denominator, whose scopes stand beside it."""
+        found: dict[object, tuple[tuple[str, str, int], list[str]]] = {}
+        for table in self.tables:
+            scope, denominator, n = table
+            here = [cell for cell in self.cells if (cell.scope, cell.denominator) == (scope, denominator)]
+            figures = tuple((cell.definition, f"{cell.low:.9f}", f"{cell.high:.9f}", cell.stated) for cell in here)
+            found.setdefault((denominator, n, figures), (table, []))[1].append(scope)
+        return tuple((table, tuple(scopes[1:])) for table, scopes in found.values())
+
+    def protocol_cell(self, cell: Cell) -> Cell | None:
+        """The cell itself, where it is what the protocol means by a name."""
+        meant = {Definition("recall_any", cell.definition.k), Definition("mrr", 50)}
+        return cell if cell.protocol and cell.scope == self.own_view and cell.definition in meant else None
+
+
+def survey(
+    folder: Path, corpus_file: Path | None, environ: Mapping[str, str], published: Sequence[str] = ()
+) -> Multiverse:
+    """Every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
+    numbers = [_number(text) for text in published]
+    layout = own.LAYOUT if own.recognises(folder) else recognised(folder)
+    if layout is None:
+        raise InputError(
+            f"{folder} holds no rankings that can be read",
+            expected="a folder of `recallbench run`, metrics.json with rows, a TREC run with qrels, or a retrieval log",
+            found="no such folder" if not folder.is_dir() else "none of these",
+            remedy="name the folder that holds the rankings",
+        )
+    imported = layout.read(folder)
+    if not imported.questions:
+        raise InputError(
+            f"{folder}: no ranking was kept",
+            expected="a row for each question, with the ids that came back",
+            found="; ".join(imported.untold) or "no rows",
+            remedy="ask whoever made it for the rows; without them no number can be scored again",
+        )
+    dataset, why = dataset_of(imported, corpus_file, load(), environ)
+    rescored = field(imported, dataset, derive=True)
+    depths = {k for claim in imported.claims if (k := named(claim.name).k) and k <= 100}
+    found = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
+    return Multiverse(
+        folder,
+        layout.name,
+        len(imported.questions),
+        imported.depth,
+        rescored.scoping,
+        rescored.own_view,
+        len({leak.question for leak in rescored.leaks}),
+        imported.untold,
+        found,
+        tuple(_ranges(found)),
+        tuple(
+            _placed(text, value, decimals, found) for text, (value, decimals) in zip(published, numbers, strict=True)
+        ),
+        _gold(rescored, why),
+        tuple(_altered(imported, rescored, found)) if layout is own.LAYOUT else (),
+    )
+
+
+def _gold(rescored: Field, why: str) -> str:
+    if why:
+        return f"as the rows state it ({why})"
+    differing = rescored.differing
+    told = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}" if differing else ""
+    if not rescored.derived:
+        return "as the rows state it, by turns, where the dataset gives sessions" + (
+            f"; as sessions, {told}" if told else ""
+        )
+    strange = sum(its is None for its in rescored.known)
+    beside = f"; {strange} questions are not in the dataset at hand, theirs is as stated" if strange else ""
+    if not told:
+        return f"as the dataset gives it, and as the rows state it{beside}"
+    return f'derived from the dataset; {told}: scopes with "{STATED.strip(", ")}" take theirs{beside}'
+
+
+def _altered(imported: Imported, rescored: Field, found: Sequence[Cell]) -> Iterator[str]:
+    """What the rows of this tool's folder don't bear out; a figure that they only bound bears nothing out."""
+    if rescored.differing:
+        yield f"{len(rescored.differing)} rows state other gold than the dataset gives"
+    wrong = []
+    own_cells = {
+        cell.definition: cell for cell in found if cell.protocol and cell.scope == rescored.own_view and cell.exact
+    }
+    for claim in imported.claims:
+        meant = named(claim.name).protocol
+        cell = own_cells.get(meant) if meant is not None and claim.name == str(meant) else None
+        graded = imported.graded and meant is not None and meant.kind == "ndcg"
+        if cell is not None and not graded and (not agrees(cell.low, claim.value, 6) or claim.n not in (None, cell.n)):
+            wrong.append(f"{claim.name} {claim.value:.4f} over {claim.n}, the rows give {cell.low:.4f} over {cell.n}")
+    if wrong:
+        rest = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        yield f"the rows do not give the figures of its metrics.json: {'; '.join(wrong[:3])}{rest}"
+
+
+def _number(text: str) -> tuple[float, int]:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise UsageError(
+            f"--published {text} is no number",
+            expected="a number as it was printed, such as 0.795",
+            found=text,
+            remedy="give each number with an option of its own",
+        )
+    return float(text), len(text.strip().partition(".")[2])
+
+
+def _family(cell: Cell) -> str:
+    return "recall" if cell.definition.kind in RECALLS else cell.definition.kind
+
+
+def _ranges(found: Sequence[Cell]) -> list[Range]:
+    groups: dict[tuple[str, int], list[Cell]] = {}
+    for cell in found:
+        groups.setdefault((_family(cell), cell.definition.k), []).append(cell)
+    return [
+        Range(family, k, min(cell.low for cell in group), max(cell.high for cell in group))
+        for (family, k), group in groups.items()
+    ]
+
+
+def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> Placed:
+    equals = tuple(cell for cell in found if cell.exact and agrees(cell.low, value, decimals))
+    if equals:
+        return Placed(text, equals, f"{len(equals)} of {len(found)} universes give it")
+    within = [cell for cell in found if not cell.exact and cell.low <= value <= cell.high]
+    nearest = min(
+        found,
+        key=lambda cell: (
+            max(cell.low - value, value - cell.high, 0.0) if not cell.exact else math.fabs(cell.low - value)
+        ),
+    )
+    below = sum(cell.high < value for cell in found)
+    told = f"no universe gives it; {below} of {len(found)} lie below"
+    if within:
+        told += (
+            f", {len(within)} may hold it, such as {within[0].universe} ({within[0].low:.4f} to {within[0].high:.4f})"
+        )
+    else:
+        told += f"; the nearest is {nearest.universe}: {nearest.low:.5f}"
+    return Placed(text, (), told)

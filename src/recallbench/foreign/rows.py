@@ -1,0 +1,201 @@
+"""Checks on the rows of a foreign folder: questions, gold, scope, and what rows state of themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from recallbench.audit.gate import Check
+from recallbench.foreign.case import ForeignCase, check, few, held
+from recallbench.foreign.counts import counts
+from recallbench.foreign.definitions import named
+from recallbench.foreign.layouts.dataset import names_a_turn, session_name
+from recallbench.foreign.layouts.layout import Asked
+from recallbench.foreign.layouts.rescoring import OFFICIAL
+from recallbench.foreign.universes import DEPTHS, Definition, bounds, definitions
+
+_PROTOCOL_DEPTH = 50
+
+
+def rows(case: ForeignCase) -> Iterator[Check]:
+    """All of them; only the first where no ranking was kept."""
+    imported, asked = case.imported, case.imported.questions
+    if not asked:
+        yield check("RB-F-ROWS", "rows readable", "fail", few(imported.untold))
+        return
+    yield check("RB-F-ROWS", "rows readable", "pass", f"{len(asked)} rows of {imported.rows}")
+    yield _questions(case)
+    yield counts(case)
+    yield _gold(case)
+    turns = [one.id for one in asked if any(map(names_a_turn, (*one.ranked, *one.gold)))]
+    listed = any(names_a_turn(id) for one in asked for id in one.ranked)
+    yield held(
+        "RB-F-UNIT",
+        "unit",
+        [f"turns were ranked, not sessions: {len(turns)} questions, such as {turns[0]}"] if listed else [],
+        "no id is that of a turn",
+    )
+    yield _scope(case)
+    yield _twice(case)
+    short = imported.depth and imported.depth < _PROTOCOL_DEPTH
+    yield check(
+        "RB-F-DEPTH",
+        "depth kept",
+        "cannot-tell" if short else "pass",
+        f"rows keep {imported.depth} ids: figures beyond can only be bounded" if short else "rankings are kept whole",
+    )
+    yield _order(case)
+    yield from _first(case)
+    yield from _stated(case)
+
+
+def _questions(case: ForeignCase) -> Check:
+    asked = case.imported.questions
+    wrong = [f"{id} comes {times} times" for id, times in Counter(one.id for one in asked).items() if times > 1]
+    if case.dataset is None:
+        expected = case.corpus.with_evidence if case.corpus else 0
+        if wrong or (expected and len(asked) not in (expected, case.corpus.questions if case.corpus else 0)):
+            wrong.append(f"{len(asked)} rows, {expected} expected")
+            return held("RB-F-QUESTIONS", "questions complete", wrong, "")
+        return check(
+            "RB-F-QUESTIONS",
+            "questions complete",
+            "cannot-tell",
+            f"{len(asked)} rows, none twice; which they should be, the dataset tells",
+        )
+    known = case.field.known
+    strange = [f"{one.id} is not in the dataset" for one, its in zip(asked, known, strict=True) if its is None]
+    if strange and not case.dataset.registered and not wrong:
+        told = f"the corpus file is not the registered one, and lacks questions: {few(strange)}"
+        return check("RB-F-QUESTIONS", "questions complete", "cannot-tell", told)
+    wrong += strange
+    there = Counter(its.id for its in known if its)
+    wrong += [f"{id} is asked {times} times" for id, times in there.items() if times > 1]
+    missing = [its.id for its in case.dataset.questions if its.gold and its.id not in there]
+    wrong += [f"{id} is missing" for id in missing]
+    return held("RB-F-QUESTIONS", "questions complete", wrong, f"{len(asked)} rows, each a question of the dataset")
+
+
+def _gold(case: ForeignCase) -> Check:
+    if case.dataset is None:
+        return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
+    wrong = []
+    for one, its in zip(case.imported.questions, case.field.known, strict=True):
+        if its is None:
+            continue
+        stated = {case.dataset.locate(id)[1] for id in one.gold}
+        if stated != its.gold:
+            wrong.append(f"{one.id} states {_set(stated)}, the dataset gives {_set(its.gold)}")
+    return held("RB-F-GOLD", "gold as derived", [f"{len(wrong)} questions: {few(wrong)}"] if wrong else [], "alike")
+
+
+def _set(names: set[str] | frozenset[str]) -> str:
+    return "{" + ", ".join(sorted(names)) + "}"
+
+
+def _scope(case: ForeignCase) -> Check:
+    leaks = case.field.leaks
+    if leaks:
+        questions = len({leak.question for leak in leaks})
+        wrong = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
+        told = f"{len(leaks)} ids in {questions} questions cannot be of the question's own scope: {few(wrong, 'ids')}"
+        return check("RB-F-SCOPE", "ids in scope", "fail", told)
+    if case.field.scoping == "unknown":
+        strange = sum(its is None for its in case.field.known)
+        told = "ids do not name their scope, nor does a dataset tell"
+        if case.dataset is not None and strange < len(case.field.known):
+            told = f"no id contradicts its question's scope, but {strange} questions are not in the corpus file"
+        return check("RB-F-SCOPE", "ids in scope", "cannot-tell", told)
+    told_by = "each id names its scope" if case.field.scoping == "named" else "no id contradicts its question's scope"
+    return check("RB-F-SCOPE", "ids in scope", "pass", told_by)
+
+
+def _twice(case: ForeignCase) -> Check:
+    wrong, open_ = [], []
+    for one, its in zip(case.imported.questions, case.field.known, strict=True):
+        repeated = [id for id, times in Counter(one.ranked).items() if times > 1]
+        if not repeated:
+            continue
+        holds: Mapping[str, int] | None = Counter(one.haystack) if one.haystack is not None else None
+        if holds is None and case.dataset is not None and its is not None:
+            holds = case.dataset.sessions[its.scope]
+        # A haystack may hold a session twice (clarification 6); a conversation never does.
+        if holds is None and not one.scope:
+            open_.append(f"{one.id} lists {repeated[0]} more than once")
+        elif holds is None or any(holds.get(session_name(id), holds.get(id, 0)) < 2 for id in repeated):
+            wrong.append(f"{one.id} lists {repeated[0]} more than once")
+    if wrong or not open_:
+        return held("RB-F-TWICE", "doubled ids", [f"{len(wrong)} rankings: {few(wrong)}"] if wrong else [], "none")
+    return check("RB-F-TWICE", "doubled ids", "cannot-tell", f"a haystack may hold it twice: {few(open_)}")
+
+
+def _order(case: ForeignCase) -> Check:
+    scored = [one for one in case.imported.questions if one.scores]
+    if not scored:
+        return check("RB-F-ORDER", "scores ordered", "cannot-tell", "rows keep no scores", needed=False)
+    wrong = [one.id for one in scored if any(a < b for a, b in zip(one.scores, one.scores[1:], strict=False))]
+    return held("RB-F-ORDER", "scores ordered", [f"{id} rises" for id in wrong], f"in {len(scored)} rankings")
+
+
+def _first(case: ForeignCase) -> Iterator[Check]:
+    asked = case.imported.questions
+    stated = [one for one in asked if one.first is not None]
+    if not stated:
+        return
+    wrong, agreeing, deeper, without = [], 0, 0, 0
+    for one in stated:
+        golden = set(one.gold)
+        place = next((rank for rank, id in enumerate(one.ranked, start=1) if id in golden), 0)
+        if place == one.first and (place or not _cut(case, one)):
+            agreeing += 1
+        elif not place and not one.first:
+            without += 1
+        elif not place and (one.first or 0) > len(one.ranked) and _cut(case, one):
+            deeper += 1
+        else:
+            wrong.append(f"{one.id} states {one.first or 'none'}, its list has {place or 'none'}")
+        reciprocal = one.stated.get("mrr")
+        if reciprocal is not None and abs(reciprocal - (1 / one.first if one.first else 0.0)) > 1e-4:
+            wrong.append(f"{one.id} states mrr {reciprocal} beside first rank {one.first}")
+    told = f"{agreeing} agree with their lists"
+    told += f"; {deeper} lie deeper than what was kept and are only stated" if deeper else ""
+    told += (
+        f"; of {without} it is only stated that no first hit came, and none is among the kept ids" if without else ""
+    )
+    yield held("RB-F-FIRST", "first hits as kept", wrong, told)
+
+
+def _cut(case: ForeignCase, one: Asked) -> bool:
+    """Whether more may have come back than its row keeps."""
+    return 0 < case.imported.depth <= len(one.ranked)
+
+
+def _stated(case: ForeignCase) -> Iterator[Check]:
+    """Figures of single questions, each held against every definition of its name."""
+    asked = case.imported.questions
+    official = next((view for view in case.field.views if view.name == OFFICIAL), case.field.views[0])
+    names = dict.fromkeys(name for one in asked for name in one.stated if name != "mrr")
+    for name in names:
+        meant = named(name)
+        if not meant.family or meant.k is None:
+            continue
+        rows = np.array([name in one.stated for one in asked], dtype=np.bool_)
+        values = np.array([one.stated.get(name, 0.0) for one in asked])
+        agreeing = []
+        closest = (0, Definition("", 1))
+        for definition in definitions((*DEPTHS, meant.k)):
+            if not meant.follows(definition):
+                continue
+            low, high = bounds(definition, official)
+            same = rows & (low - 1e-4 <= values) & (values <= high + 1e-4)
+            # LongMemEval's program finds all of nothing.
+            same |= rows & (official.judged.gold == 0) & (values == 1.0) & (definition.kind == "recall_all")
+            closest = max(closest, (int(same.sum()), definition))
+            if same.sum() == rows.sum():
+                agreeing.append(str(definition))
+        told = f"of each row is {' or '.join(agreeing)}"
+        if not agreeing:
+            told = f"follows no definition in all rows: {closest[1]} in {closest[0]} of {int(rows.sum())}"
+        yield check("RB-F-STATED", f"row field {name}", "pass" if agreeing else "fail", f"{name} {told}")

@@ -1,0 +1,36 @@
+"""Which version a foreign folder is of: by its name, by what it claims, and by what it states was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recallbench.audit.gate import Check
+from recallbench.audit.named_version import alike, leading_version, version_in
+from recallbench.foreign.case import ForeignCase, check
+
+MEASURED = "pgmnemo_version"
+CLAIMED = "version"
+LABEL = "run_label"
+
+
+def version(case: ForeignCase) -> Iterator[Check]:
+    """Failed where two of them differ; can't be told where one is named and none is stated as measured."""
+    stated = case.imported.facts
+    named = {
+        "the folder is named": version_in(case.imported.folder.resolve().name),
+        f"its field {CLAIMED} says": version_in(stated.get(CLAIMED, "")),
+        # A label may go on to tell of other things' versions.
+        f"its field {LABEL} says": leading_version(stated.get(LABEL, "")),
+    }
+    told = {place: found for place, found in named.items() if found}
+    measured = version_in(stated.get(MEASURED, "")) or version_in(f"v{stated.get(MEASURED, '')}")
+    if not told:
+        yield check("RB-F-VERSION", "version as measured", "pass", "neither folder nor field names one")
+        return
+    versions = [*told.values(), *([measured] if measured else [])]
+    text = ", ".join(f"{place} {found}" for place, found in told.items())
+    text += f", measured was {measured}" if measured else f"; no {MEASURED} is stated"
+    if any(not alike(one, versions[-1]) for one in versions):
+        yield check("RB-F-VERSION", "version as measured", "fail", text)
+    else:
+        yield check("RB-F-VERSION", "version as measured", "pass" if measured else "cannot-tell", text)

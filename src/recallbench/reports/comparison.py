@@ -1,0 +1,192 @@
+"""Two results compared: what `compare --json` holds, and how a difference is written wherever one is shown."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.reports.cells import figure
+from recallbench.scoring.paired import Paired
+
+LEVEL = 0.05
+"""A p at or below it is marked."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+NOT_STATED = "not stated"
+"""In place of a value that only the other one states."""
+
+
+class DifferencePart(_Part):
+    """One measure on the same questions twice, second minus first."""
+
+    measure: str
+    difference: float = Field(description="second minus first, mean over questions")
+    low: float | None = Field(description="lower end of its 95% interval")
+    high: float | None
+    method: str = Field(description="how the interval was made, or why there is none")
+    p: float = Field(description="two-sided, before any correction")
+    p_holm: float | None = Field(description="after Holm's correction; null for what is only secondary")
+    smallest_p: float = Field(description="the least p that these questions could have reached")
+    test: str
+    n: int
+    clusters: int = Field(description="what is flipped as a whole; n where questions are independent")
+    wins: int
+    ties: int
+    losses: int
+    detectable: float | None = Field(description="found four times in five at p < .05, before any correction")
+    least: float | None = Field(description="smallest difference when one cluster is left out")
+    most: float | None
+    largest: float | None = Field(
+        default=None, description="share of the questions that the largest cluster holds; null where none depend"
+    )
+
+
+class MeasuredPart(DifferencePart):
+    first: float
+    second: float
+    role: Literal["primary", "secondary"] = Field(description="Holm corrects for the primary ones alone")
+    turning: list[str] = Field(description="clusters without any one of which the sign would change")
+
+
+class SidePart(_Part):
+    name: str = Field(description="as it was named")
+    store: str = Field(description="with what of its settings is not its default; empty for a TREC run")
+    version: str
+    embedder: str
+    verdict: str = Field(description="as the folder states it; `recallbench audit` decides it again")
+    canonical: bool
+    content_sha256: str = Field(description="of its manifest, or of the run file")
+
+
+class UnlikePart(_Part):
+    what: str
+    first: str
+    second: str
+
+
+class HitPart(_Part):
+    rank: int
+    id: str
+    gold: bool
+    text: str = Field(description="empty unless the corpus file was given or the rows carry text")
+
+
+class ChangedPart(_Part):
+    question_id: str
+    kind: str
+    cluster: str
+    question: str = Field(description="empty unless the corpus file was given or the rows carry text")
+    values: dict[str, tuple[float, float]] = Field(description="what the question gets in each, by measure")
+    gold: list[str]
+    first: list[HitPart]
+    second: list[HitPart]
+
+
+class ConditionPart(_Part):
+    condition: str
+    measure: str
+    threshold: float
+    low: float | None = Field(description="lower end of the drop's 95% interval, first minus second")
+    high: float | None
+    outcome: Literal["passes", "fails", "inconclusive"]
+    reason: str
+
+
+class Comparison(_Part):
+    """A and B on the same questions."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    first: SidePart
+    second: SidePart
+    basis: list[str] = Field(description="what both have in common, a line each")
+    unlike: list[UnlikePart] = Field(description="in what they differ, as was allowed")
+    n: int = Field(description="questions counted: those with gold")
+    clusters: int | None = Field(description="null where questions are independent")
+    identical: bool = Field(description="the same segments at the same places for every question")
+    measures: list[MeasuredPart]
+    kinds: dict[str, list[MeasuredPart]] = Field(description="all secondary; empty where questions have no kinds")
+    abilities: dict[str, list[MeasuredPart]] = Field(
+        default={}, description="the kinds rolled up, where the corpus' paper names abilities; all secondary"
+    )
+    changed: list[ChangedPart] = Field(description="the questions that changed most, most first")
+    conditions: list[ConditionPart]
+    regressions: list[str] = Field(description="primary measures that fell, at a corrected p of at most .05")
+    warnings: list[str]
+    notes: list[str]
+
+
+def difference_fields(measure: str, found: Paired, adjusted: float | None) -> dict[str, Any]:
+    """What a `DifferencePart` holds of a pair; `adjusted` is its p after Holm's correction."""
+
+    def rounded(value: float | None) -> float | None:
+        # As in metrics.json: last digits may differ from one processor to the next.
+        return None if value is None else round(value, 10)
+
+    return {
+        "measure": measure,
+        "difference": rounded(found.difference),
+        "low": rounded(found.low),
+        "high": rounded(found.high),
+        "method": found.method,
+        "p": found.test.p,
+        "p_holm": adjusted,
+        "smallest_p": found.test.smallest_p,
+        "test": found.test.method,
+        "n": found.n,
+        "clusters": found.clusters,
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "detectable": rounded(found.detectable),
+        "least": rounded(found.least),
+        "most": rounded(found.most),
+        "largest": rounded(found.largest),
+    }
+
+
+DIFFERENCE_HEADER = (
+    "difference",
+    "95% interval",
+    "p",
+    "p (Holm)",
+    "smallest p",
+    "win/tie/loss",
+    "detectable",
+    "one left out",
+)
+
+
+def difference_cells(one: DifferencePart) -> list[str]:
+    """The cells below `DIFFERENCE_HEADER`; * marks a corrected p of at most .05."""
+    holm = "–" if one.p_holm is None else p_text(one.p_holm) + (" *" if one.p_holm <= LEVEL else "")
+    return [
+        signed(one.difference),
+        signed_range(one.low, one.high),
+        p_text(one.p),
+        holm,
+        p_text(one.smallest_p),
+        f"{one.wins}/{one.ties}/{one.losses}",
+        figure(one.detectable),
+        signed_range(one.least, one.most),
+    ]
+
+
+def signed(value: float) -> str:
+    """A difference with its sign; none for nothing."""
+    return f"{value:+.4f}" if round(value, 4) else "0.0000" if value == 0 else f"{value:+.1e}"
+
+
+def signed_range(low: float | None, high: float | None) -> str:
+    """From lowest to highest difference, or a dash."""
+    return "–" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def p_text(p: float) -> str:
+    """A p with four digits, a small one in powers of ten."""
+    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"

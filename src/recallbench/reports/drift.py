@@ -1,0 +1,153 @@
+"""A measure over stored results: what `drift --json` holds, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.reports.cells import figure, interval
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.results.metrics import EstimatePart
+
+Direction = Literal["falling", "rising", "none shown", "too few"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class NightPart(_Part):
+    folder: str
+    made: str = Field(description="when its run started, ISO 8601")
+    version: str = Field(description="of the store, as it stated itself")
+    content_sha256: str
+    estimate: EstimatePart
+
+
+class LeftOutPart(_Part):
+    folder: str
+    reason: str
+
+
+class TrendPart(_Part):
+    direction: Direction
+    n: int
+    rises: int = Field(description="pairs of results of which the later is higher")
+    falls: int
+    p: float | None = Field(description="two-sided; null where there are too few results")
+    method: str
+    slope_per_day: float | None = Field(description="Theil and Sen's median slope; null where all lie within a day")
+    slope_per_result: float | None = Field(
+        description="the same from one result to the next, where all lie within a day"
+    )
+
+
+class Drift(_Part):
+    """One measure over comparable results, earliest first."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    measure: str
+    corpus: str
+    system: str
+    nights: list[NightPart]
+    left_out: list[LeftOutPart]
+    trend: TrendPart
+    last_against_first: MeasuredPart | None = Field(description="paired by question; null with a single result")
+    notes: list[str] = Field(description="what is odd about a folder, as for compare")
+    fell: bool = Field(description="the measure falls over time, or the last is proven to be below the first")
+
+
+HEADER = ("made", "value", "95% interval", "n", "version", "folder")
+
+
+def title(drift: Drift) -> str:
+    """One line that names what is looked at."""
+    return f"{drift.measure} of {drift.system} on {drift.corpus}, {_counted(len(drift.nights))}"
+
+
+def rows(drift: Drift) -> list[tuple[str, ...]]:
+    """One per result."""
+    return [
+        (
+            one.made[:16].replace("T", " "),
+            figure(one.estimate.value),
+            interval(one.estimate),
+            str(one.estimate.n),
+            one.version,
+            one.folder,
+        )
+        for one in drift.nights
+    ]
+
+
+def left_out(drift: Drift) -> list[str]:
+    """Which results can't be compared with these, and what is odd about the others, a line each."""
+    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [f"note: {one}" for one in drift.notes]
+
+
+def findings(drift: Drift) -> list[str]:
+    """The trend, and the last result against the first."""
+    trend, pair = drift.trend, drift.last_against_first
+    told = f"trend: {trend.direction}"
+    if trend.p is not None:
+        told += f" (p {p_text(trend.p)}; {trend.rises} pairs rise, {trend.falls} fall; {trend.method}"
+        told += f"; {pace(trend)})" if pace(trend) else ")"
+    else:
+        told += f": {trend.method}"
+    lines = [told]
+    if pair is not None:
+        lines.append(
+            f"last against first: {signed(pair.difference)} ({signed_range(pair.low, pair.high)}), p {p_text(pair.p)}, "
+            f"win/tie/loss {pair.wins}/{pair.ties}/{pair.losses}, {_compared(pair)}"
+        )
+    return lines
+
+
+def pace(trend: TrendPart) -> str:
+    """The slope, a day or a result; empty where there is none."""
+    for slope, unit in ((trend.slope_per_day, "day"), (trend.slope_per_result, "result")):
+        if slope is not None:
+            return f"{signed(slope)} a {unit}"
+    return ""
+
+
+def _compared(pair: MeasuredPart) -> str:
+    """Proven takes the test and, where there is one, the interval."""
+    way = "lower" if pair.difference < 0 else "higher"
+    apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
+    if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
+        return f"proven {way}"
+    if pair.low is None and pair.difference:
+        return f"no difference can be shown: {pair.method}"
+    return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
+
+
+def _counted(results: int) -> str:
+    return f"{results} {'result' if results == 1 else 'results'}"
+
+
+def reading(drift: Drift) -> list[str]:
+    """How this is to be read, a sentence each."""
+    return [
+        f"A trend is flagged at p of {LEVEL} or less. The test takes the results as independent but for a trend: one "
+        "change that stays may look like one, and a single step may not.",
+        "The last result is compared with the first question by question, which finds a step too.",
+        "The interval of each value tells of other questions that might have been asked, not of other nights.",
+    ]
+
+
+def markdown(drift: Drift) -> str:
+    """For a job's summary."""
+    parts: list[Sequence[str]] = [
+        [f"### {'❌' if drift.fell else '✅'} {inline(title(drift))}", ""],
+        [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
+        [""],
+        table(HEADER, rows(drift)),
+        [""],
+        [opening(line) for line in reading(drift)],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"

@@ -1,0 +1,152 @@
+"""A log scored against the labels of a sample of it: the document, and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.reports.cells import figure, share
+from recallbench.scoring.quantiles import NEAREST_RANK
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class MeanPart(_Part):
+    measure: str
+    value: float | None
+    low: float | None = Field(description="lower end of the 95% interval")
+    high: float | None
+    method: str
+
+
+class LatencyPart(_Part):
+    recalls: int = Field(description="recalls whose line says how long they took")
+    p50_ms: float | None
+    p95_ms: float | None
+    percentiles: str = Field(description="which of the sorted times: nearest-rank, or index, sorted[int(.95 n)]")
+
+
+class SlicePart(_Part):
+    name: str
+    recalls: int = Field(description="all that were logged")
+    labelled_recalls: int
+    labelled_queries: int
+    answerable_queries: int = Field(description="labelled, and with something to find")
+    nothing_to_find: int = Field(description="labelled recalls of queries that should find nothing")
+    found_anyway: int = Field(description="of these, how many returned something")
+    measures: list[MeanPart]
+    latency: LatencyPart
+
+
+class LogThresholdPart(_Part):
+    threshold: float | None = Field(description="of token F1; null for exact matches alone")
+    value: float | None = Field(description="what the measure would have been")
+    random: float | None = Field(description="share of random texts, not of the query's recalls, that match")
+
+
+class MatchedPart(_Part):
+    """How labelled recalls with something to find were matched by text."""
+
+    by_id: int = Field(description="recalls whose label has ids, which decide where a set mixes both; of no text below")
+    exact: int = Field(description="recalls whose first match in the top k is exact")
+    fuzzy: int
+    without: int = Field(description="recalls without a match in the top k")
+    measure: str
+    random_pairs: int
+    sensitivity: list[LogThresholdPart]
+
+
+class LogScores(_Part):
+    """Estimates of all recalls of a log."""
+
+    schema_version: str
+    recallbench_version: str
+    files: list[str]
+    labels: str
+    by: str
+    bad_lines: int
+    unlabelled: int = Field(description="queries of the labels file that nobody has labelled yet")
+    not_logged: int = Field(description="labelled queries that the log does not have")
+    matching: str = Field(description="what made a hit relevant; numbers of two methods are not to be compared")
+    matched: MatchedPart | None = Field(description="null where ids decide")
+    without_texts: int = Field(description="recalls of labelled queries that could not be matched by text")
+    overall: SlicePart
+    strata: list[SlicePart]
+    notes: list[str]
+
+
+def header(found: LogScores) -> tuple[str, ...]:
+    """The columns of the table."""
+    rule = found.overall.latency.percentiles
+    times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
+    return (found.by, "recalls", "labelled", "queries", *(one.measure for one in found.overall.measures), *times)
+
+
+def rows(found: LogScores) -> list[tuple[str, ...]]:
+    """One per stratum, then the whole log."""
+    return [_row(one) for one in (*found.strata, found.overall)]
+
+
+def intervals(found: LogScores) -> list[str]:
+    """The estimates of the whole log with their intervals, a line each."""
+    return [
+        f"{one.measure} {figure(one.value)}, "
+        + (f"95% {one.low:.4f} to {one.high:.4f}" if one.low is not None and one.high is not None else "no interval")
+        + f" ({one.method})"
+        for one in found.overall.measures
+    ]
+
+
+def matched(found: LogScores) -> list[str]:
+    """The method, and what it found; by text also what other thresholds would have made of it."""
+    part = found.matched
+    if part is None:
+        return [f"matched by {found.matching}"]
+    at = [
+        f"{'exact' if one.threshold is None else format(one.threshold, 'g')} {figure(one.value)}"
+        + ("" if one.random is None else f" (random texts {share(one.random)})")
+        for one in part.sensitivity
+    ]
+    by_id = f"; {part.by_id} decided by id" if part.by_id else ""
+    return [
+        f"matched by {found.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
+        + by_id,
+        f"{part.measure} by threshold: {', '.join(at)}; {part.random_pairs} random pairs",
+    ]
+
+
+def abstention(found: LogScores) -> list[str]:
+    """How often something came back where nothing should have."""
+    whole = found.overall
+    if not whole.nothing_to_find:
+        return []
+    part = share(whole.found_anyway / whole.nothing_to_find)
+    return [f"nothing to find: {whole.nothing_to_find} labelled recalls, {part} of which returned something"]
+
+
+def markdown(found: LogScores) -> str:
+    """The whole of it."""
+    files = ", ".join(found.files)
+    parts: list[Sequence[str]] = [
+        [f"### {inline(f'{files} against {found.labels}')}", ""],
+        table(header(found), rows(found)),
+        [""],
+        [f"- {opening(line)}" for line in (*matched(found), *intervals(found), *abstention(found), *found.notes)],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _row(one: SlicePart) -> tuple[str, ...]:
+    times = (one.latency.p50_ms, one.latency.p95_ms)
+    return (
+        one.name,
+        str(one.recalls),
+        str(one.labelled_recalls),
+        str(one.labelled_queries),
+        *(figure(mean.value) for mean in one.measures),
+        *("–" if value is None else f"{value:.4g} ms" for value in times),
+    )

@@ -1,0 +1,174 @@
+"""One configuration measured several times: what `repeat.json` holds, and `repeat.md` and the printed summary tell."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.escaping import web
+from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.reports.cells import figure
+
+JSON, MARKDOWN = "repeat.json", "repeat.md"
+SHOWN = 20
+"""Questions that repeat.md lists; repeat.json has all."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class PassPart(_Part):
+    name: str = Field(description="the run's folder, or the file of rankings without its ending")
+    state: Literal["cold", "warm"]
+    values: dict[str, float | None] = Field(description="by measure")
+    rankings_sha256: str = Field(description="of its rows; equal where every id, rank and score is")
+    content_sha256: str = Field(description="of the run's manifest; empty for a warm pass, which has none")
+
+
+class SpreadPart(_Part):
+    measure: str
+    minimum: float
+    maximum: float
+    range: float
+    mean: float
+    sd: float = Field(description="with n - 1")
+    cold_range: float
+    warm_range: float | None = Field(description="null where nothing was asked warm")
+
+
+class BandPart(_Part):
+    protocol_name: str
+    measure: str
+    width: float | None = Field(description="null where the protocol registers none")
+    apart: float | None = Field(description="between the two passes furthest from each other")
+    inside: bool | None = Field(description="null where no band judges these passes")
+    told: str
+
+
+class MovedPart(_Part):
+    question_id: str
+    found: list[bool] = Field(description="recall_any@10, by pass")
+    first_gold: list[int | None] = Field(description="rank of the first gold segment, by pass; null beyond the depth")
+
+    @property
+    def flips(self) -> bool:
+        """Some passes find it among the ten, others not."""
+        return len(set(self.found)) > 1
+
+
+class Repetition(_Part):
+    """Runs of one configuration."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    protocol: str
+    corpus: str
+    dataset_sha256: str
+    store: str = Field(description="with what of its settings is not its default")
+    version: str = Field(description="as the store states it")
+    embedder: str
+    n: int = Field(description="questions counted")
+    deviations: list[str]
+    cold: str = Field(description="what a cold run was here")
+    warm: str = Field(description="what a warm pass was here, or why there is none")
+    limits: list[str] = Field(description="sources of spread that were not let in")
+    unlike: list[str] = Field(description="settings that were not the same in all runs; none should be")
+    same_content: bool = Field(description="content_sha256 agrees over all runs")
+    same_rankings: bool = Field(description="every pass gave the same ids, ranks and scores")
+    passes: list[PassPart]
+    spread: list[SpreadPart]
+    bands: list[BandPart]
+    moved: list[MovedPart] = Field(
+        description="questions whose first gold segment changed its rank, or was found or not"
+    )
+
+    @property
+    def holds(self) -> bool:
+        """No spread leaves its band, and all runs were of one configuration."""
+        return not self.unlike and all(one.inside is not False for one in self.bands)
+
+
+def title(repetition: Repetition) -> str:
+    """One line that names what was repeated."""
+    cold = sum(one.state == "cold" for one in repetition.passes)
+    warm = len(repetition.passes) - cold
+    return (
+        f"{repetition.corpus}: {cold} cold runs and {warm} warm passes of {repetition.store} "
+        f"with {repetition.embedder}; {repetition.version}"
+    )
+
+
+def findings(repetition: Repetition) -> list[str]:
+    """What came out, a sentence each."""
+    flips = sum(one.flips for one in repetition.moved)
+    told = [f"{one.protocol_name} ({one.measure}): {one.told}" for one in repetition.bands]
+    told += [f"not one configuration: {one}" for one in repetition.unlike]
+    told.append(f"content_sha256 of the runs: {'all equal' if repetition.same_content else 'they differ'}")
+    told.append(
+        "rankings: identical in every pass, to the last score"
+        if repetition.same_rankings
+        else f"rankings: they differ; {flips} of {repetition.n} questions flip at 10, "
+        f"{len(repetition.moved)} have their first gold segment at another rank"
+    )
+    return told
+
+
+def conditions(repetition: Repetition) -> list[str]:
+    """What was repeated how, and what can't be told from it."""
+    return [
+        f"protocol {repetition.protocol}; {repetition.n} questions of {repetition.corpus}",
+        f"deviations: {'; '.join(repetition.deviations) or 'none'}",
+        f"cold: {repetition.cold}",
+        f"warm: {repetition.warm}",
+        *(f"not let in: {one}" for one in repetition.limits),
+    ]
+
+
+HEADER = ("measure", "min", "max", "range", "sd", "cold range", "warm range")
+
+
+def rows(repetition: Repetition) -> list[tuple[str, ...]]:
+    """The spread, a row per measure."""
+    return [
+        (
+            one.measure,
+            *(figure(value) for value in (one.minimum, one.maximum, one.range)),
+            *(figure(value, 5) for value in (one.sd, one.cold_range, one.warm_range)),
+        )
+        for one in repetition.spread
+    ]
+
+
+def markdown(repetition: Repetition) -> str:
+    """`repeat.md`."""
+    lines = [f"# {inline(title(repetition))}", "", *(f"- {opening(line)}" for line in findings(repetition)), ""]
+    lines += ["## How it was repeated", "", *(f"- {opening(line)}" for line in conditions(repetition)), ""]
+    lines += ["## Spread over all passes", "", *table(HEADER, rows(repetition)), ""]
+    measures = list(repetition.passes[0].values) if repetition.passes else []
+    primary = [one.measure for one in repetition.bands if one.measure in measures]
+    passes = [
+        [
+            Markup(f"[{inline(one.name)}]({web.address(one.name)}{'/report.md' if one.content_sha256 else '.jsonl'})"),
+            one.state,
+            *(figure(one.values[measure]) for measure in primary),
+            code(one.rankings_sha256[:12]),
+        ]
+        for one in repetition.passes
+    ]
+    lines += ["## Passes", "", *table(("pass", "index", *primary, "rankings"), passes), ""]
+    if repetition.moved:
+        told = sorted(repetition.moved, key=lambda one: not one.flips)[:SHOWN]
+        moved = [
+            [
+                one.question_id,
+                "flips" if one.flips else "moves",
+                ", ".join("–" if rank is None else str(rank) for rank in one.first_gold),
+            ]
+            for one in told
+        ]
+        lines += ["## Questions that moved", "", *table(("question", "at 10", "rank of the first gold"), moved), ""]
+        if len(repetition.moved) > SHOWN:
+            lines += [f"{len(repetition.moved) - SHOWN} more are in `{JSON}`.", ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,122 @@
+"""What `report.md` tells of a labelled set and of no other corpus; a section that does not apply is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.reports.cells import figure, share, sliced
+from recallbench.results.metrics import Metrics
+
+
+def sections(metrics: Metrics) -> Sequence[list[str]]:
+    """Tenants, the worst questions, the age of labels, files of the hub, matching by text."""
+    return (_tenants(metrics), _worst(metrics), _labels(metrics), _hub(metrics), _matching(metrics))
+
+
+def _tenants(metrics: Metrics) -> list[str]:
+    if metrics.tenants is None:
+        return []
+    return ["## By tenant", "", *sliced(metrics, "tenant", metrics.tenants)]
+
+
+def _worst(metrics: Metrics) -> list[str]:
+    if metrics.worst is None:
+        return []
+    title = ["## Questions that drag the mean down", ""]
+    if not metrics.worst:
+        return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
+    rows = (
+        (
+            code(one.question_id),
+            one.kind,
+            one.tenant or "–",
+            "none came back" if one.first_rank is None else str(one.first_rank),
+            f"{one.found} of {one.gold}",
+        )
+        for one in metrics.worst
+    )
+    return [*title, *table(("question", "kind", "tenant", "first gold at rank", "gold in the first 10"), rows)]
+
+
+def _labels(metrics: Metrics) -> list[str]:
+    seen = metrics.labels
+    if seen is None:
+        return []
+    between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
+    told = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
+    passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
+    if seen.irrelevant:
+        passed.append(f"{seen.irrelevant} queries are judged with grade 0 alone, and were passed over.")
+    return ["## Labels", "", told, *passed]
+
+
+def _hub(metrics: Metrics) -> list[str]:
+    found = metrics.hub
+    if found is None:
+        return []
+    judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
+    rows = (
+        (code(one.name), code(one.sha256), "pinned" if one.pinned else "recorded at first use, not pinned")
+        for one in found.files
+    )
+    return [
+        "## Files of the hub",
+        "",
+        opening(f"{found.repo} at {found.revision}{judged}."),
+        "",
+        *table(("file", "sha256", "the hash was"), rows),
+    ]
+
+
+def _matching(metrics: Metrics) -> list[str]:
+    found = metrics.matching
+    if found is None:
+        return []
+    lines = [
+        "## Matching by text",
+        "",
+        "A segment is gold where its text matches what the question expects, by"
+        f" **{inline(found.method)}**. Figures of",
+        "another method, or of gold known by id, count something else and can't be compared with these.",
+        "",
+        f"{found.exact + found.fuzzy} gold segments: {found.exact} exact, {found.fuzzy} fuzzy. Of {found.questions}"
+        f" questions {found.exact_questions} have an exact match, {found.fuzzy_questions} fuzzy ones alone,"
+        f" {found.without} none.",
+    ]
+    if found.by_id is not None and found.by_text is not None:
+        decided = (
+            (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
+            for name, one in (("id", found.by_id), ("text", found.by_text))
+        )
+        lines += ["", *table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided)]
+    if found.shares is not None:
+        steps = ((one.step, str(one.gold), str(one.found_10), share(one.share)) for one in found.shares)
+        lines += ["", *table(("gold by", "segments", "found first in the first 10", "share of questions"), steps)]
+    if found.without:
+        named = ", ".join(map(code, found.unmatched))
+        more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
+        lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
+    rows = (
+        (
+            "exact" if one.threshold is None else f"{one.threshold:g}",
+            str(one.questions),
+            str(one.gold),
+            figure(one.recall_frac_10),
+            figure(one.recall_frac_10_of_all),
+            share(one.random),
+        )
+        for one in found.sensitivity
+    )
+    recall = Markup("`recall_frac@10`")
+    score = "relative BM25 from" if found.method.startswith("bm25") else "token F1 from"
+    head = (score, "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
+    pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
+    return [
+        *lines,
+        "",
+        *table(head, rows),
+        "",
+        f"*Random texts match* is the share of segments drawn over the whole set that match all the same; {pairs}.",
+        "What says the expected text exactly, and what comes nearest to it, is not drawn.",
+    ]

@@ -1,0 +1,204 @@
+"""What `recallbench gate` found: the document for machines, and the tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.escaping.markdown import inline, opening, table
+from recallbench.reports.cells import figure
+from recallbench.reports.comparison import signed, signed_range
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ThresholdPart(_Part):
+    """One threshold beside what was measured."""
+
+    result: str = Field(description="its name in the settings file")
+    part: str = Field(description="overall, the kind, ability or tenant, or abstention")
+    what: Literal["at_least", "drops", "auroc", "false_retrieval", "p95_ms", "p95_ratio", "audit"]
+    measure: str
+    required: float | None = Field(description="null for an audit")
+    observed: float | None = Field(
+        description="for drops: the result minus its baseline; for p95_ratio: divided by it, null for other hardware"
+    )
+    low: float | None = Field(description="lower end of the 95% interval of what was observed")
+    high: float | None
+    ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
+    n: int = Field(description="questions, or queries timed")
+    outcome: Literal["holds", "falls short", "inconclusive", "cannot tell", "out of reach"] = Field(
+        description="out of reach: no ranking could keep it, not even an oracle's"
+    )
+    by: float | None = Field(description="by how much it falls short; null where it does not")
+    note: str
+
+
+class ResultPart(_Part):
+    result: str
+    folder: str
+    content_sha256: str
+    system: str
+    baseline: str | None
+    baseline_sha256: str | None
+    failed: int = Field(description="questions that the store failed on, counted as the worst answers")
+
+
+class MissingPart(_Part):
+    result: str
+    problem: str
+    found: str
+    remedy: str
+
+
+class Gating(_Part):
+    """Every threshold of a settings file."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    passed: bool = Field(description="every threshold holds, and no result is missing")
+    results: list[ResultPart]
+    missing: list[MissingPart] = Field(description="results that are not there: nothing was held to their thresholds")
+    thresholds: list[ThresholdPart]
+
+
+REACHES = "the interval reaches it: so many questions can't tell"
+TOO_SHORT = "the interval is too short: few clusters decide a value near its bounds"
+"""Notes on a threshold's interval."""
+HEADER = ("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note")
+
+
+_FORMS = {
+    "at_least": "{} >= {:g}",
+    "drops": "{} drops less than {:g}",
+    "auroc": "{} >= {:g}",
+    "false_retrieval": "{} <= {:g}",
+    "p95_ms": "{} <= {:g} ms",
+    "p95_ratio": "{} <= {:g}",
+}
+
+
+def short_of(found: Gating) -> list[ThresholdPart]:
+    """The thresholds that were not kept."""
+    return [one for one in found.thresholds if one.outcome == "falls short"]
+
+
+def beyond(found: Gating) -> list[ThresholdPart]:
+    """Those that no ranking could keep."""
+    return [one for one in found.thresholds if one.outcome == "out of reach"]
+
+
+def kept(found: Gating) -> list[ThresholdPart]:
+    """Those that were kept."""
+    return [one for one in found.thresholds if one.outcome == "holds"]
+
+
+def unsettled(found: Gating) -> list[ThresholdPart]:
+    """Those that were neither kept nor proven to be missed; they let the gate pass, unless it is strict."""
+    return [one for one in found.thresholds if one.outcome == "inconclusive"]
+
+
+def open_in(found: Gating) -> list[ThresholdPart]:
+    """Those that nothing can be said of here."""
+    return [one for one in found.thresholds if one.outcome == "cannot tell"]
+
+
+def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
+    """The tables that there are, each with its title."""
+    parts = (
+        ("out of reach", beyond(found)),
+        ("falls short", short_of(found)),
+        ("cannot tell", open_in(found)),
+        ("inconclusive", unsettled(found)),
+        ("holds", kept(found)),
+    )
+    return [(title, chosen) for title, chosen in parts if chosen]
+
+
+def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
+    """The cells below `HEADER`."""
+    return [
+        (
+            one.result,
+            one.part,
+            required(one),
+            _observed(one),
+            _interval(one),
+            str(one.n) if one.n else "–",
+            figure(one.ceiling),
+            _by(one),
+            one.note or "–",
+        )
+        for one in parts
+    ]
+
+
+def required(one: ThresholdPart) -> str:
+    """The threshold as a person would write it."""
+    if one.required is None:
+        return one.measure
+    return _FORMS[one.what].format(one.measure, one.required)
+
+
+def verdict(found: Gating) -> str:
+    """One line."""
+    missed, untold, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
+    never = len(beyond(found))
+    whole = missed + untold + unclear + held + never
+    more = f"; {unclear} inconclusive" if unclear else ""
+    more += f"; of {untold} this can't be told" if untold else ""
+    more += f"; {never} out of reach" if never else ""
+    if missed:
+        of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
+        told = f"gate: {missed} of {of} short{more}"
+    elif held < whole:
+        told = f"gate: {held} of {whole} thresholds hold{more}"
+    else:
+        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}"
+    return f"{told}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else told
+
+
+def sources(found: Gating) -> list[str]:
+    """Which folders were looked at, a line each."""
+    return [
+        f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
+        + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
+        + (f"; the store failed on {one.failed} of its questions" if one.failed else "")
+        for one in found.results
+    ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in found.missing]
+
+
+def markdown(found: Gating) -> str:
+    """For a job's summary or a comment on a pull request."""
+    parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {inline(verdict(found))}", ""]]
+    for title, chosen in sections(found):
+        parts += [[f"**{inline(title.capitalize())}**", ""], table(HEADER, rows(chosen)), [""]]
+    parts.append([f"- {opening(line)}" for line in sources(found)])
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _observed(one: ThresholdPart) -> str:
+    if one.observed is None:
+        return "–"
+    if one.what == "p95_ms":
+        return f"{one.observed:.3g} ms"
+    return signed(one.observed) if one.what == "drops" else figure(one.observed)
+
+
+def _interval(one: ThresholdPart) -> str:
+    if one.what == "p95_ms":
+        low, high = (None if bound is None else f"{bound:.3g}" for bound in (one.low, one.high))
+        return "–" if low is None and high is None else f"{low or '?'} to {high or '?'} ms"
+    if one.what == "drops":
+        return signed_range(one.low, one.high)
+    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+
+
+def _by(one: ThresholdPart) -> str:
+    if one.by is None:
+        return "–"
+    return f"{one.by:.3g} ms" if one.what == "p95_ms" else figure(one.by)

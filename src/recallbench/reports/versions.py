@@ -1,0 +1,174 @@
+"""Several versions measured alike: what `versions.json` holds, and `versions.md` and the printed table tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from recallbench.escaping import web
+from recallbench.escaping.markdown import Markup, inline, opening, table
+from recallbench.reports.cells import figure, interval
+from recallbench.reports.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
+from recallbench.results.metrics import EstimatePart
+
+JSON, MARKDOWN, PAGE = "versions.json", "versions.md", "versions.html"
+BANDS = (
+    "A band bounds repeats of one version, embedder, store and settings; it decides nothing between versions, "
+    "which is what the paired tests are for."
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class MeasuredPart(_Part):
+    estimate: EstimatePart
+    protocol_name: str
+    band: float | None = Field(description="the protocol's run-to-run band; null where the corpus has none")
+
+
+class VersionPart(_Part):
+    version: str = Field(description="as asked for")
+    status: Literal["measured", "not installed", "blocked"]
+    reason: str = Field(description="why there is no result; empty where there is one")
+    stated: str = Field(description="the version as the store states it; empty where there is no result")
+    content_sha256: str = Field(description="of the result's manifest; empty where there is no result")
+    figures: list[MeasuredPart] = Field(description="the primary measures")
+    short_questions: int = Field(description="questions answered with fewer hits than asked for and there were")
+    verdict: str
+    canonical: bool
+
+
+class PairPart(DifferencePart):
+    before: str
+    after: str
+
+
+class Versions(_Part):
+    """The same run over several versions of the system under test."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    protocol: str
+    corpus: str
+    dataset_sha256: str
+    embedder: str
+    vectors_sha256: str
+    store: str = Field(description="with what of its settings is not its default")
+    server: str
+    pgvector: str
+    n: int = Field(description="questions counted")
+    clustered: bool = Field(description="statistics cluster by conversation")
+    bm25: dict[str, float | None] = Field(description="the lexical control on the same questions, by measure")
+    deviations: list[str]
+    versions: list[VersionPart] = Field(description="in the order asked for")
+    pairs: list[PairPart] = Field(description="neighbours among those that were measured")
+
+
+def title(versions: Versions) -> str:
+    """One line that names what was measured."""
+    return f"{versions.corpus}: versions of {versions.store} with {versions.embedder}"
+
+
+def header(versions: Versions) -> list[str]:
+    """The columns of the first table."""
+    measures = [one.estimate.measure for one in _figures(versions)]
+    return ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
+
+
+def rows(versions: Versions) -> list[list[str]]:
+    """One row per version, in order, also for those that could not be measured."""
+    width = len(_figures(versions))
+    made = []
+    for one in versions.versions:
+        cells = [cell for e in one.figures for cell in (figure(e.estimate.value), interval(e.estimate))]
+        short = f"{one.short_questions} questions answered short" if one.short_questions else ""
+        note = f"{one.status}: {one.reason}" if one.status != "measured" else short or "–"
+        made.append([one.version, *(cells or ["–"] * (2 * width)), note])
+    return made
+
+
+PAIR_HEADER = ("from – to", "measure", *DIFFERENCE_HEADER)
+
+
+def pair_rows(versions: Versions) -> list[list[str]]:
+    """One row per pair of neighbours and measure."""
+    return [[f"{one.before} – {one.after}", one.measure, *difference_cells(one)] for one in versions.pairs]
+
+
+def reading(versions: Versions) -> list[str]:
+    """How the table of pairs is to be read, a sentence each."""
+    if not versions.pairs:
+        return ["Fewer than two versions were measured, so nothing is compared."]
+    tests = len(versions.pairs)
+    dependent = "by conversation" if versions.clustered else "by question"
+    told = [
+        f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
+        f"from {_either(sorted({one.test for one in versions.pairs}))}.",
+        f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
+        "Smallest p is the least that these questions could have reached; "
+        "detectable is the true difference that would be found four times in five, before the correction.",
+    ]
+    differing = [one for one in versions.pairs if one.wins or one.losses]
+    mute = [one for one in differing if (one.p_holm or 0.0) > LEVEL and one.smallest_p * tests > LEVEL]
+    if mute:
+        told.append(
+            f"{len(mute)} of these tests might not have come below {LEVEL} after the correction, whatever they found: "
+            "too few clusters differ for so many tests. Compare fewer versions at a time."
+        )
+    return told
+
+
+def identity(versions: Versions) -> list[str]:
+    """What was measured on, what any version is held against, and what departs from the protocol."""
+    chances = [f"{one.estimate.measure} {figure(one.estimate.chance)}" for one in _figures(versions)]
+    control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
+    return [
+        f"protocol {versions.protocol}; {versions.n} questions of {versions.corpus}; {versions.server}, "
+        f"pgvector {versions.pgvector}",
+        f"chance: {', '.join(chances)}; BM25: {', '.join(control)}",
+        f"deviations: {'; '.join(versions.deviations) or 'none'}",
+        "canonical: " + (", ".join(one.version for one in versions.versions if one.canonical) or "none of them"),
+    ]
+
+
+def bands(versions: Versions) -> str:
+    """The protocol's bands for this corpus, and what they are for."""
+    widths = [f"{one.protocol_name} ± {one.band:.3f}".rstrip("0") for one in _figures(versions) if one.band is not None]
+    if not widths:
+        return f"The protocol has no band for {versions.corpus}."
+    return f"The protocol's bands for {versions.corpus}: {', '.join(widths)}. {BANDS}"
+
+
+def markdown(versions: Versions, folders: dict[str, str]) -> str:
+    """`versions.md`; `folders` has the result folder of each version that was measured."""
+    linked = [
+        [
+            Markup(f"[{inline(row[0])}]({web.address(folders[row[0]])}/report.md)") if row[0] in folders else row[0],
+            *row[1:],
+        ]
+        for row in rows(versions)
+    ]
+    parts: list[Iterator[str] | list[str]] = [
+        [f"# {inline(title(versions))}", ""],
+        (f"- {opening(line)}" for line in identity(versions)),
+        [""],
+        table(header(versions), linked),
+        [""],
+        [inline(bands(versions)), ""],
+        ["## Neighbours", ""],
+        [*table(PAIR_HEADER, pair_rows(versions)), ""] if versions.pairs else [],
+        [opening(line) for line in reading(versions)],
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _figures(versions: Versions) -> list[MeasuredPart]:
+    return next((one.figures for one in versions.versions if one.figures), [])
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(words)

@@ -1,0 +1,68 @@
+"""A dry run: the whole path on a miniature, then what the real run would need."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from recallbench.corpora.registry import write_miniature
+from recallbench.escaping.terminal import visible
+from recallbench.progress import Silent
+from recallbench.protocol.reproductions import find_reproduction
+from recallbench.results.manifest import differences
+from recallbench.results.metrics import Metrics
+from recallbench.runs.options import Options
+from recallbench.runs.readiness import readiness
+from recallbench.runs.run import run
+from recallbench.scratch import scratch
+
+
+def dry_run(options: Options) -> bool:
+    """Rehearse on a miniature in a temporary folder, print the readiness table; True when everything is ready."""
+    if options.reproduce is not None:
+        find_reproduction(options.reproduce, options.corpus)
+    with scratch(Path(tempfile.gettempdir())) as place:
+        write_miniature(options.corpus, place / "miniature")
+        rehearsal = replace(
+            options,
+            corpus_file=place / "miniature",
+            allow_deviations=frozenset({"dataset"}),
+            store="exact",
+            embedder="hash",
+            dsn=None,
+            weights=None,
+            call=None,
+            function=None,
+            dates=None,
+            ranker=None,
+            out=None,
+            folder=place / "result",
+            limit=None,
+            cache_dir=place / "cache",
+            with_text=False,
+        )
+        outcome = run(rehearsal, Silent(), date.today())
+        wrong = differences(outcome.folder)
+        Metrics.model_validate_json((outcome.folder / "metrics.json").read_bytes())
+        files = sorted(path.name for path in outcome.folder.iterdir())
+    asked = outcome.metrics.retrieval.asked
+    print(f"dry run of {options.corpus}: {asked} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
+    for line in wrong:
+        print(f"  artefacts: {visible(line)}")
+    return print_readiness(options) and not wrong
+
+
+def print_readiness(options: Options) -> bool:
+    """Print the readiness table and its last line, READY or NOT READY."""
+    rows = readiness(options)
+    width = max(len(row.name) for row in rows)
+    print(f"readiness of a real run on {options.corpus}")
+    for row in rows:
+        print(f"  {row.name.ljust(width)}  {row.status:<9}  {visible(row.detail)}")
+        if row.remedy:
+            print(f"  {'':<{width}}  {'':<9}  what to do: {visible(row.remedy)}")
+    ready = all(row.status != "NOT READY" for row in rows)
+    print("READY" if ready else "NOT READY")
+    return ready

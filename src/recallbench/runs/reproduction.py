@@ -1,0 +1,66 @@
+"""Goes the way of a published figure again, and sets its figure beside the canonical ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from recallbench.corpora.pooled import pooled
+from recallbench.corpora.records import Corpus, Haystack, Question, Segment
+from recallbench.protocol.reproductions import Reproduction
+from recallbench.reports.reproduction import QuestionPart
+from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.selection import selected
+from recallbench.scoring.bare_sessions import judge_by_session
+from recallbench.scoring.judgement import Judged
+from recallbench.scoring.measures.registry import parse
+
+
+@dataclass(slots=True)
+class Rereading:
+    """A corpus, cut and pooled as it was for a published figure."""
+
+    wanted: Reproduction
+    corpus: Corpus
+    limit: int | None
+    sessions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Session names by position, of each scope that was read."""
+
+    def haystacks(self) -> Iterator[Haystack]:
+        """Each haystack in the published shape, with the questions that have gold."""
+        shaped = (self._shaped(haystack) for haystack in self.corpus.haystacks())
+        for haystack in selected(pooled(shaped) if self.wanted.pooled else shaped, self.limit):
+            self.sessions[haystack.scope] = tuple(segment.session for segment in haystack.segments)
+            yield haystack
+
+    def judged(self, retrieval: Retrieval) -> Judged:
+        """What came back, held against gold by the session's name alone."""
+        return judge_by_session(
+            [
+                [self.sessions[question.scope][position] for position in ranking.positions]
+                for question, ranking in zip(retrieval.questions, retrieval.rankings, strict=True)
+            ],
+            [self._gold(question) for question in retrieval.questions],
+            self.wanted.depth,
+        )
+
+    def _gold(self, question: Question) -> frozenset[str]:
+        names = self.sessions[question.scope]
+        return self.wanted.gold.get(question.id, frozenset(names[position] for position in question.gold))
+
+    def _shaped(self, haystack: Haystack) -> Haystack:
+        return replace(haystack, segments=tuple(self._cut(segment) for segment in haystack.segments))
+
+    def _cut(self, segment: Segment) -> Segment:
+        text = segment.text if self.wanted.dated else segment.text.partition("\n")[2]
+        # Where labelled turns start is told of the canonical text only.
+        return replace(segment, text=text[: self.wanted.characters], gold_turns=())
+
+
+def answered(wanted: Reproduction, judged: Judged, retrieval: Retrieval) -> list[QuestionPart]:
+    """What each question got by the published way."""
+    recall, first = (parse(one.measure).values(judged) for one in wanted.published)
+    return [
+        QuestionPart(id=question.id, recall=share, first=round(1 / reciprocal) if reciprocal else None)
+        for question, share, reciprocal in zip(retrieval.questions, recall.tolist(), first.tolist(), strict=True)
+    ]

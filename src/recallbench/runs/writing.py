@@ -1,0 +1,161 @@
+"""A result's files, each written once into a folder that appears whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import recallbench
+from recallbench.confidential import concealed_lines
+from recallbench.corpora.labelled_sets.labelled import PREFIX
+from recallbench.corpora.records import Haystack
+from recallbench.escaping.terminal import visible
+from recallbench.reports.report import Run, render
+from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
+from recallbench.results import environment, manifest
+from recallbench.results.folder import staged
+from recallbench.results.metrics import Metrics
+from recallbench.results.retrievals import (
+    CONTROL_TAG,
+    GRADED,
+    NAMES,
+    document_names,
+    rows,
+    run_tag,
+    trec_grades,
+    trec_qrels,
+    trec_run,
+)
+from recallbench.retrieval.loop import Retrieval
+from recallbench.runs.options import Options
+from recallbench.stores.postgres.postgres import redacted
+from recallbench.stores.registry import recorded_name
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What differs from run to run."""
+
+    started: datetime
+    since: float
+    """The same moment by the clock that nobody sets, `time.perf_counter()`."""
+    options: Options
+    embedding: object | None
+    """The embedder's own report."""
+
+
+def write(
+    folder: Path,
+    metrics: Metrics,
+    retrieval: Retrieval,
+    circumstances: Circumstances,
+    texts: Mapping[str, str] | None,
+    named: Iterable[Haystack],
+    reproduced: ReproductionRecord | None = None,
+) -> Path:
+    """Write every file of the result and tell its folder; metrics are validated against their schema first."""
+    # Parts are built without checks along the way; what is written has passed them all.
+    whole = Metrics.model_validate(metrics.model_dump())
+    with staged(folder, explicit=circumstances.options.folder is not None) as made:
+        staging = made.place
+        questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
+        around = _seen(_environment(folder, circumstances, retrieval))
+        _put(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
+        _put(
+            staging / "raw_retrievals.jsonl",
+            rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
+        )
+        _put(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
+        _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
+        _put(staging / "qrels.trec", trec_qrels(questions))
+        if any(question.grades for question in questions):
+            _put(staging / GRADED, trec_grades(questions))
+        _put(staging / "environment.json", [json.dumps(around, indent=1), "\n"])
+        _put(staging / "timings.jsonl", _timings(retrieval))
+        _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
+        if metrics.corpus.name.startswith(PREFIX):
+            _put(staging / NAMES, document_names(named))
+        if reproduced is not None:
+            _put(staging / JSON_NAME, [document(reproduced)])
+            _put(staging / PAGE_NAME, [page(reproduced)])
+        _put(staging / manifest.NAME, [manifest.build(staging)])
+    return made.folder
+
+
+def _put(path: Path, pieces: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(concealed_lines(pieces))
+
+
+def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
+    options = circumstances.options
+    asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
+    asked["dsn"] = redacted(options.dsn) if options.dsn else None
+    asked["store"] = recorded_name(options.store) if options.store else None
+    for path in ("cache_dir", "corpus_file", "out", "folder"):
+        del asked[path]  # where files lay on one machine decides nothing
+    embedding = circumstances.embedding
+    return {
+        "started": circumstances.started.isoformat(timespec="seconds"),
+        "ended": _ended(circumstances).isoformat(timespec="seconds"),
+        "recallbench_version": recallbench.__version__,
+        "command": _command(sys.argv[1:]),
+        "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
+        "git": {
+            "recallbench": environment.git_state(Path(recallbench.__file__).parent, "."),
+            "results": environment.git_state(folder),
+        },
+        "machine": environment.machine(),
+        "packages": environment.packages(),
+        "variables": {
+            name: os.environ[name]
+            for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS")
+            if name in os.environ
+        },
+        "embedding": asdict(embedding) if is_dataclass(embedding) and not isinstance(embedding, type) else None,
+        "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
+        "cold_queries": retrieval.timings.cold or "timed",
+    }
+
+
+def _seen(value: Any) -> Any:
+    """The same with every text on one line and nothing in it that can't be seen: an audit refuses it otherwise."""
+    if isinstance(value, Mapping):
+        return {visible(str(name)): _seen(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_seen(one) for one in value]
+    return value if value is None or isinstance(value, (bool, int, float)) else visible(str(value))
+
+
+def _ended(circumstances: Circumstances) -> datetime:
+    """Now; where the clock was set back meanwhile, as long after the start as the run took."""
+    return max(datetime.now(UTC), circumstances.started + timedelta(seconds=time.perf_counter() - circumstances.since))
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    """The command line without what must not be written down: secrets, and the folders of one machine."""
+    told = ["recallbench"]
+    for before, word in zip(("", *words), words, strict=False):
+        name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
+        if name == "--dsn" and word != "--dsn":
+            value = redacted(value)
+        elif name == "--store" and word != "--store":
+            value = recorded_name(value)
+        elif Path(value).is_absolute():
+            value = Path(value).name
+        told.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
+    return told
+
+
+def _timings(retrieval: Retrieval) -> Iterable[str]:
+    for name, seconds in retrieval.timings.phases.items():
+        yield json.dumps({"phase": name, "seconds": round(seconds, 6)}) + "\n"
+    for one in retrieval.timings.sample:
+        yield json.dumps({"question_id": one.question_id, "state": one.state, "ms": round(one.milliseconds, 4)}) + "\n"

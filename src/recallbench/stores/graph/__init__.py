@@ -1,0 +1,1 @@
+"""A graph database over Bolt, ranked by the entities that texts share."""

@@ -1,0 +1,94 @@
+"""Which runs have written into a graph database, so that a later one removes what a killed one left.
+
+    (:RecallBenchRun {tenant, place, pid, born})
+
+Each run has such a node before it writes anything else, and takes it along last. It is certainly dead where this
+machine can tell: the same boot and process namespace, and no process with that id and that moment of birth. A run of
+another machine may be alive, whatever its age: it is told, with the statement that removes it, and left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from recallbench.stores.graph.bolt import Bolt
+
+TENANT = re.compile(r"recallbench-[0-9a-f]{16}")
+AT_ONCE = 500
+"""Nodes that one statement removes."""
+
+ENROL = "CREATE (r:RecallBenchRun {tenant: $tenant, place: $place, pid: $pid, born: $born})"
+RUNS = "MATCH (r:RecallBenchRun) RETURN r.tenant AS tenant, r.place AS place, r.pid AS pid, r.born AS born"
+FORGET = (
+    "MATCH (n:RecallBenchSession) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
+    "MATCH (n:RecallBenchEntity) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
+    "MATCH (n:RecallBenchScope) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
+    "MATCH (n:RecallBenchRun) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
+)
+
+
+def enrol(server: Bolt, tenant: str) -> None:
+    """Write down that this process is at work under that name."""
+    own = os.getpid()
+    server.run("enrolling", ENROL, tenant=tenant, place=_place(), pid=own, born=_born(own))
+
+
+def sweep(server: Bolt) -> Iterator[str]:
+    """Remove what dead runs left; yields a line for each that was removed, and for each that can't be told dead."""
+    here = _place()
+    for row in server.run("looking for runs that died", RUNS):
+        tenant = row["tenant"]
+        if not isinstance(tenant, str) or not TENANT.fullmatch(tenant):
+            continue  # none of ours
+        if not here or row["place"] != here:
+            yield (
+                f"the graph database at {server.address} holds what the run {tenant} of another machine wrote; if it is"
+                f" dead, this removes it: MATCH (n) WHERE n.tenant = '{tenant}' DETACH DELETE n"
+            )
+        elif _is_dead(row["pid"], row["born"]):
+            forget(server, tenant)
+            yield f"removed from the graph database at {server.address} what the run {tenant} left, which was killed"
+
+
+def forget(server: Bolt, tenant: str) -> None:
+    """Remove all that was written under that name, the name last."""
+    for statement in FORGET:
+        # A server that counts nothing at the end has nothing left.
+        while sum(row["gone"] for row in server.run("cleaning up", statement, tenant=tenant, most=AT_ONCE)):
+            pass
+
+
+def _place() -> str:
+    """Where a process id means what it means here; empty where this system does not tell."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def _is_dead(pid: Any, born: Any) -> bool:
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0 or not isinstance(born, str) or not born:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass  # another user's: alive, unless it is a later one of the same id
+    found = _born(pid)
+    return bool(found) and found != born
+
+
+def _born(pid: int) -> str:
+    """When the process began, in ticks since the boot; `ended` of one that only waits to be collected, else empty."""
+    try:
+        # The name before it stands in brackets, and may hold any character.
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "ended" if fields[0] in "ZX" else fields[19]

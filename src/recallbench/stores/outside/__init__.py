@@ -1,0 +1,1 @@
+"""Memories of one's own: a Python function or a service over HTTP."""

@@ -1,0 +1,204 @@
+"""A memory behind a small JSON contract, wherever it runs: `--store http://host:port/path`.
+
+    POST /ingest   {"scope": "…", "items": [{"id": 1, "text": "…", "occurred_at": "…", "importance": 0.5,
+                    "vector": […]}]}
+    POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […]}
+                   -> {"hits": [{"id": 1, "score": 0.9}]}
+    GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
+                    "settings": {…}}                                             (may be missing)
+    POST /forget   {"scope": "…"}                                                (may be missing)
+
+An answer is status 2xx with JSON; that of /ingest and /forget may be empty. Ids are whole numbers, scopes texts that no
+other run uses. The same item may come twice, since whatever fails on the way is sent again: the second replaces the
+first. `occurred_at`, `asked_at` (ISO 8601) and `vector` are left out where there are none; /ingest comes in pieces.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from recallbench.confidential import without_secrets
+from recallbench.errors import InputError, RecallBenchError
+from recallbench.progress import Progress, Silent
+from recallbench.stores.outside.address import recorded_name
+from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
+from recallbench.stores.outside.web import Web
+from recallbench.stores.statement import Statement, exactly
+from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import checked_questions, checked_rows
+
+AT_ONCE = 64
+"""Items in one request: with vectors about a megabyte."""
+FEW = 2
+"""Tries of the first question: whoever forgot to start the server need not wait to hear it."""
+ABSENT = (404, 405, 501)
+"""What a server answers that does not offer a part of the contract that may be missing."""
+LONGEST = 300
+"""Characters of what a server says of itself, which goes into reports; and how many settings it may have."""
+CONTRACT = {"http.contract": "1"}
+OWN = "the server's own"
+REMEDY = "mend the server; the contract is in README.md, `Any other memory`"
+
+
+class About(NamedTuple):
+    """What a server says of itself."""
+
+    version: str
+    needs_vectors: bool
+    settings: Mapping[str, str]
+    scores_depend_on_k: bool = False
+
+
+class HttpStore(Store):
+    """Asks a server, and accepts no answer that would make a number wrong."""
+
+    never_cold: ClassVar[str] = ELSEWHERE
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        evidence = exactly({"server": name, "index": OWN, "plan": OWN})
+        evidence["requests"] = "[0-9]+ sent, [0-9]+ of them again"
+        return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}, {SCORES: f"{ALIKE}|{BY_K}"}),)
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
+        return evidence.get(SCORES) != BY_K
+
+    def __init__(self, address: str, environ: Mapping[str, str], progress: Progress | None = None) -> None:
+        """`address` may carry user and password; results never do."""
+        self._progress = progress or Silent()
+        self.name = recorded_name(address)
+        self._web = Web(address, environ)
+        self._contract = Contract(self.name, f"{REMEDY}; {GO_ON}")
+        self._run = f"recallbench-{secrets.token_hex(6)}"
+        self._known: dict[int, range | frozenset[int]] = {}
+        self._dims = 0
+        self._about: About | None = None
+
+    def prepare(self, dims: int) -> None:
+        self._dims = dims
+        self.about()
+
+    def about(self) -> About:
+        """What the server says of itself; raises Blocked when it isn't there."""
+        if self._about is None:
+            doing = "asking for its version"
+            status, answer = self._web.ask("GET", "/version", None, doing, missing=ABSENT, tries=FEW)
+            self._about = _about(self.name, {} if status in ABSENT else answer)
+            self.needs_vectors = self._about.needs_vectors
+        return self._about
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        rows = checked_rows(items, vectors, self._dims) if self._dims else None
+        for scope in dict.fromkeys(item.scope for item in items):
+            chosen = [row for row, item in enumerate(items) if item.scope == scope]
+            self._known[scope] = frozenset(items[row].id for row in chosen)
+            with self._progress.stage("sending items", len(chosen), "items") as advance:
+                for start in range(0, len(chosen), AT_ONCE):
+                    piece = [_item(items[row], rows, row) for row in chosen[start : start + AT_ONCE]]
+                    doing = f"taking items {piece[0]['id']} to {piece[-1]['id']} of scope {scope}"
+                    self._web.ask("POST", "/ingest", {"scope": self._scope(scope), "items": piece}, doing, empty=True)
+                    advance(len(piece))
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        if query.scope not in self._known:
+            return []
+        body: dict[str, Any] = {"scope": self._scope(query.scope), "query": query.text, "k": k}
+        if query.asked_at is not None:
+            body["asked_at"] = query.asked_at.isoformat()
+        if self._dims:
+            body["vector"] = checked_questions([query], self._dims)[0].tolist()
+        _, answer = self._web.ask("POST", "/search", body, f"searching for {asked(query)}")
+        return self._contract.hits(self._pairs(answer, query), query, k, self._known[query.scope])
+
+    def version(self) -> str:
+        # Asked anew: the gate compares what was there before the run with what is there after it.
+        self._about = None
+        return self.about().version
+
+    def settings(self) -> Mapping[str, str]:
+        # Whatever else the server's settings are called, this one is ours.
+        return CONTRACT | {f"http.{name}": value for name, value in self.about().settings.items()} | CONTRACT
+
+    def evidence(self) -> Mapping[str, str]:
+        return {
+            "server": self.name,
+            "index": OWN,
+            "plan": OWN,
+            SCORES: BY_K if self.about().scores_depend_on_k else ALIKE,
+            "requests": f"{self._web.sent} sent, {self._web.again} of them again",
+        }
+
+    def close(self) -> None:
+        """Ask the server to forget this run; one that can't, or is gone, keeps what it was given."""
+        scopes, self._known = tuple(self._known), {}
+        try:
+            for scope in scopes:
+                body = {"scope": self._scope(scope)}
+                doing = f"forgetting scope {scope}"
+                status, _ = self._web.ask("POST", "/forget", body, doing, missing=ABSENT, empty=True, tries=1)
+                if status in ABSENT:
+                    break
+        except RecallBenchError:
+            pass  # whatever ends the run was told already, and a result that is whole stays whole
+        finally:
+            self._web.close()
+
+    def _scope(self, scope: int) -> str:
+        return f"{self._run}/{scope}"
+
+    def _pairs(self, answer: Any, query: Query) -> list[tuple[Any, Any]]:
+        hits = answer.get("hits") if isinstance(answer, dict) else None
+        if not isinstance(hits, list):
+            raise self._contract.broken(query, 'an object {"hits": […]}', _shown(answer))
+        for hit in hits:
+            if not isinstance(hit, dict) or not {"id", "score"} <= hit.keys():
+                raise self._contract.broken(query, 'hits {"id": …, "score": …}', _shown(hit))
+        return [(hit["id"], hit["score"]) for hit in hits]
+
+
+def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": item.id, "text": item.text, "importance": item.importance}
+    if item.occurred_at is not None:
+        told["occurred_at"] = item.occurred_at.isoformat()
+    if rows is not None:
+        told["vector"] = rows[row].tolist()
+    return told
+
+
+def _about(name: str, answer: Any) -> About:
+    if not isinstance(answer, dict):
+        raise _unfit(name, "an object", _shown(answer))
+    version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
+    settings, by_k = answer.get("settings", {}), answer.get("scores_depend_on_k", False)
+    if not isinstance(version, str) or not version.strip() or not _line(version):
+        raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shown(version))
+    if not isinstance(needs, bool):
+        raise _unfit(name, "needs_vectors as true or false", _shown(needs))
+    if not isinstance(by_k, bool):
+        raise _unfit(name, "scores_depend_on_k as true or false", _shown(by_k))
+    if (
+        not isinstance(settings, dict)
+        or len(settings) > LONGEST
+        or not all(isinstance(value, (str, int, float)) for value in settings.values())
+        or not all(_line(one) for pair in settings.items() for one in map(str, pair))
+    ):
+        raise _unfit(name, "settings as an object of numbers and texts of one line", _shown(settings))
+    return About(version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k)
+
+
+def _line(text: str) -> bool:
+    return len(text) <= LONGEST and text.isprintable()
+
+
+def _unfit(name: str, expected: str, found: str) -> InputError:
+    return InputError(
+        f"{name} does not say what it is", expected=f"GET /version with {expected}", found=found, remedy=REMEDY
+    )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"

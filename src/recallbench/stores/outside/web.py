@@ -1,0 +1,237 @@
+"""JSON over HTTP to a server that may be slow, busy, broken or hostile."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import time
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from recallbench.confidential import keep, keep_from, said, said_in
+from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.stores.outside.address import recorded_name, web_address
+from recallbench.stores.outside.patience import VARIABLE, patience_of
+from recallbench.waiting import Deadline, TooSlow, held_to, watched
+
+if TYPE_CHECKING:
+    import httpx2
+
+TOKEN = "RECALLBENCH_STORE_TOKEN"
+TRIES = 5
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 10.0
+BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers that another try may better."""
+LARGEST = 16 << 20
+"""Bytes of an answer: 50 hits are two thousand."""
+
+HEAD = 1 << 18
+"""Bytes of an answer that is no JSON which are looked at, to show the first of them: so many more that a secret which
+is cut off at their end is never among those, however often others before it were made short."""
+
+
+class Web:
+    """One server; every request is one that may be sent again."""
+
+    def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+        """User and password of the address go along with each request, else the token of the environment."""
+        self._name = recorded_name(address)
+        self._patience = patience_of(environ)
+        self._client = _client(address, environ, self._patience, self._name)
+        self.sent = 0
+        self.again = 0
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        doing: str,
+        *,
+        missing: tuple[int, ...] = (),
+        empty: bool = False,
+        tries: int = TRIES,
+    ) -> tuple[int, Any]:
+        """Status and JSON of the answer; `missing` are statuses that are answers too, `empty` allows no JSON.
+
+        A server that can't be reached, or stays busy, raises Blocked; one that answers otherwise, or not in time,
+        InputError. Both say what was being done.
+        """
+        content = (
+            None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
+        )
+        for attempt in range(1, tries + 1):
+            self.sent += 1
+            self.again += attempt > 1
+            try:
+                status, text, pause = self._send(method, path, content)
+            except _Unanswered as fault:
+                failure: Blocked | InputError = fault.told(self._name, doing, attempt, self._patience)
+                pause = None
+                if attempt >= fault.worth:
+                    raise failure from fault
+            else:
+                if status in missing:
+                    return status, None
+                if 200 <= status < 300:
+                    return status, self._parsed(text, doing, empty)
+                failure = self._refused(status, text, doing, attempt)
+                if status not in BUSY:
+                    raise failure
+            if attempt < tries:
+                time.sleep(_pause(attempt, pause))
+        raise failure
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._client.close()
+
+    def _send(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes, str | None]:
+        import httpx2
+
+        try:
+            # The client's own limit counts anew with every byte: a slow drip would never end.
+            with (
+                held_to(Deadline(self._patience)),
+                self._client.stream(method, path.lstrip("/"), content=content) as answer,
+            ):
+                coding = answer.headers.get("content-encoding", "identity")
+                if coding != "identity":
+                    raise _Unanswered("strange", f"content-encoding {said(coding)[:40]}")
+                text = bytearray()
+                for piece in answer.iter_raw():
+                    text += piece
+                    if len(text) > LARGEST:
+                        raise _Unanswered("huge", f"more than {LARGEST >> 20} MiB")
+                return answer.status_code, bytes(text), answer.headers.get("retry-after")
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise _Unanswered("absent", str(error) or type(error).__name__) from error
+        except TooSlow as error:
+            raise _Unanswered("slow", str(error)) from error
+        except httpx2.TimeoutException as error:
+            raise _Unanswered("slow", "none") from error
+        except httpx2.TransportError as error:
+            raise _Unanswered("cut", str(error) or type(error).__name__) from error
+
+    def _parsed(self, text: bytes, doing: str, empty: bool) -> Any:
+        if empty:
+            return None
+        try:
+            # A server that echoes what it was sent would get the token into every artefact.
+            return said_in(json.loads(text, parse_constant=_not_a_number))
+        except (ValueError, RecursionError) as error:
+            shown = said(text[:HEAD].decode("utf-8", "replace"))[:80]
+            raise InputError(
+                f"{self._name} gave no JSON while {doing}",
+                expected="JSON in UTF-8, whole",
+                found=f"{shown!r} ({error})" if text else "an empty answer",
+                remedy="mend the server",
+            ) from error
+
+    def _refused(self, status: int, text: bytes, doing: str, attempt: int) -> Blocked | InputError:
+        shown = " ".join(said(text[:HEAD].decode("utf-8", "replace"))[:200].split())
+        tried = f", {attempt} times" if attempt > 1 else ""
+        found = f"status {status}{tried}" + (f": {shown}" if shown else "")
+        if status in (401, 403):
+            return Blocked(
+                f"{self._name} lets nobody in while {doing}",
+                found=found,
+                remedy=f"name user and password in the address, or a bearer token in {TOKEN}",
+            )
+        kind = Blocked if status in (429, 502, 503, 504) else InputError
+        return kind(f"{self._name} refused while {doing}", expected="status 200", found=found, remedy="mend the server")
+
+
+class _Unanswered(Exception):
+    def __init__(self, kind: str, found: str) -> None:
+        super().__init__(found)
+        self.kind = kind
+        self.found = found
+
+    @property
+    def worth(self) -> int:
+        """How many tries it deserves; a hanging server takes its whole time with each."""
+        return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
+
+    def told(self, name: str, doing: str, attempt: int, patience: float) -> Blocked | InputError:
+        tried = f" ({attempt} tries)"
+        if self.kind == "absent":
+            return Blocked(
+                f"{name} does not answer while {doing}",
+                found=self.found + tried,
+                remedy="start the server, or name another --store",
+            )
+        expected, remedy = "a whole answer", "mend the server"
+        if self.kind == "slow":
+            expected = f"an answer within {patience:g} s"
+            remedy = f"mend the server, or allow more seconds with {VARIABLE}"
+        elif self.kind == "strange":
+            expected = "an answer as it is: nothing else was asked for"
+        problem = f"{name} gave no answer that can be read while {doing}"
+        return InputError(problem, expected=expected, found=self.found + tried, remedy=remedy)
+
+
+def _client(address: str, environ: Mapping[str, str], patience: float, base: str) -> httpx2.Client:
+    import httpx2
+
+    keep_from([address])
+    keep(environ.get(TOKEN))
+    parts, headers = urlsplit(address), {"accept": "application/json", "accept-encoding": "identity"}
+    headers["content-type"] = "application/json"
+    login = None
+    if parts.username is not None:
+        login = httpx2.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
+    elif token := environ.get(TOKEN):
+        if not re.fullmatch(r"[!-~]+", token):
+            raise UsageError(
+                f"{TOKEN} can't be sent", expected="printable ASCII without blanks", found="something else"
+            )
+        headers["authorization"] = f"Bearer {token}"
+    host, _, _ = web_address(address)
+    try:
+        return watched(
+            httpx2.Client(
+                base_url=base + "/",
+                auth=login,
+                headers=headers,
+                timeout=patience,
+                # A proxy that the environment names is for the world outside.
+                trust_env=not _loopback(host),
+                follow_redirects=False,
+            )
+        )
+    except (ValueError, httpx2.InvalidURL, ImportError) as error:
+        raise UsageError(
+            "the proxy that the environment names can't be used",
+            expected="such as HTTPS_PROXY=http://proxy:3128",
+            found=str(error),
+            remedy=f"mend HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name {host} in NO_PROXY",
+        ) from None
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _pause(attempt: int, asked: str | None) -> float:
+    longest = min(FIRST_PAUSE * 4.0 ** (attempt - 1), LONGEST_PAUSE)
+    try:
+        wanted = float(asked or "")
+    except ValueError:
+        wanted = 0.0
+    if not (math.isfinite(wanted) and wanted > 0):
+        # Many clients that were refused together should not come back together.
+        return longest * random.uniform(0.5, 1.0)
+    return min(wanted, LONGEST_PAUSE)
+
+
+def _not_a_number(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,1 @@
+"""The extension pgmnemo, measured through its own functions."""

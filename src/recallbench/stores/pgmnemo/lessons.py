@@ -1,0 +1,182 @@
+"""Rows of pgmnemo.agent_lesson: which columns a version has, what goes into them, and whether all can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from recallbench.errors import Blocked
+from recallbench.progress import Advance, counted
+from recallbench.stores.pgmnemo.projects import Projects
+from recallbench.stores.postgres.postgres import told
+from recallbench.stores.store import Item, Matrix
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Dates = Literal["constant", "dataset"]
+DATES: tuple[Dates, ...] = ("constant", "dataset")
+TABLE = "pgmnemo.agent_lesson"
+ROLE = "bench"
+CREATED = datetime(2020, 1, 1, tzinfo=UTC)
+"""When every lesson of a canonical run was made: so long ago that recency is at its floor, today as in a year."""
+COMMIT = "recallbench"
+"""Provenance, without which the gate would hide a row."""
+NEEDED = ("role", "project_id", "topic", "lesson_text", "embedding", "source_run_id")
+UNSECURED = "use the table's owner or a role with BYPASSRLS, or a policy that lets this role write and see its projects"
+FILLED = (*NEEDED, "importance", "commit_sha", "metadata", "verified_at", "created_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table as this version has it."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Those that a run fills, with their types."""
+    dims: int
+    """How long an embedding must be."""
+    has_validity: bool
+    """Rows can be closed: only those that end at infinity are recalled."""
+
+
+def read_table(connection: Connection) -> Table:
+    """The table as the catalogue has it; raises Blocked where a row can't be made."""
+    with told("reading the extension's table"):
+        rows = connection.execute(
+            """SELECT a.attname, a.atttypid::regtype::text, a.atttypmod, a.attgenerated <> '',
+                      a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+               FROM pg_attribute a WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped""",
+            (TABLE,),
+        ).fetchall()
+    types = {name: kind for name, kind, _, generated, _ in rows if not generated}
+    lacking = [name for name in NEEDED if name not in types]
+    demanded = [name for name, _, _, _, needed in rows if needed and name not in FILLED]
+    if lacking or demanded:
+        raise Blocked(
+            f"{TABLE} is not as any known version of pgmnemo makes it",
+            expected=f"columns {', '.join(NEEDED)}, and defaults for all but {', '.join(FILLED)}",
+            found=f"no column {', '.join(lacking)}" if lacking else f"{', '.join(demanded)} must be filled",
+            remedy="measure a version of pgmnemo whose table fits",
+        )
+    dims = next((typmod for name, _, typmod, _, _ in rows if name == "embedding"), -1)
+    columns = tuple((name, types[name].rpartition(".")[2]) for name in FILLED if name in types)
+    return Table(columns, dims, "t_valid_to" in types)
+
+
+def padded(vectors: Matrix, dims: int) -> Matrix:
+    """Vectors as the table's column wants them; zeros at the end change no cosine."""
+    rows, has = vectors.shape
+    if dims in (-1, has):
+        return vectors
+    whole = np.zeros((rows, dims), np.float32)
+    whole[:, :has] = vectors
+    return whole
+
+
+def copy_lessons(
+    connection: Connection,
+    table: Table,
+    projects: Projects,
+    items: Sequence[Item],
+    vectors: Matrix,
+    dates: Dates,
+    advance: Advance,
+) -> dict[int, int]:
+    """Put segments into the table; returns the item id of each lesson id."""
+    from psycopg import errors
+
+    names = [name for name, _ in table.columns]
+    rows = [
+        [values[name] for name in names]
+        for values in (_values(item, vector, projects, dates) for item, vector in zip(items, vectors, strict=True))
+    ]
+    with told("taking in segments"):
+        if _secured(connection):
+            # Postgres refuses COPY where policies must look at each row.
+            marks = ", ".join(["%s"] * len(names))
+            statement = f"INSERT INTO {TABLE} ({', '.join(names)}) VALUES ({marks})"
+            try:
+                connection.cursor().executemany(statement.encode(), counted(rows, advance))
+            except errors.InsufficientPrivilege as error:
+                raise Blocked(
+                    "row-level security refuses lessons of this role",
+                    expected=f"a policy that lets it put rows into {TABLE}",
+                    found=str(error).split("\n")[0],
+                    remedy=UNSECURED,
+                ) from error
+        else:
+            with connection.cursor().copy(f"COPY {TABLE} ({', '.join(names)}) FROM STDIN BINARY".encode()) as copy:
+                copy.set_types([kind for _, kind in table.columns])
+                for row in counted(rows, advance):
+                    copy.write_row(row)
+    topics = {topic(projects, item): item.id for item in items}
+    numbers = sorted({projects.number(item.scope) for item in items})
+    with told("reading segments back"):
+        found = connection.execute(
+            f"SELECT id, topic FROM {TABLE} WHERE project_id = ANY(%s) AND source_run_id = %s".encode(),
+            (numbers, projects.mark),
+        ).fetchall()
+    return {lesson: topics[name] for lesson, name in found if name in topics}
+
+
+def topic(projects: Projects, item: Item) -> str:
+    """One word that no question asks for, another for every row: some versions take equal topics for one lesson."""
+    return f"recallbench{projects.slot}segment{item.id}"
+
+
+def _secured(connection: Connection) -> bool:
+    row = connection.execute(f"SELECT row_security_active('{TABLE}')".encode()).fetchone()
+    return bool(row and row[0])
+
+
+def _values(item: Item, vector: Any, projects: Projects, dates: Dates) -> dict[str, Any]:
+    from psycopg.types.json import Jsonb
+
+    return {
+        "role": ROLE,
+        "project_id": projects.number(item.scope),
+        "topic": topic(projects, item),
+        "lesson_text": item.text.replace("\0", " ").encode("utf-8", "replace").decode(),
+        "embedding": vector,
+        "source_run_id": projects.mark,
+        # From 1 to 5; a corpus that says nothing gives 0.5, which is the extension's own default of 3.
+        "importance": round(1 + 4 * item.importance),
+        "commit_sha": COMMIT,
+        "metadata": Jsonb({}),
+        "verified_at": CREATED,
+        "created_at": item.occurred_at if dates == "dataset" and item.occurred_at else CREATED,
+    }
+
+
+def check_visible(connection: Connection, table: Table, projects: Projects, expected: int) -> None:
+    """Raise Blocked unless every row that was given can be recalled."""
+    conditions = "is_active AND verified_at IS NOT NULL AND embedding IS NOT NULL"
+    if table.has_validity:
+        conditions += " AND t_valid_to = 'infinity'"
+    with told("counting what can be recalled"):
+        row = connection.execute(
+            f"""SELECT count(*), count(*) FILTER (WHERE {conditions}), row_security_active('{TABLE}')
+                FROM {TABLE} WHERE project_id >= %s AND project_id < %s""".encode(),
+            projects.span,
+        ).fetchone()
+    assert row is not None
+    there, visible, secured = row
+    if visible == expected:
+        return
+    if there < expected and secured:
+        raise Blocked(
+            "row-level security hides lessons from this role",
+            expected=f"{expected} rows",
+            found=f"{there} visible",
+            remedy=UNSECURED,
+        )
+    raise Blocked(
+        "the extension does not keep every segment recallable",
+        expected=f"{expected} rows that are active, verified, embedded and valid",
+        found=f"{there} rows, {visible} of them recallable",
+        remedy="look for triggers on pgmnemo.agent_lesson that drop, close or hide rows",
+    )

@@ -1,0 +1,435 @@
+"""The system the protocol was written for: the Postgres extension pgmnemo, whichever version the server has.
+
+What the version can do is read from the server's catalogue. A statement makes one call, or many of one project after
+each other, so that the network adds little. Lessons of a run lie in projects of their own and go when it ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recallbench.errors import Blocked, UsageError
+from recallbench.progress import Progress, Silent, counted
+from recallbench.protocol.frozen import load
+from recallbench.stores.pgmnemo.lessons import (
+    DATES,
+    ROLE,
+    TABLE,
+    Dates,
+    Table,
+    check_visible,
+    copy_lessons,
+    padded,
+    read_table,
+)
+from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
+from recallbench.stores.pgmnemo.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_read
+from recallbench.stores.postgres.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.statement import Statement, exactly
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import checked_questions, checked_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.errors import Diagnostic
+
+REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that the DSN names"
+AT_ONCE = 64
+"""Calls in one statement."""
+POOL = 4
+"""No version fuses fewer than so many candidates for each item that it is asked for: what such a pool holds whole is
+scored alike however many are asked for. In a larger scope a place among the candidates, and with it the score, may
+depend on that number."""
+CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dataset": "the corpus' dates"}
+TENANT = "pgmnemo.tenant_id"
+"""Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
+with it as text."""
+STEADYING = {
+    "pgmnemo.ef_search": "500",  # what the versions take at most; left alone they look at 100 candidates
+    "pgmnemo.track_recall_recency": "off",  # versions that write down each recall would change what they search
+    "pgmnemo.bm25_budget_ms": "60000",  # versions that drop the lexical part after 250 ms would rank by the clock
+}
+"""Set where a function reads them, so that depth 50 can be returned and no call changes the next one."""
+INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "relaxed_order"}
+"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8; strict
+order would leave out what it finds late."""
+UNHURRIED = {"statement_timeout": "0"}
+"""Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
+PROBE = 200
+"""Characters of a segment that serve as a question to find out whether anything is recalled."""
+DEGRADED = "degrading to"
+"""What a version says when it leaves a part of its ranking out."""
+GRANT = (
+    f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO …; GRANT SELECT ON ALL TABLES IN SCHEMA {SCHEMA} TO …; "
+    "as the extension's owner"
+)
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+"""Recall itself updates rows in some versions; Postgres asks for the right even where that is switched off."""
+
+
+class PgmnemoStore(Store):
+    """The extension behind one of its retrieval functions."""
+
+    name = "pgmnemo"
+    never_cold: ClassVar[str] = ""
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        canonical = {setting: value for setting, value in load().settings.items() if setting != TENANT}
+        settings = exactly(canonical) | {TENANT: r"[0-9]+|unset"}
+        # Where pgvector does not know them they are unset; an earlier release asked for strict order.
+        settings |= {"hnsw.ef_search": "1000|unset", "hnsw.iterative_scan": "relaxed_order|strict_order|unset"}
+        further = exactly({re.escape(setting): value for setting, value in (STEADYING | UNHURRIED).items()})
+        evidence = {
+            "server": r"PostgreSQL \S+, given by DSN",
+            "connection": r"(?P<dsn>.+)",
+            "pgvector": r"\S+",
+            "function": rf"{SCHEMA}\.{re.escape(str(options.get('function') or CANONICAL))}\(.*\)",
+            "query text": ".+",
+            "index": ".+",
+            "plan": ".+",
+            "created_at": re.escape(CREATED_AT["dataset" if options.get("dates") == "dataset" else "constant"]),
+            "other rows in the table": r"[0-9]+|\?",
+            "told by the extension": ".+",
+        }
+        # Earlier releases did not tell these.
+        later = {
+            "function body": "md5 [0-9a-f]{32}",
+            "recallable": r"[0-9]+ of (?P<segments>[0-9]+) segments, each scope asked for all of its own",
+            "settings put back to the extension's defaults": ".+",
+        }
+        others = {r"pgmnemo\.[a-z_0-9]+": ".*"}
+        return (Statement(r"[0-9]+\.[0-9].*", settings, evidence, further | others, later),)
+
+    @classmethod
+    def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
+        # With the corpus' dates recency goes on between two calls.
+        return size <= POOL * k and options.get("dates") in (None, DATES[0])
+
+    def __init__(
+        self, dsn: str, function: str = CANONICAL, dates: Dates = "constant", progress: Progress | None = None
+    ) -> None:
+        self._dsn = dsn
+        self._function = function
+        self._dates: Dates = dates
+        self._progress = progress or Silent()
+        self._connection: Connection | None = None
+        self._guard: Connection | None = None
+        """The session that holds the projects, while `_connection` is another one that only searches."""
+        self._projects: Projects | None = None
+        self._table = Table((), 0, False)
+        self._signature = Signature("", "", (), "", "", "")
+        self._dims = self._given = 0
+        self._items: dict[int, int] = {}
+        """Item id by lesson id."""
+        self._tenant = ""
+        self._settings: tuple[str, ...] = ()
+        self._inherited: dict[str, str] = {}
+        """Settings of the extension that the server, the role or the DSN brought along, as found."""
+        self._probes: dict[int, tuple[Query, int]] = {}
+        """By scope a question made of its first segment, and how many segments it has."""
+        self._recalled = 0
+        self._said: Counter[str] = Counter()
+        """What the extension warned of while it was asked."""
+
+    def prepare(self, dims: int) -> None:
+        if not self._dsn:
+            raise Blocked(
+                "no server with the extension pgmnemo is named",
+                expected="--dsn, or PGMNEMO_DSN",
+                remedy=f"name a server with the version to measure; there: {REMEDY}",
+            )
+        try:
+            self._connection = connect(self._dsn)
+            self._furnish(self._connection, dims)
+        except BaseException:
+            self.close()
+            raise
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        connection, projects = self._open()
+        if not items:
+            return
+        rows = checked_rows(items, vectors, self._dims)
+        self._as_tenant(connection, projects.number(items[0].scope))
+        with self._progress.stage("taking in lessons", len(items), "lessons") as advance:
+            self._items |= copy_lessons(
+                connection, self._table, projects, items, padded(rows, self._table.dims), self._dates, advance
+            )
+        self._given += len(items)
+        for item, row in zip(items, rows, strict=True):
+            asked, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
+            self._probes[item.scope] = asked, size + 1
+
+    def ready(self) -> None:
+        connection, projects = self._open()
+        self._as_tenant(connection, None)
+        check_visible(connection, self._table, projects, self._given)
+        with told("gathering statistics"):
+            # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
+            connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
+        before = self._said.copy()
+        with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
+            for asked, size in counted(self._probes.values(), advance):
+                found = len(self.search(asked, size))
+                if not found:
+                    raise Blocked(
+                        f"{SCHEMA}.{self._function} recalls nothing of what was put in",
+                        expected=f"some of the {size} segments of a scope",
+                        found="none, though all are in the table, active and verified",
+                        remedy="look for what hides them: policies, triggers, or the function's own conditions",
+                    )
+                self._recalled += found
+        self._said = before
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        connection, projects = self._open()
+        vector = padded(checked_questions([query], self._dims), self._table.dims)[0]
+        project = projects.number(query.scope)
+        values = {**_shared(project, k), "query_embedding": vector, "query_text": _text(query)}
+        with told(f"calling {SCHEMA}.{self._function}", GRANT):
+            self._as_tenant(connection, project)
+            cursor = connection.cursor(binary=True)
+            rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
+        self._refuse_degraded()
+        return [Hit(self._items[lesson], score) for lesson, score in rows]
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        connection, projects = self._open()
+        for scope, of_scope in groupby(queries, key=lambda query: query.scope):
+            asked, project = list(of_scope), projects.number(scope)
+            self._as_tenant(connection, project)
+            for start in range(0, len(asked), AT_ONCE):
+                block = asked[start : start + AT_ONCE]
+                vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
+                values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
+                with told(f"calling {SCHEMA}.{self._function}", GRANT):
+                    cursor = connection.cursor(binary=True)
+                    rows = cursor.execute(self._signature.calls.encode(), values, prepare=True).fetchall()
+                self._refuse_degraded()
+                for lessons, scores in rows:
+                    yield [
+                        Hit(self._items[lesson], score)
+                        for lesson, score in zip(lessons or (), scores or (), strict=True)
+                    ]
+
+    def chill(self) -> str:
+        """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
+        old, _ = self._open()
+        connection = connect(self._dsn)
+        self._set_up(connection)
+        if self._guard is None:
+            self._guard = old
+        else:
+            old.close()
+        self._connection = connection
+        self._tenant = ""
+        return ""
+
+    def version(self) -> str:
+        connection, _ = self._open()
+        with told("asking the extension for its version", GRANT):
+            row = connection.execute("SELECT pgmnemo.version()::text").fetchone()
+        return str(row[0]) if row else ""
+
+    def settings(self) -> Mapping[str, str]:
+        connection, _ = self._open()
+        names = sorted({*load().settings, *self._settings, *INDEX_SETTINGS, *UNHURRIED})
+        with told("reading its settings back"):
+            rows = connection.execute(
+                "SELECT n, coalesce(nullif(current_setting(n, true), ''), 'unset') FROM unnest(%s::text[]) AS n",
+                (names,),
+            )
+            return dict(rows.fetchall())
+
+    def evidence(self) -> Mapping[str, str]:
+        connection, projects = self._open()
+        facts = server_facts(connection)
+        with told("describing the index"):
+            indexes = connection.execute(
+                "SELECT indexdef FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%' ORDER BY 1",
+                (SCHEMA,),
+            ).fetchall()
+            row = connection.execute(
+                f"SELECT count(*) FROM {TABLE} WHERE source_run_id IS DISTINCT FROM %s".encode(), (projects.mark,)
+            ).fetchone()
+        said = [f"{count} x {text}" for text, count in sorted(self._said.items())]
+        return {
+            "server": f"PostgreSQL {facts.postgres}, given by DSN",
+            "connection": redacted(self._dsn),
+            "pgvector": facts.vector.version if facts.vector else "?",
+            "function": self._signature.stated,
+            "function body": f"md5 {self._signature.body_md5}",
+            "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
+            "index": "\n".join(text for (text,) in indexes) or "no vector index",
+            "plan": "the function's own, which the server does not tell",
+            "recallable": f"{self._recalled} of {self._given} segments, each scope asked for all of its own",
+            "settings put back to the extension's defaults": ", ".join(
+                f"{name} (was {value})" for name, value in sorted(self._inherited.items())
+            )
+            or "none",
+            "created_at": CREATED_AT[self._dates],
+            "other rows in the table": str(row[0] if row else "?"),
+            "told by the extension": "\n".join(said) or "nothing",
+        }
+
+    def close(self) -> None:
+        from psycopg.pq import TransactionStatus
+
+        searching, self._connection = self._connection, None
+        holding, self._guard = self._guard or searching, None
+        projects, self._projects = self._projects, None
+        try:
+            if holding and projects and not holding.broken and not holding.closed:
+                if holding.info.transaction_status == TransactionStatus.ACTIVE:
+                    # Interrupted in the middle of a command, it takes no other one.
+                    holding.close()
+                    holding = connect(self._dsn)
+                with told("removing its lessons"):
+                    self._as_tenant(holding, None)
+                    remove_rows(holding, projects)
+                    release(holding, projects)
+        finally:
+            for connection in (searching, holding):
+                if connection:
+                    connection.close()
+
+    def _open(self) -> tuple[Connection, Projects]:
+        if self._connection is None or self._projects is None:
+            raise Blocked("the store is not open", remedy="prepare it before anything else")
+        return self._connection, self._projects
+
+    def _furnish(self, connection: Connection, dims: int) -> None:
+        facts = ready_server(connection)
+        if not facts.pgmnemo:
+            raise Blocked(
+                "the database has no extension pgmnemo",
+                expected="pgmnemo 0.2.1 or later",
+                found=f"PostgreSQL {facts.postgres} without it",
+                remedy=REMEDY,
+            )
+        _check_rights(connection)
+        self._signature = read_signature(connection, self._function)
+        self._table = read_table(connection)
+        if self._table.dims != -1 and dims > self._table.dims:
+            raise UsageError(
+                "the extension can't hold these vectors",
+                expected=f"at most {self._table.dims} numbers each",
+                found=f"{dims} numbers",
+                remedy="choose another --embedder",
+            )
+        self._dims = dims
+        self._settings = settings_read(connection)
+        self._set_up(connection)
+        self._as_tenant(connection, None)
+        self._projects = claim_projects(connection)
+
+    def _set_up(self, connection: Connection) -> None:
+        from pgvector.psycopg import register_vector
+
+        vector = server_facts(connection).vector
+        canonical = {name: value for name, value in load().settings.items() if name != TENANT}
+        ours = {*canonical, *STEADYING, TENANT}
+        with told("reading the settings it starts with"):
+            inherited = connection.execute(
+                "SELECT n, current_setting(n, true) FROM unnest(%s::text[]) AS n WHERE current_setting(n, true) <> ''",
+                ([name for name in self._settings if name not in ours],),
+            ).fetchall()
+        self._inherited |= dict(inherited)
+        # An empty one counts as unset; RESET would bring back what the role or the database has.
+        defaults = {name: "" for name, _ in inherited}
+        steadying = {name: value for name, value in STEADYING.items() if name in self._settings}
+        with told("setting the session up"):
+            # A type has to be loaded once for pgvector's own settings to be known.
+            connection.execute("SELECT NULL::text::" + _quoted(vector.schema if vector else "public") + ".vector")
+            known = connection.execute(
+                "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
+            ).fetchall()
+            values = defaults | UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
+            connection.execute(
+                "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
+                (list(values), list(values.values())),
+            )
+            if vector:
+                # The functions name pgvector's operators without a schema.
+                connection.execute(
+                    """SELECT set_config('search_path', concat_ws(', ', current_setting('search_path'), %s::text),
+                                         false) WHERE to_regtype('vector') IS NULL""",
+                    (_quoted(vector.schema),),
+                )
+            register_vector(connection)
+        connection.add_notice_handler(self._note)
+
+    def _as_tenant(self, connection: Connection, project: int | None) -> None:
+        tenant = "" if project is None else str(project)
+        if tenant != self._tenant or project is None:
+            connection.execute("SELECT set_config(%s, %s, false)", (TENANT, tenant))
+            self._tenant = tenant
+
+    def _refuse_degraded(self) -> None:
+        if any(DEGRADED in text for text in self._said):
+            raise Blocked(
+                f"{SCHEMA}.{self._function} left out a part of its ranking",
+                found="; ".join(self._said),
+                remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
+            )
+
+    def _note(self, diagnostic: Diagnostic) -> None:
+        text = (diagnostic.message_primary or "").split("\n")[0]
+        if SCHEMA in text:
+            # Numbers differ from call to call, what is wrong does not.
+            self._said[
+                f"{diagnostic.severity}: {' '.join('#' if w.strip('.,%').isdigit() else w for w in text.split())[:160]}"
+            ] += 1
+
+
+def _shared(project: int, k: int) -> dict[str, Any]:
+    return {"k": k, "role_filter": ROLE, "project_id_filter": project}
+
+
+def _text(query: Query) -> str:
+    return query.text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _check_rights(connection: Connection) -> None:
+    with told("asking for its rights"):
+        row = connection.execute(
+            """SELECT current_user, has_schema_privilege(%s, 'USAGE'),
+                      CASE WHEN has_schema_privilege(%s, 'USAGE')
+                           THEN ARRAY(SELECT r FROM unnest(%s::text[]) AS r WHERE NOT has_table_privilege(%s, r)) END,
+                      CASE WHEN has_schema_privilege(%s, 'USAGE')
+                           THEN has_sequence_privilege(pg_get_serial_sequence(%s, 'id'), 'USAGE') END,
+                      has_database_privilege(current_database(), 'TEMP')""",
+            (SCHEMA, SCHEMA, list(RIGHTS), TABLE, SCHEMA, TABLE),
+        ).fetchone()
+    assert row is not None
+    role, schema, lacking, sequence, temporary = row
+    if not schema:
+        raise Blocked(
+            f"the role {role} may not use the schema {SCHEMA}",
+            found="no USAGE on it",
+            remedy=f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}; and the rights on {TABLE}",
+        )
+    if not temporary:
+        raise Blocked(
+            f"the role {role} may not make temporary tables, which the extension's functions use",
+            found="no TEMP on the database",
+            remedy=f"GRANT TEMP ON DATABASE … TO {role};",
+        )
+    if lacking or sequence is False:
+        rights = [*lacking, *(["USAGE on its sequence"] if sequence is False else [])]
+        raise Blocked(
+            f"the role {role} lacks rights on {TABLE}",
+            expected=", ".join(RIGHTS) + " and USAGE on its sequence",
+            found=f"no {', '.join(rights)}",
+            remedy=f"GRANT {', '.join(RIGHTS)} ON {TABLE} TO {role}; "
+            f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {role};",
+        )

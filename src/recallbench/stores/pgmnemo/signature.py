@@ -1,0 +1,131 @@
+"""A retrieval function of the extension pgmnemo, as the server's catalogue describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recallbench.errors import Blocked
+from recallbench.stores.postgres.postgres import told
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMA = "pgmnemo"
+CANONICAL = "recall_lessons"
+FUNCTIONS = (CANONICAL, "recall_hybrid", "recall_fast")
+GIVEN = {
+    "query_embedding": ("vector",),
+    "k": ("integer", "bigint"),
+    "role_filter": ("text",),
+    "project_id_filter": ("integer", "bigint"),
+    "query_text": ("text",),
+}
+"""What a call hands over, by parameter name, and the types it fits."""
+NEEDED = ("query_embedding", "k", "project_id_filter")
+EACH = {"query_embedding": "asked.vector", "query_text": "asked.words"}
+ANSWERS = ("lesson_id", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How one function is called on this server."""
+
+    name: str
+    stated: str
+    """Name and parameters in the server's own words."""
+    takes: tuple[str, ...]
+    """Those of GIVEN that it knows."""
+    call: str
+    """The statement for one question, with named placeholders for `takes`."""
+    calls: str
+    """The same call for each of many questions of one project, by arrays `vectors` and `texts`; a row for each, with
+    arrays of ids and scores, in order."""
+    body_md5: str
+    """Of its source: releases that bear one version do not always carry one body."""
+
+
+def read_signature(connection: Connection, name: str) -> Signature:
+    """The function of that name; raises Blocked where the server has none that can be called."""
+    with told("reading the extension's functions"):
+        rows = connection.execute(
+            """SELECT pg_get_function_arguments(p.oid), p.pronargs, p.pronargdefaults, p.proargnames,
+                      ARRAY(SELECT t::regtype::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) AS t),
+                      md5(p.prosrc)
+               FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+               WHERE n.nspname = %s AND p.proname = %s AND p.prokind = 'f' ORDER BY p.pronargs DESC""",
+            (SCHEMA, name),
+        ).fetchall()
+        others = connection.execute(
+            """SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+               WHERE n.nspname = %s AND p.proname = ANY(%s) ORDER BY 1""",
+            (SCHEMA, list(FUNCTIONS)),
+        ).fetchall()
+    if not rows:
+        there = ", ".join(other for (other,) in others)
+        raise Blocked(
+            f"this version of pgmnemo has no function {SCHEMA}.{name}",
+            expected=f"one of {', '.join(FUNCTIONS)}",
+            found=there or "none of them",
+            remedy=f"choose --pgmnemo-function {there.split(',')[0]}"
+            if there
+            else "install a version of pgmnemo with it",
+        )
+    refusals = []
+    for stated, count, defaults, names, types, body in rows:
+        names = names or []
+        inputs = dict(zip(names[:count], types, strict=False))
+        reason = _obstacle(inputs, count - defaults, names)
+        if not reason:
+            takes = tuple(one for one in GIVEN if one in inputs)
+            given = {one: f"%({one})s::{inputs[one]}" for one in takes}
+            call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, given)}"
+            each = given | {one: column for one, column in EACH.items() if one in given}
+            lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
+            calls = (
+                f"SELECT found.* FROM unnest(%(vectors)b::{inputs['query_embedding']}[], %(texts)s::text[])"
+                " WITH ORDINALITY AS asked (vector, words, place)"
+                f" CROSS JOIN LATERAL (SELECT {lists} FROM {_called(name, each)}) AS found ORDER BY asked.place"
+            )
+            return Signature(name, f"{SCHEMA}.{name}({stated})", takes, call, calls, body)
+        refusals.append(f"{name}({stated}): {reason}")
+    raise Blocked(
+        f"{SCHEMA}.{name} can't be called as this version declares it",
+        expected="parameters "
+        + ", ".join(f"{one} ({' or '.join(GIVEN[one])})" for one in NEEDED)
+        + f", others with defaults, and the columns {' and '.join(ANSWERS)}",
+        found="; ".join(refusals),
+        remedy="measure a version whose signature fits, or another --pgmnemo-function",
+    )
+
+
+def _called(name: str, given: Mapping[str, str]) -> str:
+    return f"{SCHEMA}.{name}({', '.join(f'{parameter} => {value}' for parameter, value in given.items())})"
+
+
+def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) -> str:
+    lacking = [one for one in NEEDED if one not in inputs]
+    if lacking:
+        return f"it has no parameter {', '.join(lacking)}"
+    # A type may be told with its schema, where that is not on the search path.
+    odd = [one for one, types in GIVEN.items() if one in inputs and inputs[one].rpartition(".")[2] not in types]
+    if odd:
+        return ", ".join(f"{one} is {inputs[one]}, not {' or '.join(GIVEN[one])}" for one in odd)
+    demanded = [one for one in list(inputs)[:without_default] if one not in GIVEN]
+    if demanded:
+        return f"it demands {', '.join(demanded)}, which no run can give"
+    missing = [one for one in ANSWERS if one not in names[len(inputs) :]]
+    return f"it returns no {', '.join(missing)}" if missing else ""
+
+
+def settings_read(connection: Connection) -> tuple[str, ...]:
+    """Names of the settings `pgmnemo.…` that the extension's functions read, in order."""
+    with told("reading the extension's settings"):
+        rows = connection.execute(
+            r"""SELECT DISTINCT m[1] FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace,
+                   regexp_matches(p.prosrc, 'current_setting\(\s*''(pgmnemo\.[a-z_0-9]+)''', 'g') AS m
+               WHERE n.nspname = %s ORDER BY 1""",
+            (SCHEMA,),
+        ).fetchall()
+    return tuple(name for (name,) in rows)

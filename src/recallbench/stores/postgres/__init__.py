@@ -1,0 +1,1 @@
+"""Postgres: connections, the embedded server, and what its stores share."""

@@ -1,0 +1,57 @@
+"""One run's place in a database that other runs may use too."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from recallbench.stores.postgres.postgres import told
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+PREFIX = "recallbench_"
+MARKER = "a run of recallbench; dropped when it ends"
+LOCK_CLASS = 0x52424E43
+"""Class of the advisory locks by which a living run holds its schema."""
+
+
+def claim_schema(connection: Connection) -> str:
+    """Make a schema that this session alone owns, and drop those whose session is gone."""
+    with told("making a schema of its own"):
+        sweep(connection)
+        name = PREFIX + secrets.token_hex(4)
+        # Locked before it exists: a sweep by another run never finds it without a living owner.
+        connection.execute("SELECT pg_advisory_lock(%s, %s)", (LOCK_CLASS, _key(name)))
+        with connection.transaction():
+            connection.execute(f"CREATE SCHEMA {name}".encode())
+            connection.execute(f"COMMENT ON SCHEMA {name} IS '{MARKER}'".encode())
+    return name
+
+
+def drop_schema(connection: Connection, name: str) -> None:
+    """Remove a run's schema with everything in it, and let go of its lock."""
+    with told("dropping its schema"):
+        connection.execute(f"SET client_min_messages = error; DROP SCHEMA IF EXISTS {name} CASCADE".encode())
+        connection.execute("SELECT pg_advisory_unlock(%s, %s)", (LOCK_CLASS, _key(name)))
+
+
+def sweep(connection: Connection) -> list[str]:
+    """Drop the schemas of runs that died, and return their names; those of living runs and other roles stay."""
+    rows = connection.execute(
+        """SELECT nspname FROM pg_namespace
+           WHERE nspname ~ '^recallbench_[0-9a-f]{8}$' AND obj_description(oid, 'pg_namespace') = %s
+             AND pg_has_role(nspowner, 'USAGE')""",
+        (MARKER,),
+    ).fetchall()
+    dropped = []
+    for (name,) in rows:
+        taken = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, _key(name))).fetchone()
+        if taken and taken[0]:
+            drop_schema(connection, name)
+            dropped.append(name)
+    return dropped
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(bytes.fromhex(name.removeprefix(PREFIX)), "big", signed=True)

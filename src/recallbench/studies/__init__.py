@@ -1,0 +1,1 @@
+"""What runs many times: repeats, versions, growing haystacks, logs."""

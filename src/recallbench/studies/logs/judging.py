@@ -1,0 +1,166 @@
+"""Logged recalls judged by their labels: by the ids that came back, or by what the texts say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from recallbench.cases.case import Case
+from recallbench.cases.judging import judged_by_text
+from recallbench.corpora.matching.text_matching import (
+    SENSITIVITY,
+    Likeness,
+    Matching,
+    RandomMatches,
+    Read,
+    first_match,
+    likeness,
+    random_matches,
+)
+from recallbench.corpora.recall_log import Recall
+from recallbench.errors import InputError
+from recallbench.reports.log_scores import MatchedPart
+from recallbench.scoring.judgement import Floats, judge
+from recallbench.scoring.measures.measure import Measure
+from recallbench.studies.logs.labels import Label
+
+
+class Judge(Protocol):
+    """Gives each recall a row of values."""
+
+    @property
+    def columns(self) -> int:
+        """How many values each gets: the measures first."""
+
+    def fits(self, label: Label, recall: Recall) -> bool:
+        """Whether the recall can be judged at all."""
+
+    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+        """A row for each recall."""
+
+
+class ById:
+    """An id counts that the label names."""
+
+    def __init__(self, measures: Sequence[Measure]) -> None:
+        self._measures = measures
+
+    @property
+    def columns(self) -> int:
+        return len(self._measures)
+
+    def fits(self, label: Label, recall: Recall) -> bool:
+        return True
+
+    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+        rankings, gold, sizes, grades = [], [], [], []
+        for label, recall in block:
+            places = {id: place for place, id in enumerate(label.grades)}
+            rankings.append([places.setdefault(id, len(places)) for id in recall.ids])
+            gold.append(frozenset(places[id] for id in label.relevant))
+            grades.append({places[id]: grade for id, grade in label.grades.items()})
+            sizes.append(len(places))
+        depth = max(measure.k for measure in self._measures)
+        judged = judge(rankings, gold, sizes, depth, grades)
+        return np.column_stack([measure.values(judged) for measure in self._measures])
+
+
+class ByText:
+    """Each text counts that says what is expected, or where ids are known each of these; behind the
+    measures stands the first of them, threshold by threshold."""
+
+    def __init__(self, measures: Sequence[Measure], matching: Matching) -> None:
+        self._measures, self._matching = measures, matching
+        own = {matching.threshold} if matching.method == "tokens" else set()
+        self._thresholds = sorted({*SENSITIVITY, *own})
+        self._by_id = self._exact = self._fuzzy = self._without = 0
+        self._random: RandomMatches | None = None
+
+    @property
+    def columns(self) -> int:
+        return len(self._measures) + 1 + len(self._thresholds)
+
+    def fits(self, label: Label, recall: Recall) -> bool:
+        return bool(recall.texts) or not recall.ids or not label.expected
+
+    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+        by_id = [i for i, (label, _) in enumerate(block) if not label.expected]
+        by_text = [i for i, (label, _) in enumerate(block) if label.expected]
+        found = np.empty((len(block), self.columns))
+        if by_id:
+            values = ById(self._measures).values([block[i] for i in by_id])
+            # No threshold changes what an id decides.
+            found[by_id] = np.column_stack([values, *[values[:, 0]] * (self.columns - len(self._measures))])
+        if by_text:
+            found[by_text] = self._values([block[i] for i in by_text])
+        self._by_id += len(by_id)
+        return found
+
+    def _values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+        read: dict[str, Read] = {}
+        for _, recall in block:
+            for text in recall.texts.values():
+                if text not in read:
+                    read[text] = Read(text, self._matching.chunk)
+        wanted = [Read(label.expected) for label, _ in block]
+        found = [
+            [likeness(expected, read[recall.texts[id]]) for id in recall.ids]
+            for expected, (_, recall) in zip(wanted, block, strict=True)
+        ]
+        if self._random is None:
+            places = {text: place for place, text in enumerate(read)}
+            own = [{places[text] for text in recall.texts.values()} for _, recall in block]
+            self._random = random_matches(wanted, list(read.values()), own, self._thresholds)
+        self._count(found)
+        cases = [Case(label.query, expected=label.expected) for label, _ in block]
+        depth = max(measure.k for measure in self._measures)
+        judged = judged_by_text(cases, found, self._matching, depth)
+        columns = [measure.values(judged) for measure in self._measures]
+        exact = Matching("exact", chunk=self._matching.chunk)
+        for way in (exact, *(Matching("tokens", one, self._matching.chunk) for one in self._thresholds)):
+            columns.append(self._measures[0].values(judged_by_text(cases, found, way, depth)))
+        return np.column_stack(columns)
+
+    def told(self, means: Sequence[float | None]) -> MatchedPart:
+        """What came of it; `means` are those of the columns behind the measures."""
+        random = self._random or RandomMatches(0, None, {})
+        rates = [random.exact, *(random.rates.get(one) for one in self._thresholds)]
+        thresholds: list[float | None] = [None, *self._thresholds]
+        return MatchedPart.model_validate(
+            {
+                "by_id": self._by_id,
+                "exact": self._exact,
+                "fuzzy": self._fuzzy,
+                "without": self._without,
+                "measure": str(self._measures[0]),
+                "random_pairs": random.pairs,
+                "sensitivity": [
+                    {"threshold": threshold, "value": value, "random": rate}
+                    for threshold, value, rate in zip(thresholds, means, rates, strict=True)
+                ],
+            }
+        )
+
+    def _count(self, found: Sequence[Sequence[Likeness]]) -> None:
+        for likes in found:
+            place = first_match(likes[: self._measures[0].k], self._matching)
+            self._exact += place is not None and likes[place].exact
+            self._fuzzy += place is not None and not likes[place].exact
+            self._without += place is None
+
+
+def judge_of(measures: Sequence[Measure], matching: Matching) -> ById | ByText:
+    """The one that the method asks for."""
+    return ByText(measures, matching) if matching.by_text else ById(measures)
+
+
+def textless(recall: Recall) -> InputError:
+    """The error of a recall that can't be judged by text."""
+    return InputError(
+        f"a recall of {recall.query[:60]!r} has no texts",
+        expected="`texts` in each line whose query is labelled, one for each id",
+        found=f"{len(recall.ids)} {'id' if len(recall.ids) == 1 else 'ids'} alone",
+        remedy="log the texts, or --match id; --skip-bad leaves such recalls out, and counts them",
+    )

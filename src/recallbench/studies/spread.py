@@ -1,0 +1,157 @@
+"""How far the passes of one configuration lie apart: by measure, by question, and against the protocol's bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from recallbench import __version__
+from recallbench.protocol.bands import stay
+from recallbench.protocol.rules import CorpusRules
+from recallbench.reports import repetition as told
+from recallbench.reports.cells import system
+from recallbench.results.metrics import Metrics
+from recallbench.runs.run import Outcome
+from recallbench.scoring.judgement import Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import PRIMARY
+from recallbench.studies.passes import Pass
+
+FOUND = PRIMARY[0]
+LIMITS = (
+    "embedding: vectors are computed once and read from the cache after that, so only the store can differ",
+    "the hash seed: all runs share it, as the protocol fixes it",
+)
+
+
+def summary(
+    outcomes: Sequence[Outcome],
+    passes: Sequence[Pass],
+    measures: Sequence[Measure],
+    registered: CorpusRules,
+    conditions: tuple[str, str],
+) -> told.Repetition:
+    """What repeat.json holds; `conditions` says what cold and warm were."""
+    first = outcomes[0].metrics
+    unlike = _unlike([outcome.metrics for outcome in outcomes])
+    if any(one.questions != passes[0].questions for one in passes):
+        unlike.append("the questions that were asked")
+    means = [{name: _mean(values[one.counted]) for name, values in one.values.items()} for one in passes]
+    reason = "; ".join(unlike) or (
+        f"only {first.retrieval.asked} of the questions were asked" if first.retrieval.limit is not None else ""
+    )
+    bands = []
+    for headline in first.headline:
+        measure = headline.estimate.measure
+        values = [value for mean in means if (value := mean[measure]) is not None]
+        found = stay(registered, headline.protocol_name, values, reason)
+        bands.append(
+            told.BandPart(
+                protocol_name=headline.protocol_name,
+                measure=measure,
+                width=found.width,
+                apart=_rounded(found.apart),
+                inside=found.inside,
+                told=found.told,
+            )
+        )
+    return told.Repetition(
+        schema_version="1",
+        recallbench_version=__version__,
+        protocol=first.protocol.version,
+        corpus=first.corpus.name,
+        dataset_sha256=first.dataset_sha256,
+        store=system(first),
+        version=first.store.version,
+        embedder=first.embedder.name if first.embedder else "no embedder",
+        n=int(passes[0].counted.sum()),
+        deviations=[f"{one.kind}: {one.detail}" for one in first.deviations],
+        cold=conditions[0],
+        warm=conditions[1],
+        limits=list(LIMITS),
+        unlike=unlike,
+        same_content=len({one.content_sha256 for one in passes if one.content_sha256}) == 1,
+        same_rankings=len({one.rankings_sha256 for one in passes}) == 1,
+        passes=[
+            told.PassPart.model_validate(
+                {
+                    "name": one.name,
+                    "state": one.state,
+                    "values": mean,
+                    "rankings_sha256": one.rankings_sha256,
+                    "content_sha256": one.content_sha256,
+                }
+            )
+            for one, mean in zip(passes, means, strict=True)
+        ],
+        spread=[one for measure in measures if (one := _spread(str(measure), passes, means))],
+        bands=bands,
+        moved=_moved(passes) if "the questions that were asked" not in unlike else [],
+    )
+
+
+def _unlike(every: Sequence[Metrics]) -> list[str]:
+    """What of the configuration was not the same in all runs; drifting settings are a usual cause of spread."""
+
+    def identity(metrics: Metrics) -> dict[str, object]:
+        return {
+            "store": system(metrics),
+            "version": metrics.store.version,
+            "dataset": metrics.dataset_sha256,
+            "embedder": metrics.embedder.fingerprint_sha256 if metrics.embedder else None,
+            "deviations": [str(one) for one in metrics.deviations],
+            **{f"setting {name}": value for name, value in metrics.guc_state.items()},
+        }
+
+    found = [identity(metrics) for metrics in every]
+    names = dict.fromkeys(name for one in found for name in one)
+    return [name for name in names if any(one.get(name) != found[0].get(name) for one in found)]
+
+
+def _spread(
+    measure: str, passes: Sequence[Pass], means: Sequence[Mapping[str, float | None]]
+) -> told.SpreadPart | None:
+    values = [
+        (one.state, value) for one, mean in zip(passes, means, strict=True) if (value := mean[measure]) is not None
+    ]
+    if not values:
+        return None
+    every = np.array([value for _, value in values])
+    apart = {state: _range([value for its, value in values if its == state]) for state in ("cold", "warm")}
+    return told.SpreadPart(
+        measure=measure,
+        minimum=float(every.min()),
+        maximum=float(every.max()),
+        range=round(float(np.ptp(every)), 10),
+        mean=round(float(every.mean()), 10),
+        sd=round(float(every.std(ddof=1)), 10) if len(every) > 1 else 0.0,
+        cold_range=apart["cold"] or 0.0,
+        warm_range=apart["warm"],
+    )
+
+
+def _range(values: Sequence[float]) -> float | None:
+    return round(max(values) - min(values), 10) if values else None
+
+
+def _moved(passes: Sequence[Pass]) -> list[told.MovedPart]:
+    found = np.stack([one.values[str(FOUND)] > 0 for one in passes])
+    first = np.stack([one.first_gold for one in passes])
+    changed = ((found != found[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
+    return [
+        told.MovedPart(
+            question_id=passes[0].questions[i],
+            found=[bool(one) for one in found[:, i]],
+            first_gold=[None if value == 0 else round(1 / float(value)) for value in first[:, i]],
+        )
+        for i in np.flatnonzero(changed)
+    ]
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 10)

@@ -1,0 +1,19 @@
+"""Each check's code is one of its own, and benchmarks/AUDIT.md explains it."""
+
+import re
+from pathlib import Path
+
+from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
+from recallbench.audit.gates import GATES
+from recallbench.citing import attestation, publication
+from recallbench.foreign.case import CODES
+
+DOCUMENT = Path(__file__).parents[2] / "benchmarks" / "AUDIT.md"
+
+
+def test_codes_are_unique_and_explained() -> None:
+    codes = [one.code for one in (*CHECKS, *ON_DEMAND, *GATES, *LAST)]
+    codes += [attestation.CODE, publication.CODE, *CODES]
+    assert len(set(codes)) == len(codes)
+    explained = re.findall(r"^\| (RB-[A-Z0-9-]+) \| (?:\S.*\S) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    assert sorted(explained) == sorted(codes)

@@ -1,0 +1,185 @@
+"""Whatever a folder holds, an audit ends with a verdict or a refusal, and a changed folder never passes."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from commandline import recallbench
+from recallbench.audit.audit import audit
+from recallbench.audit.difference import ROUNDING
+from recallbench.errors import RecallBenchError
+from recallbench.results.manifest import build
+
+BYTES = {"RB-MANIFEST", "RB-COMMITTED"}
+"""Checks of bytes alone: a change must be seen without them."""
+FILES = ("metrics.json", "raw_retrievals.jsonl", "run.trec", "run.bm25.trec", "qrels.trec", "report.md")
+fuzzed = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**12), 10**12)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.just([])
+    | st.just({})
+)
+
+
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("genuine")
+    words = ("run", "canary-locomo", "--store", "bm25", "--limit", "20", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
+@pytest.fixture
+def folder(genuine: Path, tmp_path: Path) -> Path:
+    return tmp_path / "result"
+
+
+def fresh(genuine: Path, folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(genuine, folder)
+    return folder
+
+
+def seen(folder: Path) -> set[str]:
+    """Codes that do not pass, those of bytes left out; a refusal counts."""
+    (folder / "manifest.json").write_text(build(folder))
+    try:
+        found = audit(folder, environ={})
+    except RecallBenchError as error:
+        return {str(error)}
+    wrong = [check for check in found.checks if check.status != "pass" and check.code not in BYTES]
+    assert not any("broke down" in check.observed for check in wrong), [check.observed for check in wrong]
+    assert found.verdict.label != "VERIFIED"
+    return {check.code for check in wrong}
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    nothing = True
+    for key, one in inner:
+        nothing = False
+        yield from leaves(one, (*path, key))
+    if nothing:
+        yield path
+
+
+def put(whole: Any, path: tuple[str | int, ...], value: object) -> object:
+    """Set a leaf and tell what was there."""
+    for step in path[:-1]:
+        whole = whole[step]
+    before, whole[path[-1]] = whole[path[-1]], value
+    return before
+
+
+def alike(one: object, other: object) -> bool:
+    """The same number but for rounding, or the same value."""
+    numbers = (int, float)
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, numbers) and isinstance(other, numbers):
+        return abs(one - other) <= ROUNDING
+    return type(one) is type(other) and one == other
+
+
+def test_the_genuine_folder_has_nothing_to_see(genuine: Path, folder: Path) -> None:
+    (fresh(genuine, folder) / "manifest.json").write_text(build(folder))
+    found = audit(folder, environ={})
+    assert [check.code for check in found.checks if check.status != "pass"] == ["RB-COMMITTED"]
+
+
+@given(data=st.data())
+@fuzzed
+def test_any_value_of_the_metrics(genuine: Path, folder: Path, data: st.DataObject) -> None:
+    path = fresh(genuine, folder) / "metrics.json"
+    whole = json.loads(path.read_text())
+    place = data.draw(st.sampled_from(sorted(leaves(whole), key=str)))
+    value = data.draw(scalars)
+    if alike(put(whole, place, value), value):
+        return
+    path.write_text(json.dumps(whole))
+    assert seen(folder), place
+
+
+@given(data=st.data())
+@fuzzed
+def test_any_value_of_a_row(genuine: Path, folder: Path, data: st.DataObject) -> None:
+    path = fresh(genuine, folder) / "raw_retrievals.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    row = data.draw(st.sampled_from(rows))
+    place = data.draw(st.sampled_from(sorted(leaves(row), key=str)))
+    value = data.draw(scalars)
+    if place[-1] == "score" and isinstance(value, (int, float)):
+        value = str(value)  # a score that keeps the order is what the store said, as far as anyone can tell
+    if alike(put(row, place, value), value):
+        return
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    assert seen(folder), place
+
+
+@pytest.mark.marked
+@given(data=st.data(), name=st.sampled_from(FILES[1:]))
+@fuzzed
+def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
+    path = fresh(genuine, folder) / name
+    lines = path.read_text().splitlines(keepends=True)
+    one, other = data.draw(st.integers(0, len(lines) - 1)), data.draw(st.integers(0, len(lines) - 1))
+    changed = list(lines)
+    kind = data.draw(st.sampled_from(["drop", "double", "swap"]))
+    if kind == "drop":
+        del changed[one]
+    elif kind == "double":
+        changed.insert(one, changed[one])
+    else:
+        changed[one], changed[other] = changed[other], changed[one]
+    if "".join(changed).rstrip() == "".join(lines).rstrip():
+        return
+    path.write_text("".join(changed))
+    assert seen(folder), (name, kind, one, other)
+
+
+@pytest.mark.marked
+@given(content=st.binary(max_size=200), name=st.sampled_from((*FILES, "environment.json", "timings.jsonl")))
+@fuzzed
+def test_any_bytes_for_a_file(genuine: Path, folder: Path, content: bytes, name: str) -> None:
+    (fresh(genuine, folder) / name).write_bytes(content)
+    assert seen(folder)
+
+
+@pytest.mark.marked
+@given(data=st.data(), name=st.sampled_from(FILES))
+@fuzzed
+def test_a_file_cut_off_anywhere(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
+    path = fresh(genuine, folder) / name
+    content = path.read_bytes()
+    path.write_bytes(content[: data.draw(st.integers(0, len(content) - 2))])
+    assert seen(folder)
+
+
+@pytest.mark.marked
+@given(name=st.sampled_from(FILES), data=st.data())
+@fuzzed
+def test_noise_in_any_byte_fails_the_seal(genuine: Path, folder: Path, name: str, data: st.DataObject) -> None:
+    path = fresh(genuine, folder) / name
+    content = bytearray(path.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(bytes(content))
+    try:
+        found = audit(folder, environ={})
+    except RecallBenchError:
+        return
+    assert "RB-MANIFEST" in {check.code for check in found.checks if check.status == "fail"}

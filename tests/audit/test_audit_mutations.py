@@ -1,0 +1,122 @@
+"""Every single change to a genuine result is seen by the check that should see it, though all hashes fit again."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from mutations import LABELLED, LOCOMO, LONGMEMEVAL, MATCHED, Mutation
+
+from commandline import recallbench
+from labelled_sets import EXPECTING, SAYING, beir, short
+from recallbench.audit.audit import Audit, audit
+from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
+from recallbench.audit.gates import GATES
+from recallbench.results.manifest import build
+from stages import sampled
+
+NOT_MUTATED = {"RB-MANIFEST", "RB-COMMITTED", "RB-UNCHANGED", "RB-COVERAGE", "RB-GRANULARITY"}
+"""The first three are about bytes, and every mutation is sealed and committed; the last two follow from the dataset."""
+
+
+def commit(place: Path) -> None:
+    for words in (
+        ("init", "-q", "."),
+        ("add", "-A"),
+        ("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "result"),
+    ):
+        subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
+
+
+def made(place: Path, corpus: str) -> Path:
+    done = recallbench(
+        "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=place
+    )
+    assert done.returncode == 0
+    return place / "result"
+
+
+@pytest.fixture(scope="module")
+def locomo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("locomo"), "canary-locomo")
+
+
+@pytest.fixture(scope="module")
+def longmemeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("longmemeval"), "canary-longmemeval")
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("labelled")
+    beir(place / "team")
+    words = ("evaluate", "team", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
+@pytest.fixture(scope="module")
+def matched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("matched")
+    short(place / "team", EXPECTING, SAYING)
+    words = ("evaluate", "team", "--match", "tokens", "--store", "bm25", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
+def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
+    folder = place / "result"
+    shutil.copytree(genuine, folder)
+    if mutation is not None:
+        mutation.change(folder)
+        (folder / "manifest.json").write_text(build(folder))
+    commit(place)
+    team = genuine.parent / "team"
+    return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
+
+
+def test_the_genuine_results_pass(
+    locomo: Path, longmemeval: Path, labelled: Path, matched: Path, tmp_path: Path
+) -> None:
+    for genuine in (locomo, longmemeval, labelled, matched):
+        found = audited(genuine, tmp_path / genuine.parent.name, None)
+        assert [check for check in found.checks if check.status != "pass"] == []
+        assert found.verdict.label == "VERIFIED"
+        assert not found.verdict.canonical
+
+
+def test_there_are_enough_of_them_and_each_check_has_one() -> None:
+    mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED, *MATCHED)
+    assert len(mutations) >= 60
+    assert len({one.name for one in mutations}) == len(mutations)
+    codes = {one.code for one in (*CHECKS, *ON_DEMAND, *LAST)} | {gate.code for gate in GATES}
+    assert {one.code for one in mutations} == codes - NOT_MUTATED
+
+
+@pytest.mark.parametrize("mutation", sampled(LOCOMO), ids=lambda one: one.name)
+def test_a_change_is_seen(locomo: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(locomo, tmp_path, mutation), mutation)
+
+
+@pytest.mark.parametrize("mutation", LONGMEMEVAL, ids=lambda one: one.name)
+def test_a_change_to_abstention_is_seen(longmemeval: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(longmemeval, tmp_path, mutation), mutation)
+
+
+@pytest.mark.parametrize("mutation", LABELLED, ids=lambda one: one.name)
+def test_a_change_to_a_labelled_set_is_seen(labelled: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(labelled, tmp_path, mutation), mutation)
+
+
+@pytest.mark.parametrize("mutation", MATCHED, ids=lambda one: one.name)
+def test_a_change_to_a_text_matched_set_is_seen(matched: Path, tmp_path: Path, mutation: Mutation) -> None:
+    seen(audited(matched, tmp_path, mutation), mutation)
+
+
+def seen(found: Audit, mutation: Mutation) -> None:
+    wrong = {check.code: check for check in found.checks if check.status != "pass"}
+    assert mutation.code in wrong, sorted(wrong)
+    assert "broke down" not in " ".join(check.observed for check in wrong.values())
+    assert wrong.keys().isdisjoint({"RB-MANIFEST", "RB-COMMITTED"})
+    assert found.verdict.label in ("UNVERIFIED", "BLOCKED")
+    assert not found.verdict.canonical

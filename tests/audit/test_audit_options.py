@@ -1,0 +1,170 @@
+"""Whatever option is declared, the audit holds the command, the options and the result to each other by it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import typer
+from mutations import Change, Mutation, commanded, environment
+from test_audit_mutations import audited, made
+
+from commandline import recallbench
+from recallbench.audit.case import Case
+from recallbench.audit.checks.options import OPTIONS
+from recallbench.cli.main import app
+from recallbench.cli.measure.run import run
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.metrics import Metrics
+from recallbench.runs.options import Options
+from recallbench.stores import options
+from recallbench.stores.options import STORE_OPTIONS, StoreOption, variant_of
+from recallbench.stores.registry import STORES, Entry, Wanted
+
+DEFAULT = "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05"
+NOT_RECORDED = {"environ", "cache_dir", "corpus_file", "out", "folder"}
+"""Where files lay on one machine decides nothing."""
+WARMTH = StoreOption("exact-warmth", "warmth", lambda value: "" if value == "cold" else f"warmth {value}")
+
+
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of two corpora of a group, asked for more questions than it has, with an option that is named twice."""
+    place = tmp_path_factory.mktemp("group")
+    words = ("--store", "bm25", "--limit", "99999", "--depth", "20", "--depth=50", "--no-download", "--label", "twice")
+    assert recallbench("run", "canary", *words, "--out", "out", "-q", cwd=place).returncode == 0
+    return min((place / "out").iterdir())
+
+
+def told(genuine: Path, place: Path, mutation: Mutation | None) -> str | None:
+    """What the check has against the options; None where nothing."""
+    found = audited(genuine, place, mutation)
+    (check,) = (one for one in found.checks if one.code == "RB-OPTIONS")
+    return None if check.status == "pass" else check.observed
+
+
+def test_what_a_user_may_type_is_no_contradiction(genuine: Path, tmp_path: Path) -> None:
+    assert told(genuine, tmp_path, None) is None
+
+
+def test_an_option_is_covered_as_soon_as_it_is_declared(
+    genuine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_command = Mutation("", "RB-OPTIONS", commanded("--exact-warmth", "hot"))
+    in_options = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="hot"))
+    by_default = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="cold"))
+    assert told(genuine, tmp_path / "undeclared", in_command) is None
+    monkeypatch.setattr(options, "STORE_OPTIONS", (*STORE_OPTIONS, WARMTH))
+    monkeypatch.setitem(cast(dict[str, Entry], STORES), "bm25", STORES["bm25"]._replace(takes=frozenset({WARMTH.name})))
+    assert told(genuine, tmp_path / "command", in_command) == "--exact-warmth hot in the command, None in the options"
+    assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
+    assert told(genuine, tmp_path / "default", by_default) is None
+
+
+def test_any_recorded_option_is_covered_by_its_name_alone(genuine: Path, tmp_path: Path) -> None:
+    mutation = Mutation("", "RB-OPTIONS", environment("options", "half_measures", to=3))
+    assert told(genuine, tmp_path / "alone", mutation) is None
+
+    def both(folder: Path) -> None:
+        mutation.change(folder)
+        commanded("--half-measures", "4")(folder)
+
+    found = told(genuine, tmp_path / "both", Mutation("", "RB-OPTIONS", both))
+    assert found == "--half-measures 4 in the command, 3 in the options"
+
+
+def test_each_declared_option_is_one_of_runs_and_stores() -> None:
+    names = {one.name for one in STORE_OPTIONS}
+    assert names == set().union(*(entry.takes for entry in STORES.values()))
+    assert {one.field for one in STORE_OPTIONS} <= {one.name for one in fields(Options)} & set(Wanted._fields)
+    assert {name.replace("-", "_") for name in names} <= set(inspect.signature(run).parameters)
+
+
+def test_what_departs_from_the_defaults_is_said_in_words() -> None:
+    assert variant_of({"weights": DEFAULT, "call": "a:b"}) == ""
+    assert variant_of({"function": "recall_lessons", "dates": "constant", "ranker": "neighbours"}) == ""
+    asked = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance"}
+    words = ("weights cosine=1", "function recall_fast", "created_at from the dataset", "ranker importance")
+    assert variant_of(asked) == " and ".join(words)
+
+
+LIES = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance", "limit": 3}
+"""What a run with them would have had to do otherwise; any other value will do for the rest."""
+HELD_TO_NOTHING = {
+    "dsn": "the server is what the store says of itself",
+    "label": "a part of the folder's name",
+    "download": "where files came from; their hashes are stated",
+    "allow_deviations": "may allow what did not come to pass",
+    "keep_going": "may spare what did not fail",
+}
+DECIDES_NOTHING = frozenset(
+    {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
+    | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
+    | {"precision", "ndcg", "percentiles"}
+)
+"""Where files lie, and what is shown of a result."""
+IN_THE_NAME = frozenset(
+    {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
+)
+"""Of a set: its name has them, and the gold is derived by that."""
+NO_RESULT = frozenset({"run", "gold", "texts", "ties"})
+"""Of rankings made elsewhere, which make no result."""
+
+
+def seen(genuine: Path, place: Path, change: Change) -> str | None:
+    """What the check alone has against a changed folder, which is neither sealed nor committed again."""
+    shutil.copytree(genuine, place)
+    change(place)
+    stated, rules = Metrics.model_validate_json((place / "metrics.json").read_bytes()), load()
+    check = OPTIONS.check(Case(place, stated, rules, facts(stated.corpus.name, rules), [], {}))
+    return None if check.status == "pass" else check.observed
+
+
+def lie(value: object) -> object:
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else ["dataset"] if isinstance(value, list) else "other"
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("exact"), "canary-locomo")
+
+
+def test_a_lie_about_any_recorded_option_is_seen(exact: Path, tmp_path: Path) -> None:
+    recorded = json.loads((exact / "environment.json").read_text())["options"]
+    assert set(recorded) == {one.name for one in fields(Options)} - NOT_RECORDED
+    for name, value in recorded.items():
+        found = seen(exact, tmp_path / name, environment("options", name, to=LIES.get(name, lie(value))))
+        assert (found is None) == (name in HELD_TO_NOTHING), name
+
+
+def test_a_lie_in_the_command_about_any_option_is_seen(exact: Path, tmp_path: Path) -> None:
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    options = {
+        flag.removeprefix("--"): one
+        for command in ("run", "versions", "repeat", "evaluate")
+        for one in commands[command].params
+        for flag in (*one.opts, *one.secondary_opts)
+        if flag.startswith("--")
+    }
+    for name, option in options.items():
+        word = f"--{name}" if option.is_flag else f"--{name}=77"
+        found = seen(exact, tmp_path / name, commanded(word))
+        unseen = {*DECIDES_NOTHING, *IN_THE_NAME, *NO_RESULT, "download", "with-text", "label", "version", "dsn"}
+        assert (found is None) == (name in unseen), (name, found)
+
+
+def test_an_option_that_the_store_refuses_is_seen(exact: Path, tmp_path: Path) -> None:
+    called = environment("options", "call", to="mine:search")
+    assert seen(exact, tmp_path / "call", called) == "call: mine:search asked for, which exact has no use for"
+    weighed = environment("options", "weights", to=DEFAULT)
+    assert "which exact has no use for" in str(seen(exact, tmp_path / "weights", weighed))
+    backed = environment("options", "backend", to="abacus")
+    assert seen(exact, tmp_path / "backend", backed) == "backend: abacus asked for, which is not known"

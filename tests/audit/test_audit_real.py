@@ -1,0 +1,41 @@
+"""Audits of results over the real corpora, and of the committed one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.audit.audit import audit
+
+COMMITTED = sorted((Path(__file__).parents[2] / "benchmarks").glob("l*/results/*/metrics.json"))
+
+pytestmark = [pytest.mark.marked, pytest.mark.real_data]
+
+
+def test_the_committed_results_are_verified(locomo_file: Path) -> None:
+    assert COMMITTED
+    for metrics in COMMITTED:
+        found = audit(metrics.parent, corpus_files=[locomo_file], environ={}, rerun_control=True)
+        assert [(check.code, check.observed) for check in found.checks if check.status != "pass"] == []
+        assert found.verdict.label == "VERIFIED"
+
+
+def test_longmemeval_is_worked_out_again_and_one_gold_id_more_is_seen(longmemeval_file: Path, tmp_path: Path) -> None:
+    words = ("--store", "bm25", "--corpus-file", longmemeval_file, "--allow-deviation", "dataset", "-q")
+    assert recallbench("run", "longmemeval", *words, "--folder", "result", cwd=tmp_path).returncode == 0
+    # One item of the registered file is missing, which the pin and the counts tell; all the rest holds.
+    expected = {"RB-DATASET-PINNED", "RB-CORPUS", "RB-COMMITTED"}
+    assert wrong(tmp_path, longmemeval_file).keys() == expected
+    path = tmp_path / "result" / "raw_retrievals.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    more = next(hit["id"] for hit in rows[7]["hits"] if hit["id"] not in rows[7]["gold"])
+    rows[7]["gold"].append(more)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert rows[7]["question_id"] in wrong(tmp_path, longmemeval_file)["RB-GOLD"]
+
+
+def wrong(place: Path, file: Path) -> dict[str, str]:
+    done = recallbench("audit", "result", "--corpus-file", file, "--json", cwd=place)
+    (found,) = json.loads(done.stdout)["audits"]
+    return {check["code"]: check["observed"] for check in found["checks"] if check["status"] != "pass"}

@@ -1,0 +1,192 @@
+"""Results of an earlier edition of the statistics are audited by it, and no figure of theirs can be forged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mutations import LOCOMO, Mutation, digit, metrics, text
+
+from commandline import recallbench
+from labelled_sets import short
+from recallbench.audit.audit import audit
+from recallbench.audit.case import Case
+from recallbench.audit.checks.report import _figures_parted, _timings
+from recallbench.audit.dataset import read_dataset
+from recallbench.corpora.registry import facts
+from recallbench.progress import Silent
+from recallbench.protocol.frozen import load
+from recallbench.reports.report import Run, render
+from recallbench.results.manifest import build
+from recallbench.results.metrics import Metrics
+from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
+
+
+@pytest.fixture(scope="module")
+def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("made")
+    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=place).returncode == 0
+    return place / "result"
+
+
+@pytest.fixture(scope="module")
+def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same result as the first edition made it, told in other words than today's."""
+    folder = tmp_path_factory.mktemp("first") / "result"
+    shutil.copytree(current, folder)
+    whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
+    case = _case(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
+    (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
+    told = render(case.derived, Run(case.environment, _timings(case)))
+    around = json.loads((folder / "environment.json").read_text())
+    del around["recallbench_version"]
+    (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
+    (folder / "report.md").write_text(told.replace("is the expected value for", "is what one expects of"))
+    (folder / "manifest.json").write_text(build(folder))
+    return folder
+
+
+def _case(folder: Path, whole: Metrics) -> Case:
+    rules = load()
+    return Case(folder, whole, rules, facts(whole.corpus.name, rules), (), {})
+
+
+def wrong(folder: Path) -> dict[str, str]:
+    """What fails, but that nothing is committed here."""
+    found = audit(folder, environ={})
+    return {one.code: one.observed for one in found.checks if one.status == "fail" and one.code != "RB-COMMITTED"}
+
+
+def changed(genuine: Path, place: Path, mutation: Mutation) -> Path:
+    folder = place / "result"
+    shutil.copytree(genuine, folder)
+    mutation.change(folder)
+    (folder / "manifest.json").write_text(build(folder))
+    return folder
+
+
+def test_a_result_names_its_edition_and_the_first_did_not(current: Path, first: Path) -> None:
+    assert '"statistics_edition": 2,' in (current / "metrics.json").read_text()
+    assert "statistics_edition" not in (first / "metrics.json").read_text()
+    assert list(EDITIONS) == [1, 2]
+    assert EDITIONS[2] is CURRENT
+
+
+def figures_of(part: Any) -> list[float]:
+    if isinstance(part, (dict, list)):
+        return [figure for one in (part.values() if isinstance(part, dict) else part) for figure in figures_of(one)]
+    return [part] if isinstance(part, float) else []
+
+
+def test_no_figure_keeps_digits_that_another_processor_may_add_up_otherwise(current: Path, first: Path) -> None:
+    """Of the first edition the ends of intervals alone: design effects and means are as they were added up."""
+    scored = ("estimates", "control_bm25", "headline", "denominators")
+    whole = [json.loads((folder / "metrics.json").read_text()) for folder in (current, first)]
+    found = [figures_of([one[name] for name in scored]) for one in whole]
+    long = [[figure for figure in figures if round(figure, 10) != figure] for figures in found]
+    assert len(found[0]) > 500
+    assert long[0] == []
+    assert len(long[1]) > 100
+
+
+def test_each_is_worked_out_again_by_its_own(current: Path, first: Path) -> None:
+    methods = [
+        Metrics.model_validate_json((folder / "metrics.json").read_text()).headline[0].estimate.method
+        for folder in (current, first)
+    ]
+    assert methods[0].startswith("jackknife t(")
+    assert methods[1].startswith("t(")
+    assert wrong(current) == wrong(first) == {}
+
+
+def test_another_edition_than_the_one_it_was_made_by_is_seen(current: Path, first: Path, tmp_path: Path) -> None:
+    other = Mutation("as edition 2", "", metrics("statistics_edition", to=2))
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(first, tmp_path / "a", other)).keys()
+    other = Mutation("as edition 1", "", metrics("statistics_edition", to=1))
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(current, tmp_path / "b", other)).keys()
+
+
+def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tmp_path: Path) -> None:
+    changed(current, tmp_path, Mutation("as edition 3", "", metrics("statistics_edition", to=3)))
+    done = recallbench("audit", "result", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "statistics_edition" in done.stderr
+
+
+FORGED = (
+    *(one for one in LOCOMO if one.code == "RB-REPORT" and one.name != "report of another encoding"),
+    Mutation("report's interval", "RB-REPORT", text("report.md", r"0\.[0-9]{4} to 0\.[0-9]{4}", digit)),
+    Mutation("report's hash", "RB-REPORT", text("report.md", "sha256 [0-9a-f]{8}", "sha256 0123abcd")),
+    Mutation("report's hour", "RB-REPORT", text("report.md", "T[0-9]{2}:", "T25:")),
+    Mutation("report's protocol", "RB-REPORT", text("report.md", r"Protocol v1\.0\.0", "Protocol v1.0.1")),
+    Mutation("report's gate", "RB-REPORT", text("report.md", r"\| pending \|", "| pass |")),
+    Mutation("report's store", "RB-REPORT", text("report.md", "`exact.similarity`", "`exact.nearness`")),
+    Mutation("report without a section", "RB-REPORT", text("report.md", r"(?s)## Lexical control.*?(?=\n## )", "")),
+    Mutation("report with a figure more", "RB-REPORT", text("report.md", "what an oracle", lambda m: f"0.999, {m[0]}")),
+)  # fmt: skip
+
+
+MARKED = {
+    "a heading": "## Confirmed by the maintainers",
+    "another heading": "Confirmed by the maintainers\\n===",
+    "a tag": "words <h2>Confirmed</h2>",
+    "a link": "see [the audit](javascript:alert)",
+    "a picture": "![confirmed](https://x.example/badge.svg)",
+    "a reference": "[a]: https://x.example",
+    "an address": "<https://x.example>",
+    "an entity": "&lt;confirmed&gt; &#8203;",
+    "a quotation": "> confirmed",
+    "hidden words": "con\u200bfirmed",
+}
+"""None of them has a figure."""
+
+
+@pytest.mark.parametrize("marked", MARKED.values(), ids=MARKED)
+def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path, marked: str) -> None:
+    line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
+    found = wrong(changed(first, tmp_path, line))
+    assert "markup that no report has" in found["RB-REPORT"]
+
+
+@pytest.mark.parametrize("mutation", FORGED, ids=lambda one: one.name)
+def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
+    assert "is what one expects of" in (first / "report.md").read_text()
+    assert "RB-REPORT" in wrong(changed(first, tmp_path, mutation))
+
+
+def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
+    first: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Metrics.model_validate_json((first / "metrics.json").read_text())
+    case = _case(first, made)
+    row = [one.model_copy(update={"value": 0.99, "design_effect": 5.1}) for one in made.estimates["overall"]]
+    crowded = made.model_copy(update={"estimates": made.estimates | {"overall": row}})
+    told = Run(case.environment, _timings(case))
+    today = render(crowded, told).split("\n")
+    assert "An interval that is *too short*" in "\n".join(today)
+    for module in ("cells", "report"):
+        monkeypatch.setattr(f"recallbench.results.{module}.is_too_short", lambda value, effect: False)
+    before = render(crowded, told).split("\n")
+    assert len(before) < len(today)
+    assert list(_figures_parted(before, today)) == []
+
+
+def test_expected_texts_of_the_first_edition_are_matched_as_they_were(tmp_path: Path) -> None:
+    """Only a document that says nothing else was an exact match then; today it may say more."""
+    documents = [
+        {"_id": "bare", "text": "The ferry leaves at nine!"},
+        {"_id": "more", "text": "Yes: the ferry leaves at nine, from the north pier."},
+        {"_id": "other", "text": "Rain."},
+    ]
+    short(tmp_path / "team", [{"query": "When?", "expected": "the ferry leaves at nine"}], documents)
+    words = ("evaluate", "team", "--store", "bm25", "--match", "exact", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    whole = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_text())
+    for edition, gold in ((FIRST, {0}), (CURRENT, {0, 1})):
+        stated = whole.model_copy(update={"statistics_edition": edition.number})
+        read = read_dataset(stated, load(), [tmp_path / "team"], {}, Silent())
+        assert [one.gold for one in read.questions] == [gold]

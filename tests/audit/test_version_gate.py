@@ -1,0 +1,75 @@
+"""The version pin: what was measured is what the result names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from recallbench.audit.gates.version import check
+
+
+@dataclass
+class Stated:
+    name: str
+    version: str
+    version_after: str
+    asked_version: str | None
+
+
+@dataclass
+class Said:
+    store: Stated
+    pgmnemo_version: str | None
+
+
+@dataclass
+class Case:
+    metrics: Said
+    folder: Path | None = None
+
+
+REFERENCE = "recallbench-pgvector/1 (PostgreSQL 18.4, pgvector 0.8.5)"
+
+
+@pytest.mark.parametrize(
+    ("store", "version", "after", "asked", "pinned", "status"),
+    [
+        ("pgvector", REFERENCE, REFERENCE, None, None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "recallbench-pgvector/1", None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "v1", None, "pass"),
+        ("pgvector", REFERENCE, REFERENCE, "0.8.5", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, "PostgreSQL", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, "", None, "fail"),
+        ("pgvector", REFERENCE, REFERENCE, None, "0.2.1", "fail"),
+        ("pgvector", REFERENCE, REFERENCE.replace("18.4", "18.5"), None, None, "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", "0.2.1", "pass"),
+        ("pgmnemo", "0.2.1", "0.2.1", None, "0.2.1", "pass"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.4.1", "0.2.1", "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", "0.4.1", "fail"),
+        ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", None, "fail"),
+    ],
+)
+def test_version_pin(store: str, version: str, after: str, asked: str | None, pinned: str | None, status: str) -> None:
+    case = Case(Said(Stated(store, version, after, asked), pinned))
+    assert check(case).status == status  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("store", "name", "status"),
+    [
+        ("pgmnemo", "0.2.1_20261119", "pass"),
+        ("pgmnemo", "v0.2_20261119_numpy-2.4.6", "pass"),
+        ("pgmnemo", "0.2.1_20261119_asked-for-0.4.1", "pass"),
+        ("pgmnemo", "pgmnemo_20261119_numpy-2.4.6", "pass"),
+        ("pgmnemo", "20261119", "pass"),
+        ("pgmnemo", "0.4.1_20261119", "fail"),
+        ("pgmnemo", "v0.4.1_20261119", "fail"),
+        ("exact", "0.4.1_exact_20261119", "pass"),
+    ],
+)
+def test_a_folder_named_after_another_version_fails(store: str, name: str, status: str) -> None:
+    pinned = "0.2.1" if store == "pgmnemo" else None
+    case = Case(Said(Stated(store, "0.2.1", "0.2.1", None), pinned), Path("results") / name)
+    found = check(case)  # type: ignore[arg-type]
+    assert found.status == status
+    assert status == "pass" or found.observed == "the folder is named 0.4.1, measured was 0.2.1"

@@ -1,0 +1,258 @@
+"""Definitions of other schools: one option away, and named wherever a figure stands."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recallbench
+from recallbench import BelowThreshold, Case
+from recallbench.cases import baseline
+from recallbench.cases.definitions import Definitions
+from recallbench.errors import UsageError
+
+CASES = [
+    Case("short", ["a"], id="short"),
+    Case("long", ["a", "b"], id="long"),
+    Case("graded", {"a": 3, "b": 1}, id="graded"),
+    Case("never", kind="abstention", id="never"),
+]
+RANKED = {"short": ["a"], "long": ["a", "x", "y"], "graded": ["b", "a"], "never": ["x"]}
+GRADED = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+
+
+def report(**options: Any) -> recallbench.Report:
+    return recallbench.evaluate(CASES, lambda query, k: RANKED[query][:k], k=4, **options)
+
+
+def timed(*ms: float | None, **options: Any) -> recallbench.Report:
+    """A report whose calls took just so long."""
+    found = recallbench.evaluate([Case(str(n), ["a"]) for n in range(len(ms))], lambda query, k: ["a"], **options)
+    return replace(found, answers=tuple(replace(one, ms=at) for one, at in zip(found.answers, ms, strict=True)))
+
+
+def test_precision_over_what_was_retrieved() -> None:
+    usual, found = report(), report(precision="retrieved")
+    assert usual.precision == pytest.approx((1 / 4 + 1 / 4 + 2 / 4) / 3)
+    assert found.precision == pytest.approx((1 / 1 + 1 / 3 + 2 / 2) / 3)
+    # f1: 2h / (what came back + gold)
+    assert usual.f1 == pytest.approx((2 / 5 + 2 / 6 + 4 / 6) / 3)
+    assert found.f1 == pytest.approx((2 / 2 + 2 / 5 + 4 / 4) / 3)
+    p, r = 7 / 9, (1 + 1 / 2 + 1) / 3
+    assert found.f1_of_means == pytest.approx(2 * p * r / (p + r))
+    assert (found.recall, found.ndcg, found.mrr) == (usual.recall, usual.ndcg, usual.mrr)
+    assert found.value("precision@4(retrieved)") == found.precision
+    assert found.value("precision@4") == usual.precision
+    assert found.rows[1].values["precision@4(retrieved)"] == pytest.approx(1 / 3)
+
+
+def test_ndcg_over_graded_cases_alone() -> None:
+    usual, found = report(), report(ndcg="graded")
+    assert usual.ndcg == pytest.approx((1 + 1 / (1 + 1 / math.log2(3)) + GRADED) / 3)
+    assert found.ndcg == pytest.approx(GRADED)
+    assert (found.n, found.estimate("ndcg@4(graded)").n, found.ceiling("ndcg@4(graded)")) == (3, 1, 1.0)
+    assert [row.values.get("ndcg@4(graded)") for row in found.rows] == [None, None, pytest.approx(GRADED), None]
+    assert "ndcg@4(graded) is over the 1 of 3 cases that have grades" in found.table()
+    plain = recallbench.evaluate([CASES[0]], lambda query, k: ["a"], ndcg="graded")
+    assert math.isnan(plain.ndcg)
+    assert plain.as_dict()["ndcg@k"] is None
+    with pytest.raises(recallbench.BelowThreshold, match=r"ndcg@10\(graded\): no case has grades; 0\.5 required"):
+        plain.check(ndcg=0.5)
+    assert "nan" not in (plain.table() + plain.table("json") + plain.table("csv"))
+
+
+def test_every_output_names_them() -> None:
+    found = report(precision="retrieved", ndcg="graded", percentiles="index")
+    names = ("precision@4(retrieved)", "ndcg@4(graded)", "f1@4(retrieved)", "f1_of_means@4(retrieved)")
+    chosen = {"precision": "retrieved", "ndcg": "graded", "percentiles": "index"}
+    assert all(name in str(found) for name in names)
+    said = "4 cases, k = 4, matching: id, definitions: precision retrieved, ndcg graded, percentiles index"
+    for text in (found.table(), found.table("markdown"), repr(found), found._repr_html_()):
+        assert said in text
+        assert all(name in text for name in names)
+        assert "precision@4 " not in text
+    document = json.loads(found.table("json"))
+    assert document["definitions"] == chosen
+    assert set(names) < set(document["mean"])
+    assert document["latency_ms"]["percentiles"] == "index"
+    header = next(csv.reader(io.StringIO(found.table("csv"))))
+    assert header[2:6] == ["recall_frac@4", "precision@4(retrieved)", "mrr", "ndcg@4(graded)"]
+    assert set(names) - {"f1_of_means@4(retrieved)"} < set(found.to_pandas().columns)
+    assert found.as_dict()["params"].items() >= chosen.items()
+    ks = found.tradeoff((1, 4))
+    assert ks.rows()[0][1:5] == (
+        "recall_frac@k",
+        "precision@k(retrieved)",
+        "f1@k(retrieved)",
+        "f1_of_means@k(retrieved)",
+    )
+    assert ks.document()["points"][1]["precision@4(retrieved)"] == pytest.approx(7 / 9)
+    assert ks.said().startswith("k = 4 has the highest f1@k(retrieved) ")
+
+
+def test_the_usual_definitions_are_the_ones_before() -> None:
+    found = report()
+    assert found.table().startswith("4 cases, k = 4, matching: id\n")
+    assert str(found).startswith("recall_frac@4 0.8333, precision@4 0.3333, mrr@4 1.0000, ndcg@4 ")
+    assert found.as_dict()["params"].items() >= {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}.items()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"precision": "k "}, {"ndcg": "Graded"}, {"percentiles": "linear"}, {"precision": 5}]
+)
+def test_a_definition_that_is_none(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"no such definition of {next(iter(wrong))}") as caught:
+        report(**wrong)
+    assert caught.value.expected in (
+        "'k' or 'retrieved'", "'all' or 'graded'", "'nearest-rank' or 'index'",
+    )  # fmt: skip
+
+
+def test_percentiles() -> None:
+    twenty = [float(n) for n in range(20, 0, -1)]
+    usual, found = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
+    assert (usual.latency_p50_ms, usual.latency_p95_ms) == (10.0, 19.0)
+    assert (found.latency_p50_ms, found.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
+    assert "latency: p50 10 ms, p95 19 ms of 20 calls (percentiles: nearest rank)" in usual.table()
+    assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in found.table()
+    # Unasked, tables are the same at every call.
+    unasked = timed(*twenty)
+    assert unasked.latency_p95_ms == 19.0
+    assert "latency" not in unasked.table() + unasked.table("json")
+    assert unasked.compare(found).parts[0].difference == 0.0
+    untimed = timed(None, None, percentiles="index")
+    assert (untimed.latencies, untimed.latency_p95_ms) == ((), None)
+    assert "latency" not in untimed.table()
+    assert untimed.by(lambda case: case.query)["0"].latency_p50_ms is None
+
+
+def test_calls_are_timed_however_they_are_made() -> None:
+    def slow(query: str, k: int) -> list[str]:
+        time.sleep(0.02)
+        return ["a"]
+
+    async def waiting(query: str, k: int) -> list[str]:
+        await asyncio.sleep(0.02)
+        return ["a"]
+
+    def lazy(query: str, k: int) -> Any:
+        time.sleep(0.01)
+        yield "a"
+        time.sleep(0.01)
+
+    cases = [Case("one", ["a"]), Case("two", ["a"])]
+    for retrieve in (slow, waiting, lazy):
+        for concurrency in (1, 2):
+            found = recallbench.evaluate(cases, retrieve, k=2, concurrency=concurrency)
+            assert [20 <= one < 2000 for one in found.latencies] == [True, True]
+
+    def failing(query: str, k: int) -> list[str]:
+        if query == "one":
+            raise RuntimeError
+        return ["a"]
+
+    # How long it took to fail is no latency of an answer.
+    assert len(recallbench.evaluate(cases, failing, keep_going=True).latencies) == 1
+
+
+def test_as_dict_has_the_keys_of_other_harnesses() -> None:
+    found = report(precision="retrieved").as_dict()
+    assert list(found) == [
+        "params", "precision@k", "recall@k", "f1@k", "ndcg@k", "precision@4", "recall@4", "f1@4", "ndcg@4", "mrr",
+        "latency_p50_ms", "latency_p95_ms", "names",
+    ]  # fmt: skip
+    assert found["precision@k"] == found["precision@4"] == pytest.approx(7 / 9)
+    assert found["recall@k"] == found["recall@4"] == pytest.approx(5 / 6)
+    assert found["mrr"] == 1.0
+    assert 0 < found["latency_p50_ms"] <= found["latency_p95_ms"]
+    assert found["params"] == {
+        "k": 4, "depth": 4, "cases": 4, "n": 3, "failed": 0, "matching": "id", "precision": "retrieved", "ndcg": "all",
+        "percentiles": "nearest-rank", "timed": 4, "recallbench_version": recallbench.__version__,
+    }  # fmt: skip
+    assert found["names"] == {
+        "precision@k": "precision@4(retrieved)", "recall@k": "recall_frac@4", "f1@k": "f1@4(retrieved)",
+        "ndcg@k": "ndcg@4", "mrr": "mrr@4", "latency_p50_ms": "nearest rank", "latency_p95_ms": "nearest rank",
+    }  # fmt: skip
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    nothing = recallbench.evaluate([Case("never", kind="abstention")], lambda query, k: []).as_dict()
+    assert (nothing["recall@k"], nothing["mrr"], nothing["params"]["n"]) == (None, None, 0)
+
+
+def test_recommended_thresholds() -> None:
+    """Precision is over what came back, whatever the report's own is over."""
+    with pytest.raises(BelowThreshold) as caught:
+        report().check("recommended")
+    assert str(caught.value).splitlines() == [
+        "2 of 4 thresholds missed over 3 cases (matching: id)",
+        "  precision@4(retrieved) is 0.7778, 0.8 required (an oracle reaches 1.0000)",
+        f"  ndcg@4 is {report().ndcg:.4f}, 0.85 required (an oracle reaches 1.0000)",
+    ]
+    assert [(one.measure, one.required) for one in caught.value.held] == [("recall_frac@4", 0.7), ("mrr@4", 0.9)]
+    # Other figures for some of them, and more of them.
+    report(precision="retrieved").check("recommended", precision=0.7, ndcg=0.8, f1=0.7)
+    with pytest.raises(BelowThreshold, match=r"2 of 4 thresholds missed(?s:.*)precision@4 is 0\.3333, 0\.7 required"):
+        report().check("recommended", precision=0.7)  # in place of the recommended one, which is precision@4(retrieved)
+    with pytest.raises(UsageError, match="no thresholds of that name") as wrong:
+        report().check("recomended")  # type: ignore[arg-type]
+    assert wrong.value.expected == '"recommended", or {measure: figure}'
+
+
+def test_a_check_that_holds_prints_what_held_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    report().check(recall=0.8, mrr=0.9)
+    assert capsys.readouterr().out == ""
+    report().check({"recall_any@1": 1.0}, verbose=True, recall=0.8)
+    assert capsys.readouterr().out.splitlines() == [
+        "all 2 thresholds hold over 3 cases (matching: id)",
+        "  recall_any@1 is 1.0000, 1 required (an oracle reaches 1.0000)",
+        "  recall_frac@4 is 0.8333, 0.8 required (an oracle reaches 1.0000)",
+    ]
+    report().check(mrr=0.9, verbose=True)
+    assert capsys.readouterr().out.startswith("the one threshold holds over 3 cases")
+
+
+def test_one_out_of_reach_hides_none_of_the_others() -> None:
+    with pytest.raises(BelowThreshold) as caught:
+        report().check(precision=0.9, recall=0.8, ndcg=0.99, verbose=True)
+    assert str(caught.value).splitlines()[1:4] == [
+        "  precision@4 is 0.3333, 0.9 required (an oracle reaches 0.4167: out of reach on these cases)",
+        f"  ndcg@4 is {report().ndcg:.4f}, 0.99 required (an oracle reaches 1.0000)",
+        "  holds: recall_frac@4 is 0.8333, 0.8 required (an oracle reaches 1.0000)",
+    ]
+
+
+def test_reports_of_other_definitions_are_not_compared() -> None:
+    with pytest.raises(UsageError, match="numbers of different definitions") as caught:
+        report().compare(report(precision="retrieved"))
+    assert caught.value.expected == "definitions: precision retrieved, as before"
+    assert caught.value.found == "definitions: the usual ones"
+    change = report(ndcg="graded", precision="retrieved").compare(report(ndcg="graded", precision="retrieved"))
+    assert [(one.measure, one.n) for one in change.parts] == [
+        ("recall_frac@4", 3), ("precision@4(retrieved)", 3), ("mrr@4", 3), ("ndcg@4(graded)", 1),
+    ]  # fmt: skip
+    assert change.after[3] == pytest.approx(GRADED)
+
+
+def test_a_baseline_keeps_to_its_definitions(tmp_path: Path) -> None:
+    stored = baseline.baseline_of(report(ndcg="graded"))
+    baseline.write(stored, tmp_path / "kept.json")
+    kept = baseline.read(tmp_path / "kept.json")
+    assert [one.values[3:] for one in kept.cases] == [[None], [None], [pytest.approx(GRADED)], []]
+    held = baseline.against(report(ndcg="graded"), kept, None, strict=True)
+    assert (held.parts[3].measure, held.parts[3].n, held.after[3]) == ("ndcg@4(graded)", 1, pytest.approx(GRADED))
+    with pytest.raises(UsageError, match="the baseline has no ndcg@4") as caught:
+        baseline.against(report(), kept, None, strict=False)
+    assert "--recallbench-update" in caught.value.remedy
+
+
+def test_the_choices_in_words() -> None:
+    assert str(Definitions()) == ""
+    assert str(Definitions(percentiles="index")) == "percentiles index"

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import environment, recallbench
+from recallbench.citing.attestation import CODE, attested
+from recallbench.citing.keys import make, private_key
+from recallbench.errors import InputError, UsageError
+from recallbench.results import manifest
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with the result `r`, attested by the key `k`, and another pair `other`."""
+    place = tmp_path_factory.mktemp("attested")
+    assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=place).returncode == 0
+    for name in ("safe/k", "safe/other"):
+        assert recallbench("keys", name, cwd=place).returncode == 0
+    assert recallbench("attest", "r", "--key", "safe/k", cwd=place).returncode == 0
+    return place
+
+
+@pytest.fixture
+def copied(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "c")
+    return tmp_path / "c"
+
+
+def envelope(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / "r.attestation.json").read_text())
+    return found
+
+
+def told(place: Path, changed: dict[str, Any] | None = None, key: str = "safe/k.pub") -> str:
+    if changed is not None:
+        (place / "r.attestation.json").write_text(json.dumps(changed))
+    check = attested(place / "r", place / key)
+    assert (check.status, check.code) == ("fail", CODE)
+    return check.observed
+
+
+def test_a_result_is_attested_beside_its_folder(made: Path) -> None:
+    check = attested(made / "r", made / "safe/k.pub")
+    assert (check.status, check.code) == ("pass", "RB-ATTESTED")
+    signed = envelope(made)
+    assert signed["payloadType"] == "application/vnd.in-toto+json"
+    statement = json.loads(base64.b64decode(signed["payload"]))
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    subjects = {one["name"]: one["digest"]["sha256"] for one in statement["subject"]}
+    files = json.loads((made / "r/manifest.json").read_text())["files"]
+    assert {name: sha256 for name, sha256 in subjects.items() if name != "manifest.json"} == files
+    metrics = json.loads((made / "r/metrics.json").read_text())
+    assert statement["predicate"]["measures"][0]["value"] == metrics["headline"][0]["estimate"]["value"]
+    assert statement["predicate"]["verdict"] == "UNVERIFIED (pending: committed)"
+    assert manifest.differences(made / "r") == []
+
+
+def test_the_signature_is_plain_dsse(made: Path) -> None:
+    """Verified with the cryptography library alone, from the words of the DSSE specification."""
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    signed, kind = envelope(made), b"application/vnd.in-toto+json"
+    payload = base64.b64decode(signed["payload"])
+    key = load_pem_public_key((made / "safe/k.pub").read_bytes())
+    covered = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+    key.verify(base64.b64decode(signed["signatures"][0]["sig"]), covered)  # type: ignore[union-attr, call-arg]
+
+
+def test_what_is_wrong_is_told(copied: Path) -> None:
+    good = envelope(copied)
+    payload = base64.b64decode(good["payload"]).decode()
+    assert "signed with another key" in told(copied, key="safe/other.pub")
+    changed = base64.b64encode(payload.replace('"canonical":false', '"canonical":true').encode()).decode()
+    assert "the signature does not fit" in told(copied, {**good, "payload": changed})
+    assert "the payload type is 'text/plain'" in told(copied, {**good, "payloadType": "text/plain"})
+    assert "signed with another key: by nobody" in told(copied, {**good, "signatures": []})
+    for broken in ({**good, "payload": 5}, {**good, "signatures": [1]}, {**good, "signatures": None}, {}):
+        assert "is no DSSE envelope" in told(copied, broken)
+    (copied / "r.attestation.json").write_text(json.dumps(good)[:400])
+    assert "can't be read" in told(copied)
+    (copied / "r.attestation.json").unlink()
+    assert "there is no r.attestation.json" in told(copied)
+
+
+def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
+    assert recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "s", cwd=copied)
+    shutil.copy(copied / "r.attestation.json", copied / "s.attestation.json")
+    other = attested(copied / "s", copied / "safe/k.pub")
+    assert (other.status, "it attests another result" in other.observed) == ("fail", True)
+    report = copied / "r/report.md"
+    report.write_text(report.read_text() + "better\n")
+    assert "report.md has sha256" in told(copied)
+    (copied / "r/manifest.json").write_text(manifest.build(copied / "r"))
+    assert "or the manifest was changed" in told(copied)
+
+
+def test_a_folder_that_is_not_whole_is_not_signed(copied: Path) -> None:
+    (copied / "r.attestation.json").unlink()
+    (copied / "r/run.trec").unlink()
+    done = recallbench("attest", "r", "--key", "safe/k", cwd=copied)
+    assert (done.returncode, "run.trec is missing" in done.stderr) == (2, True)
+    assert not (copied / "r.attestation.json").exists()
+    assert recallbench("attest", "nowhere", "--key", "safe/k", cwd=copied).returncode == 2
+    assert "--key FILE" in recallbench("attest", "r", cwd=copied).stderr
+
+
+def test_nothing_is_overwritten(copied: Path) -> None:
+    before = (copied / "r.attestation.json").read_bytes(), (copied / "safe/k").read_bytes()
+    for words in (("attest", "r", "--key", "safe/k"), ("keys", "safe/k")):
+        done = recallbench(*words, cwd=copied)
+        assert (done.returncode, "exists already" in done.stderr) == (2, True)
+    assert before == ((copied / "r.attestation.json").read_bytes(), (copied / "safe/k").read_bytes())
+    (copied / "safe/lonely.pub").write_text("")
+    assert recallbench("keys", "safe/lonely", cwd=copied).returncode == 2
+    assert not (copied / "safe/lonely").exists()
+
+
+def test_private_keys_are_private(copied: Path) -> None:
+    assert stat.S_IMODE((copied / "safe/k").stat().st_mode) == 0o600
+    old = os.umask(0)
+    try:
+        private, _ = make(copied / "deep/er/key")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    (copied / "safe/k").chmod(0o640)
+    with pytest.raises(InputError, match="others than its owner"):
+        private_key(copied / "safe/k")
+
+
+def test_private_keys_stay_away_from_results(copied: Path) -> None:
+    (copied / "results").mkdir()
+    for name in ("r/k", "r/a/b/k", "results/k", "results/new/deeper/k", "beside-r"):
+        with pytest.raises(UsageError, match="does not belong near a result"):
+            make(copied / name)
+    (copied / "locomo/results").mkdir(parents=True)
+    shutil.copytree(copied / "r", copied / "locomo/results/r")
+    (copied / "safe/link").symlink_to(copied / "r")
+    for name in ("locomo/k", "safe/link/k"):
+        with pytest.raises(UsageError, match="does not belong near a result"):
+            make(copied / name)
+    shutil.copy(copied / "safe/k", copied / "r/k")
+    with pytest.raises(UsageError, match="does not belong near a result"):
+        private_key(copied / "r/k")
+
+
+def test_other_files_are_no_keys(copied: Path) -> None:
+    (copied / "safe/folder").mkdir()
+    (copied / "safe/text").write_text("hello")
+    (copied / "safe/text").chmod(0o600)
+    shutil.copy(copied / "safe/k.pub", copied / "safe/public")
+    (copied / "safe/public").chmod(0o600)
+    for name in ("safe/text", "safe/public", "safe/nowhere", "safe/folder"):
+        with pytest.raises(InputError, match="can't be used as a key"):
+            private_key(copied / name)
+    for name in ("safe/text", "safe/k", "nowhere"):
+        with pytest.raises(InputError, match="can't be used as a key"):
+            attested(copied / "r", copied / name)
+
+
+@pytest.mark.marked
+def test_a_key_has_a_name_of_its_own(copied: Path) -> None:
+    for name in ("", ".", "safe/release.pub"):
+        done = recallbench("keys", name, cwd=copied)
+        assert (done.returncode, "can't be the name of a private key" in done.stderr) == (2, True)
+    assert not (copied / "safe/release.pub").exists()
+    signed = recallbench("attest", "r", "--key", "safe/k.pub", cwd=copied)
+    assert (signed.returncode, "found: a public key" in signed.stderr, "chmod" in signed.stderr) == (2, True, False)
+
+
+def test_without_the_extra(made: Path) -> None:
+    program = (
+        "import sys; sys.modules['securesystemslib'] = None; from recallbench.cli.main import run_program; "
+        "run_program(sys.argv[1:])"
+    )
+    for words in (["keys", "safe/new"], ["attest", "r", "--key", "safe/k"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            cwd=made,
+            env=environment(made),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 3
+        assert "pip install 'recallbench[attest]'" in done.stderr

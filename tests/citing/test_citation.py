@@ -1,0 +1,214 @@
+"""The good path of a citation.
+
+No canonical result can be made where the canonical weights are not to be had. So here the audit is what is given: real
+results, made by the command line, are handed on with an audit that calls them CANONICAL. What such an audit must have
+seen, tests/audit tells of the audit itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.audit.audit import Audit
+from recallbench.audit.decision import Verdict
+from recallbench.audit.gate import Check
+from recallbench.citing.citation import Audited, NotCitable, cite, text
+from recallbench.citing.citation_check import Checked, check
+from recallbench.results.stated import Stated, stated
+
+MEMORY = """
+def weak(items, vectors):
+    words = {item.id: set(item.text.lower().split()[:3]) for item in items}
+    return lambda query, k: _search(words, query, k)
+
+def strong(items, vectors):
+    words = {item.id: set(item.text.lower().split()) for item in items}
+    return lambda query, k: _search(words, query, k)
+
+def _search(words, query, k):
+    asked = set(query.text.lower().split())
+    return sorted(((id, float(len(asked & known))) for id, known in words.items()), key=lambda hit: -hit[1])[:k]
+
+weak.needs_vectors = strong.needs_vectors = False
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("cited")
+    (place / "memory.py").write_text(MEMORY)
+    (place / ".git").mkdir()
+    for name, call, more in (
+        ("old", "weak", ()),
+        ("new", "strong", ()),
+        ("again", "strong", ()),
+        ("few", "strong", ("9",)),
+    ):
+        words = ["--store", "callable", "--call", f"memory:{call}", "--folder", f"results/{name}", "-q"]
+        words += ["--limit", *more] if more else []
+        assert recallbench("run", "canary-longmemeval", *words, cwd=place).returncode == 0
+    return place
+
+
+def canonical(folder: Path) -> Audit:
+    return Audit(folder, (), Verdict("VERIFIED", (), (), canonical=True), ())
+
+
+def audited(place: Path, name: str) -> Audited:
+    """The result as if an audit had found it CANONICAL."""
+    result = stated(place / "results" / name)
+    result = Stated(result.folder, result.metrics.model_copy(update={"deviations": []}), result.manifest_sha256)
+    return Audited(result, canonical(result.folder))
+
+
+def test_a_canonical_result_is_cited_under_the_protocol(place: Path) -> None:
+    one = audited(place, "new")
+    told = text(cite(one))
+    lines = told.splitlines()
+    assert lines[0].startswith(
+        "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md): corpus canary-longmemeval, "
+    )
+    assert "embedder no embedder" in lines[0]
+    e = one.result.headline[0].estimate
+    assert (
+        f"- recall@10 (recall_any@10) {e.value:.4f}, 95% interval {e.low:.4f} to {e.high:.4f}, n = 47; callable "
+        f"{one.result.version}; results/new, manifest sha256 {one.result.manifest_sha256}"
+    ) in lines
+    assert any(line.startswith("- MRR (mrr@50) ") for line in lines)
+    assert "improvement" not in told
+    assert "Deviations" not in told
+
+
+def test_an_improvement_needs_its_interval_above_zero(place: Path) -> None:
+    up = cite(audited(place, "new"), audited(place, "old"))
+    (recall, _) = up.moved
+    assert recall.found is not None
+    assert recall.found.low is not None
+    assert recall.found.low > 0
+    assert ": improvement; results/old -> results/new" in text(up)
+    down = text(cite(audited(place, "old"), audited(place, "new")))
+    assert ": lower; results/new -> results/old" in down
+    assert "improvement" not in down
+    same = text(cite(audited(place, "again"), audited(place, "new")))
+    assert same.count(": no difference shown; ") == 2
+    assert "improvement" not in same
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"protocol": {"clarifications_sha256": "0" * 64}}, "another clarifications"),
+        ({"protocol": {"clarifications": [1]}}, "another clarifications that were applied"),
+        ({"protocol": {"sha256": "0" * 64}}, "another protocol"),
+        ({"dataset_sha256": "0" * 64}, "another dataset"),
+        ({"retrieval": {"scope": "pooled"}}, "another scope"),
+        ({"retrieval": {"depth": 25}}, "another depth"),
+        ({"store": {"name": "exact"}}, "another store"),
+    ],
+)
+def test_a_previous_result_follows_the_same_definition(place: Path, change: dict, reason: str) -> None:
+    old = audited(place, "old")
+    made = old.result.metrics
+    update = {
+        name: getattr(made, name).model_copy(update=value) if isinstance(value, dict) else value
+        for name, value in change.items()
+    }
+    other = replace(old, result=replace(old.result, metrics=made.model_copy(update=update)))
+    with pytest.raises(NotCitable) as refused:
+        cite(audited(place, "new"), other)
+    assert [one for one in refused.value.reasons if one.startswith(f"previous result: {reason}: ")]
+
+
+def test_a_previous_result_is_citable_itself(place: Path) -> None:
+    old = audited(place, "old")
+    lame = replace(old, audit=Audit(old.result.folder, (), Verdict("VERIFIED", (), (), canonical=False), ("limit: x",)))
+    with pytest.raises(NotCitable) as refused:
+        cite(audited(place, "new"), lame)
+    assert "previous result: deviation limit: x" in refused.value.reasons
+    with pytest.raises(NotCitable, match="can't be cited"):
+        cite(audited(place, "new"), audited(place, "new"))
+    with pytest.raises(NotCitable) as refused:
+        cite(audited(place, "new"), audited(place, "few"))
+    assert any("another questions asked: 9 before, 47 now" in one for one in refused.value.reasons)
+
+
+def test_every_failed_check_is_a_reason(place: Path) -> None:
+    failed = Check("gold", "fail", "r", "q7 has other gold", code="RB-GOLD")
+    unsure = Check("dataset", "cannot-tell", "r", "not here", code="RB-DATASET")
+    minor = Check("extra", "cannot-tell", "r", "whatever", code="RB-X", needed=False)
+    one = audited(place, "new")
+    bad = Audit(one.result.folder, (failed, unsure, minor), Verdict("UNVERIFIED", (), ("gold",), canonical=False), ())
+    with pytest.raises(NotCitable) as refused:
+        cite(replace(one, audit=bad))
+    assert refused.value.exit_code == 1
+    assert refused.value.reasons[:2] == ("gold (RB-GOLD): q7 has other gold", "dataset (RB-DATASET): not here")
+    assert not any("RB-X" in reason for reason in refused.value.reasons)
+
+
+def test_longmemeval_tells_the_substitution(place: Path) -> None:
+    one = audited(place, "new")
+    metrics = one.result.metrics
+    corpus = metrics.corpus.model_copy(update={"name": "longmemeval"})
+    other = replace(one, result=replace(one.result, metrics=metrics.model_copy(update={"corpus": corpus})))
+    told = text(cite(other))
+    assert "BAAI/bge-m3 stands in for the paper's embedder, NovaSearch/stella_en_1.5B_v5" in told
+
+
+def problems(place: Path, body: str) -> list[Checked]:
+    (place / "note.md").write_text(body)
+    return [one for one in check(place / "note.md", canonical) if one.problems]
+
+
+def test_a_canonical_citation_holds_where_it_is_pasted(place: Path) -> None:
+    for markdown in (False, True):
+        body = text(cite(audited(place, "new"), audited(place, "old")), markdown)
+        assert problems(place, body) == []
+        found = check(place / "note.md", canonical)
+        # Both metrics: new, old, both once more beside the difference, and that.
+        assert [one.figure.role for one in found].count("difference") == 2
+        assert len(found) == 10
+
+
+def test_an_altered_difference_is_found(place: Path) -> None:
+    citation = cite(audited(place, "new"), audited(place, "old"))
+    body, found = text(citation), citation.moved[0].found
+    assert found is not None
+    assert found.low is not None
+    for true, false in (
+        (f"difference {found.difference:+.4f}", f"difference {found.difference + 0.01:+.4f}"),
+        (f"95% interval {found.low:+.4f}", f"95% interval {found.low + 0.01:+.4f}"),
+        ("results/old -> results/new", "results/new -> results/old"),
+        ("paired over n = 47", "paired over n = 48"),
+    ):
+        assert true in body
+        assert problems(place, body.replace(true, false)), false
+    reverse = text(cite(audited(place, "old"), audited(place, "new")))
+    assert problems(place, reverse.replace(": lower", ": improvement"))
+    level = text(cite(audited(place, "again"), audited(place, "new")))
+    assert problems(place, level.replace("no difference shown", "improvement"))
+    assert problems(place, body.replace("v1.0.0", "v2.0.0").replace("1.0.0", "2.0.0"))
+
+
+def test_a_version_adds_no_line(place: Path) -> None:
+    one = audited(place, "new")
+    store = one.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
+    metrics = one.result.metrics.model_copy(update={"store": store})
+    told = text(cite(Audited(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
+    assert len(told.splitlines()) == len(text(cite(one)).splitlines())
+    assert "\x1b" not in told
+
+
+def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) -> None:
+    result = stated(place / "results" / "new")
+    assert "too short" not in text(cite(Audited(result, canonical(result.folder))))
+    first = result.headline[0]
+    sure = first.estimate.model_copy(update={"value": 0.97, "low": 0.95, "high": 0.98, "design_effect": 5.1})
+    headline = [first.model_copy(update={"estimate": sure}), *result.headline[1:]]
+    other = replace(result, metrics=result.metrics.model_copy(update={"headline": headline}))
+    assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 47" in text(
+        cite(Audited(other, canonical(result.folder)))
+    )

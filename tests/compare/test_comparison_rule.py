@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+
+from recallbench.compare.rule import condition, decide, exit_code, regressions
+from recallbench.errors import UsageError
+from recallbench.reports.comparison import ConditionPart, MeasuredPart
+
+
+def measured(low: float | None, high: float | None, *, wins: int = 3, losses: int = 5, **more: object) -> MeasuredPart:
+    """A difference (second minus first) with this interval."""
+    fields = {
+        "measure": "recall_any@10",
+        "difference": -0.01,
+        "low": low,
+        "high": high,
+        "method": "n/a (all clusters equal)" if low is None else "t(9) 95%",
+        "p": 0.04,
+        "p_holm": 0.04,
+        "smallest_p": 0.002,
+        "test": "all 1,024 sign flips",
+        "n": 100,
+        "clusters": 10,
+        "wins": wins,
+        "ties": 100 - wins - losses,
+        "losses": losses,
+        "detectable": None,
+        "least": None,
+        "most": None,
+        "first": 0.9,
+        "second": 0.89,
+        "role": "primary",
+        "turning": [],
+    }
+    return MeasuredPart.model_validate({**fields, **more})
+
+
+# The difference is B minus A, so a drop is its mirror image: [-.020, -.006] is a drop of .006 to .020.
+TABLE = {
+    "a drop of at least that much is proven": (-0.020, -0.006, "fails"),
+    "its lower bound is the threshold itself": (-0.020, -0.005, "fails"),
+    "a drop is proven, but not one of that much": (-0.020, -0.004, "inconclusive"),
+    "the interval holds the threshold and 0": (-0.020, 0.010, "inconclusive"),
+    "its upper bound is the threshold itself": (-0.005, 0.010, "inconclusive"),
+    "a drop is proven, and that it is smaller": (-0.0049, -0.001, "passes"),
+    "nothing is proven, but that a drop is smaller": (-0.004, 0.010, "passes"),
+    "a rise is proven": (0.001, 0.020, "passes"),
+    "there is no interval": (None, None, "inconclusive"),
+}
+
+
+@pytest.mark.parametrize(("low", "high", "outcome"), TABLE.values(), ids=TABLE)
+def test_recall_drops_half_a_point(low: float | None, high: float | None, outcome: str) -> None:
+    found = decide(condition("recall_any@10 drops 0.005"), measured(low, high))
+    assert found.outcome == outcome
+    assert (found.low, found.high) == (None if high is None else -high, None if low is None else -low)
+
+
+def test_reasons_say_the_interval_of_the_drop() -> None:
+    asked = condition("recall_any@10 drops 0.005")
+    told = "the drop is between +0.0060 and +0.0200: at least 0.005"
+    assert decide(asked, measured(-0.02, -0.006)).reason == told
+    assert decide(asked, measured(None, None)).reason == "there is no interval: n/a (all clusters equal)"
+
+
+def test_a_cluster_that_holds_much_is_told_where_the_interval_decides_nothing() -> None:
+    asked = condition("recall_any@10 drops 0.005")
+    told = "the drop is between -0.0100 and +0.0200, and 0.005 lies within"
+    assert decide(asked, measured(-0.02, 0.01, largest=0.29)).reason == told
+    assert decide(asked, measured(-0.02, 0.01, largest=0.7)).reason == (
+        f"{told}; one of the 10 clusters holds 70% of the questions"
+    )
+
+
+def test_where_no_question_differs_there_is_no_drop() -> None:
+    found = decide(condition("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
+    assert (found.outcome, found.reason) == ("passes", "no question's value differs")
+
+
+def outcomes(*names: str) -> list[ConditionPart]:
+    intervals = {"fails": (-0.02, -0.006), "inconclusive": (-0.02, 0.01), "passes": (-0.004, 0.01)}
+    return [decide(condition("recall_any@10 drops 0.005"), measured(*intervals[name])) for name in names]
+
+
+EXITS = {
+    "nothing is asked, nothing fell": ((), [], 0, 0),
+    "nothing is asked, a primary measure fell": ((), ["mrr@50"], 1, 1),
+    "all pass": (("passes", "passes"), [], 0, 0),
+    "all pass, and what is asked decides, not the test": (("passes",), ["recall_any@10"], 0, 0),
+    "one is inconclusive": (("passes", "inconclusive"), [], 0, 1),
+    "one fails": (("fails", "passes"), [], 1, 1),
+    "one fails, one is inconclusive": (("inconclusive", "fails"), [], 1, 1),
+}
+
+
+@pytest.mark.parametrize(("names", "fallen", "plain", "strict"), EXITS.values(), ids=EXITS)
+def test_the_exit_code(names: tuple[str, ...], fallen: list[str], plain: int, strict: int) -> None:
+    assert exit_code(outcomes(*names), fallen, strict=False) == plain
+    assert exit_code(outcomes(*names), fallen, strict=True) == strict
+
+
+def test_a_regression_is_a_primary_measure_that_fell_after_correction() -> None:
+    assert regressions([measured(-0.02, -0.006, p_holm=0.05)]) == ["recall_any@10"]
+    assert regressions([measured(-0.02, -0.006, p_holm=0.0501)]) == []
+    assert regressions([measured(-0.02, -0.006, p_holm=None, role="secondary")]) == []
+    assert regressions([measured(0.006, 0.02, difference=0.01)]) == []
+
+
+def test_what_a_condition_may_say() -> None:
+    for text in ("recall_any@10 drops 0.005", "  recall_any@10  drops by .005 ", "recall_any@10 drops 5e-3"):
+        assert str(condition(text)) == "recall_any@10 drops 0.005"
+    assert condition("precision@10(retrieved) drops 1").threshold == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "recall_any@10", "recall_any@10 drops", "recall_any@10 drops 0", "recall_any@10 drops -0.1",
+        "recall_any@10 drops nan", "recall_any@10 drops 0.5%", "recall_any@10 drops 5", "recall_any@10 rises 0.1",
+        "recall@10 drops 0.005", "recall_any drops 0.005", "recall_any@0 drops 0.1",
+    ],
+)  # fmt: skip
+def test_what_it_may_not_say(text: str) -> None:
+    with pytest.raises(UsageError):
+        condition(text)

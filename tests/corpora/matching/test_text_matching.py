@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recallbench.corpora.matching.text_matching import (
+    Likeness,
+    Matching,
+    Read,
+    first_match,
+    likeness,
+    overlap,
+    random_matches,
+    token_f1,
+    words,
+)
+from recallbench.errors import UsageError
+
+texts = st.text(alphabet="abc de.,'Fé", max_size=30)
+
+
+def test_the_example_of_the_capital() -> None:
+    # 6 expected tokens, 10 retrieved, 6 shared: 12 / 16.
+    long = "Paris is the capital and most populous city of France…"
+    assert token_f1("Paris is the capital of France.", long) == 0.75
+    assert likeness(Read("Paris is the capital of France."), Read(long)).matches(Matching("tokens"))
+
+
+def test_tokens_are_words_in_lower_case_without_punctuation() -> None:
+    assert words("Don't PANIC: “42” – it’s…\n€5!") == ["dont", "panic", "42", "its", "5"]
+    assert words("...") == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "f1"),
+    [
+        ("blue", "blue", 1.0),
+        ("blue blue", "Blue.", 1.0),
+        ("red", "blue", 0.0),
+        ("", "blue", 0.0),
+        ("", "", 0.0),
+        ("a b", "b c d", 2 * 1 / 5),
+    ],
+)
+def test_f1_by_hand(expected: str, text: str, f1: float) -> None:
+    assert token_f1(expected, text) == pytest.approx(f1)
+
+
+@given(texts, texts)
+def test_f1_is_symmetric_and_0_without_overlap(one: str, other: str) -> None:
+    value = token_f1(one, other)
+    assert value == token_f1(other, one)
+    shared = set(words(one)) & set(words(other))
+    assert (value > 0) == bool(shared)
+    assert (value == 1) == (set(words(one)) == set(words(other)) and bool(shared))
+
+
+def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
+    filler = " ".join(f"word{n}" for n in range(500))
+    session = f"{filler} the answer is Portland, Oregon {filler}"
+    whole, chunked = Read(session), Read(session, 10)
+    wanted = Read("answer: Portland, Oregon")
+    assert whole.f1(wanted) == pytest.approx(6 / (3 + 505))
+    assert chunked.f1(wanted) == pytest.approx(6 / 13)
+
+
+@pytest.mark.parametrize("place", range(40))
+def test_an_answer_of_half_a_chunk_is_whole_in_one_of_them(place: int) -> None:
+    other = [f"w{n}" for n in range(40)]
+    text = " ".join([*other[:place], "a", "b", "c", *other[place:]])
+    chunks = Read(text, 6).chunks
+    assert any({"a", "b", "c"} <= chunk for chunk in chunks)
+    assert max(map(len, chunks)) == 6
+    assert frozenset().union(*chunks) == set(text.split())
+
+
+def test_exact_is_the_same_words_in_the_same_order_anywhere_in_the_text() -> None:
+    assert Read("Blue!").says(Read("blue"))
+    assert not Read("blue sky").says(Read("sky blue"))
+    assert Read("a blue sky").says(Read("blue sky"))
+    assert Read("a blue sky", 60).says(Read("blue sky"))
+    assert not Read("a bluest sky").says(Read("blue"))
+    assert not Read("").says(Read("..."))
+    assert not Read("a blue sky", whole=True).says(Read("blue sky"))
+    assert Read("Blue sky", whole=True).says(Read("blue sky"))
+
+
+def test_the_first_match_by_method_and_threshold() -> None:
+    likes = [Likeness(False, 0.2), Likeness(False, 0.4), Likeness(True, 1.0)]
+    assert first_match(likes, Matching("tokens")) == 1
+    assert first_match(likes, Matching("tokens"), 0.1) == 0
+    assert first_match(likes, Matching("tokens", 0.5)) == 2
+    assert first_match(likes, Matching("exact")) == 2
+    assert first_match(likes[:1], Matching("tokens")) is None
+
+
+def test_words_in_a_run_match_by_exact_and_by_tokens_only_with_their_f1() -> None:
+    run = Likeness(True, 0.25)
+    assert run.matches(Matching("exact", chunk=60))
+    assert [run.matches(Matching("tokens", t, 60)) for t in (0.1, 0.25, 0.3, 0.5)] == [True, True, False, False]
+    # "no" is in three of the pool: F1 1, 2 / 3 and 2 / 8; one of them alone is drawn.
+    pool = [Read(text, 60) for text in ("no", "oh no", "there is no ferry on that day")]
+    found = random_matches([Read("No.")], pool, [{0, 1}], (0.2, 0.3))
+    assert (found.exact, found.rates) == (1.0, {0.2: 1.0, 0.3: 0.0})
+
+
+@pytest.mark.parametrize(
+    ("expected", "threshold", "most"),
+    [
+        ("no", 0.3, 5),  # 2 / 6 is .333, 2 / 7 is .286
+        ("the ferry leaves at nine", 0.3, 28),  # 10 / 33 is .303, 10 / 34 is .294
+        ("nine, nine, NINE", 0.5, 3),  # 2 / 4
+        ("no", 1.0, 1),
+        ("one two three", 0.1, 57),  # 6 / 60
+    ],
+)
+def test_how_long_a_text_may_be_to_match_an_answer(expected: str, threshold: float, most: int) -> None:
+    matching = Matching("tokens", threshold)
+    assert matching.longest_chunk(expected) == most
+    answer = set(words(expected))
+    fits, beyond = ({*answer, *(f"w{n}" for n in range(size - len(answer)))} for size in (most, most + 1))
+    assert overlap(answer, fits) >= threshold > overlap(answer, beyond)
+
+
+def test_answers_that_no_chunk_can_match_are_counted() -> None:
+    told = Matching("tokens", 0.3, 60).out_of_reach(["no", "the ferry leaves at nine", " ".join(map(str, range(11)))])
+    assert told is not None
+    assert told.startswith("2 of 3 expected texts are too short for chunks of 60 tokens")
+    assert told.endswith("--match-chunk 5 lets the shortest match")
+    assert Matching("tokens", 0.3, 5).out_of_reach(["no"]) is None
+    assert Matching("tokens", 0.3).out_of_reach(["no"]) is None
+    assert Matching("exact", chunk=60).out_of_reach(["no"]) is None
+
+
+def test_a_matching_names_itself() -> None:
+    named = [
+        Matching(),
+        Matching("exact"),
+        Matching("tokens"),
+        Matching("tokens", 0.5, 60),
+        Matching("exact", chunk=60),
+    ]
+    told = ["id", "exact", "tokens f1>=0.3", "tokens f1>=0.5, chunk 60", "exact, chunk 60"]
+    assert [str(one) for one in named] == told
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("words", 0.3, None), ("tokens", 0.0, None), ("tokens", 1.1, None), ("tokens", float("nan"), None),
+     ("tokens", 0.3, 0), ("id", 0.3, 60)],
+)  # fmt: skip
+def test_a_matching_that_is_none(wrong: tuple) -> None:
+    with pytest.raises(UsageError):
+        Matching(*wrong)
+
+
+def test_random_texts_that_match() -> None:
+    pool = [Read("alpha beta"), Read("gamma"), Read("alpha")]
+    # Drawn for "alpha" are the first (F1 2/3) and the second (0), each about half the time.
+    found = random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
+    assert found.pairs == 400
+    assert found.exact == found.rates[0.3]
+    assert found.rates[0.3] == pytest.approx(0.5, abs=0.1)
+    assert found.rates[0.7] == 0
+    assert random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == found
+    assert random_matches([Read("alpha")], [Read("alpha")], [{0}]).pairs == 0
+    assert random_matches([], pool, []).rates == {}
+
+
+def test_overlap_of_sets() -> None:
+    assert overlap({"a", "b"}, {"b"}) == pytest.approx(2 / 3)
+    assert overlap(set(), set()) == 0

@@ -1,0 +1,79 @@
+"""Figures of tables: by which measure, where, of which part, and whether they can mean anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallbench.foreign.layouts.layout import Text
+from recallbench.foreign.layouts.tables import Figure, Told, told
+
+
+def figures(text: str) -> list[Figure]:
+    return list(told([Text("report.md", text)]).figures)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "recall@10 = 0.97 and **MRR** is `0.62` (n=500)",
+        "weights: recall@10 0.4, mrr 0.6",
+        "F1 A-scale 0.43",
+        "- recall@10: 0.97",
+        "We reach\n0.9742 of all.",
+    ],
+)
+def test_prose_is_not_read(text: str) -> None:
+    assert told([Text("report.md", text)]) == Told()
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("recall@10 = 0.97", ("recall@10", 0.97, 2, True)),
+        ("**Recall@10**: `97.4%`", ("recall@10", 0.974, 3, True)),
+        ("R@5 is 1.0", ("recall@5", 1.0, 1, True)),
+        ("MRR 1", ("mrr", 1.0, 0, True)),
+        ("Hit rate at 10: .5", ("hit_rate@10", 0.5, 1, True)),
+        ("recall@10 +0.02", ("recall@10", 0.02, 2, False)),
+    ],
+)
+def test_a_cell_that_names_its_measure(cell: str, expected: tuple[str, float, int, bool]) -> None:
+    (found,) = figures(f"| what | we |\n|---|---|\n| best | {cell} |")
+    assert (found.name, pytest.approx(found.value), found.decimals, found.plain) == expected
+    assert found.where == "report.md line 3"
+
+
+def test_counts_and_qualified_names_are_no_figures() -> None:
+    rows = "| recall@1 | 0.5472 (n=500) |\n| F1 A-scale | 0.43 |\n| F1 token overlap | 0.0043 |"
+    found = told([Text("a.md", f"| measure | value |\n|---|---|\n{rows}")])
+    assert [(one.name, one.value) for one in found.figures] == [("recall@1", 0.5472)]
+    assert [one.text for one in found.loose] == ["value: 0.0043"]
+
+
+def test_a_table_by_rows() -> None:
+    text = "\n| metric | n | ours | baseline | 95% CI |\n|---|--:|---|---|---|\n| MRR | 9 | 0.55 | 0.24 | [0.5, 0.6] |"
+    ours, baseline = figures(text)
+    assert (ours.name, ours.value, ours.low, ours.high, ours.other) == ("mrr", 0.55, 0.5, 0.6, False)
+    assert (baseline.value, baseline.other, baseline.low) == (0.24, True, None)
+    assert (ours.where, ours.group == baseline.group) == ("report.md line 4", True)
+
+
+def test_a_table_by_columns() -> None:
+    text = (
+        "| category | N | recall@10 |\n|---|---|---|\n| temporal | 92 | 0.645 [0.559, 0.731] |\n| overall | 99 | 0.8 |"
+    )
+    part, whole = figures(text)
+    assert (part.label, part.value, part.low, part.high) == ("temporal", 0.645, 0.559, 0.731)
+    assert (whole.label, whole.value, whole.low) == ("", 0.8, None)
+
+
+def test_numbers_by_no_measure_are_kept_apart() -> None:
+    found = told([Text("a.md", "| what | we |\n|---|---|\n| share | 0.9742 |\n| when | 2026-05-13, v0.3.1, D1:3 |")])
+    assert found.figures == ()
+    assert [(one.where, one.text) for one in found.loose] == [("a.md line 3", "we: 0.9742")]
+
+
+def test_a_long_line_takes_no_time_to_speak_of() -> None:
+    """Were every number to look at every name, these would be a billion steps."""
+    assert len(figures("| a | " + "recall@10 0.5 " * 20_000 + "|")) == 20_000
+    assert figures("-" * 200_000 + "x|y|z") == []

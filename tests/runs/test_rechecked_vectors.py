@@ -1,0 +1,38 @@
+"""Which runs hold the user's own kept vectors against new ones."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recallbench.embedding.embedder import open_embedder
+from recallbench.progress import Silent
+from recallbench.protocol.deviations import Deviation, departures
+from recallbench.runs import opening
+from recallbench.runs import run as runs
+from recallbench.runs.options import Options
+
+
+@pytest.mark.parametrize(("left", "rechecked"), [(set(), True), ({"limit"}, True), ({"store"}, False)])
+def test_a_run_without_any_deviation_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: set[str], rechecked: bool
+) -> None:
+    asked: list[Any] = []
+
+    def opened(*arguments: Any, recheck_own: bool, **options: Any) -> Any:
+        asked.append(recheck_own)
+        return open_embedder(*arguments, **options)
+
+    def some(*arguments: Any) -> tuple[Deviation, ...]:
+        return tuple(one for one in departures(*arguments) if one.kind in left)
+
+    monkeypatch.setattr(opening, "open_embedder", opened)
+    monkeypatch.setattr(runs, "departures", some)
+    options = Options(
+        corpus="canary-locomo", store="exact", embedder="hash", limit=2, out=tmp_path, cache_dir=tmp_path / "cache"
+    )
+    runs.run(options, Silent(), date(2026, 5, 1))
+    assert asked == [rechecked]

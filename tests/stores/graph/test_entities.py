@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from recallbench.stores.graph.entities import asked_about, entities, names, words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Yesterday I met Ann in New York.", {"ann", "new", "york"}),
+        ("Ann left. Bob stayed! Cleo? Dan: Eve", set()),
+        ("[1 May, 2023]\nAnn: I saw Bob's dog\nBob: Me too", {"may", "bob"}),
+        ('He said "Run" to ÉMILE and Müller', {"run", "émile", "müller"}),
+        ("a B c", set()),
+        ("", set()),
+    ],
+)
+def test_names(text: str, found: set[str]) -> None:
+    assert names(text) - {"i"} == found
+
+
+def test_words_are_letters() -> None:
+    assert words("it's 42 x_y don’t 日本語 '); DROP TABLE--") == ["it's", "x", "y", "don’t", "日本語", "DROP", "TABLE"]
+    assert words("a" * 65 + " b") == ["b"]
+    assert asked_about("Bob's dog, BOB’S dog?") == ["bob", "dog"]
+
+
+def test_entities_of_a_scope() -> None:
+    texts = [
+        "we went sailing, and sailing again; there was wind",
+        "nothing of note, but Ann came by there",
+        "wind there",
+        "wind wind there there",
+    ]
+    found = entities(texts)
+    # Words of four letters that one text of four has, and the name; `wind` and `there` stand in too many.
+    assert found.mentions == (("again", "sailing", "went"), ("ann", "came", "note", "nothing"), (), ())
+    assert found.weights == dict.fromkeys(
+        ("again", "ann", "came", "note", "nothing", "sailing", "went"), 1386
+    )  # 1000 x ln 4
+
+
+def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
+    many = " ".join(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
+    texts = [f"{many} {many}", "x", "y", "z"]
+    assert len(entities(texts).mentions[0]) == 32
+    assert entities(texts) == entities(texts)
+    assert list(entities(texts).mentions[0]) == sorted(entities(texts).mentions[0])
+
+
+def test_names_and_what_a_text_comes_back_to_are_kept_before_what_it_says_once() -> None:
+    once = " ".join(f"aaaa{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
+    kept = entities([f"{once} but Zoe went sailing, sailing on", "x", "y", "z"]).mentions[0]
+    assert len(kept) == 32
+    assert {"zoe", "sailing"} <= set(kept)
+    assert "went" not in kept
+
+
+def test_few_texts_have_entities_too() -> None:
+    assert entities(["the ferry leaves", "the train leaves"]).mentions == (("ferry",), ("train",))
+
+
+def test_nothing_has_no_entities() -> None:
+    assert entities([]).mentions == ()
+    assert entities(["", " \n"]).mentions == ((), ())
