@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import scipy.special  # noqa: F401 - see `run`
 
 import recallbench.cases.baseline
 import recallbench.cases.evaluation  # noqa: F401 - see `run`

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from recallbench.scoring.distributions import normal_quantile, t_quantile
+from recallbench.scoring.distributions import binomial_probabilities, normal_quantile, t_quantile
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.975, 0.999])
@@ -24,3 +25,12 @@ def test_of_the_tables() -> None:
 def test_what_has_none(degrees: int, share: float) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         t_quantile(degrees, share)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.95])
+def test_binomial_probabilities_are_those_of_scipy(share: float) -> None:
+    for n in (1, 2, 30, 499, 2000):
+        assert binomial_probabilities(n, share) == pytest.approx(stats.binom.cdf(np.arange(n + 1), n, share), abs=1e-11)
+    assert binomial_probabilities(2, 0.5) == pytest.approx([0.25, 0.75, 1.0])
+    with pytest.raises(ValueError, match="no distribution"):
+        binomial_probabilities(0, share)

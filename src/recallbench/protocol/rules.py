@@ -115,10 +115,6 @@ class Rules:
     weights: tuple[WeightFile, ...]
     """Files of weights whose hash is known (clarification 17)."""
 
-    def clarifications_for(self, corpus: str) -> tuple[int, ...]:
-        """Numbers of the clarifications that concern a corpus."""
-        return tuple(entry.number for entry in self.clarifications if not entry.corpora or corpus in entry.corpora)
-
 
 def applied(
     rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None

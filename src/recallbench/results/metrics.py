@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from recallbench.scoring.depth import DEEPEST
 from recallbench.scoring.editions import CURRENT, FIRST
 
-SCHEMA_VERSION = "1"
 OVERALL = "overall"
 """The slice of all questions; the other slices are kinds."""
 COMPARED = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+import numpy as np
+
+from recallbench.scoring.distributions import binomial_probabilities
 from recallbench.scoring.intervals import LEVEL, Interval
 
 Rule = Literal["nearest-rank", "index"]
@@ -31,17 +34,14 @@ def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -
 
 
 def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:
-    """Between two order statistics, whatever the distribution; a bound that so few values can't give is None."""
-    from scipy.special import bdtr
-
+    """Return two of the sorted values as bounds, whatever the distribution; None for a bound that takes more values."""
     ordered, n = sorted(values), len(values)
     tail = (1 - level) / 2
     # The r-th smallest lies above the quantile when fewer than r values lie below it: a binomial count.
-    low = next((r for r in range(n, 0, -1) if float(bdtr(r - 1, n, share)) <= tail), None)
-    high = next((r for r in range(1, n + 1) if float(bdtr(r - 1, n, share)) >= 1 - tail), None)
-    if low is None and high is None:
+    probabilities = binomial_probabilities(n, share) if n else np.empty(0)
+    low = int(np.searchsorted(probabilities, tail, side="right"))
+    high = int(np.searchsorted(probabilities, 1 - tail)) + 1
+    if low < 1 and high > n:
         return Interval(None, None, f"n/a ({n} values are too few)")
-    method = f"order statistics {100 * level:.3g}% of {n} values" + (
-        ", no upper bound with so few" if high is None else ""
-    )
-    return Interval(None if low is None else ordered[low - 1], None if high is None else ordered[high - 1], method)
+    method = f"order statistics {100 * level:.3g}% of {n} values" + (", no upper bound with so few" if high > n else "")
+    return Interval(ordered[low - 1] if low >= 1 else None, ordered[high - 1] if high <= n else None, method)

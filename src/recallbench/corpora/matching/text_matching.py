@@ -148,11 +148,6 @@ def words(text: str) -> list[str]:
     return text.lower().translate(_MARKS).split()
 
 
-def token_f1(expected: str, text: str) -> float:
-    """F1 of the two sets of tokens: 0 when nothing overlaps, 1 when they are the same set."""
-    return overlap(frozenset(words(expected)), frozenset(words(text)))
-
-
 def overlap(one: Collection[str], other: Collection[str]) -> float:
     """2 |A and B| / (|A| + |B|) of two sets; 0 for an empty one."""
     both = len(frozenset(one) & frozenset(other))
