@@ -24,11 +24,12 @@ import numpy as np
 from recallbench.corpora.records import Haystack
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding import machine
-from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.engine import Clock, Engine
 from recallbench.embedding.forward import Batch
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.tokens import Tokens
 from recallbench.embedding.weights import Shelf
 from recallbench.progress import Silent

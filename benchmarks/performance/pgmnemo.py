@@ -15,7 +15,7 @@ import numpy as np
 
 from recallbench.cli.settings import default_cache
 from recallbench.corpora.registry import open_corpus
-from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.registry import open_embedder
 from recallbench.protocol.frozen import load
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.stores.pgmnemo.lessons import ROLE, copy_lessons, padded

@@ -21,7 +21,7 @@ import numpy as np
 from bare import bare_locomo
 from recallbench.cli.settings import default_cache
 from recallbench.corpora.registry import open_corpus
-from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.runs.options import Options

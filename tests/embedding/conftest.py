@@ -10,7 +10,8 @@ import pytest
 from tiny_models import Tiny, bge, dragon
 
 from loopback_hub import LoopbackHub
-from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.registry import open_embedder
 
 
 @pytest.fixture(scope="session")

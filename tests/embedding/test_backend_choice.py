@@ -78,7 +78,7 @@ def test_a_device_torch_does_not_have_is_remembered(
 ) -> None:
     import torch
 
-    from recallbench.embedding.embedder import open_embedder
+    from recallbench.embedding.registry import open_embedder
 
     if torch.cuda.is_available():
         pytest.skip("this machine has the device that the test needs to be absent")

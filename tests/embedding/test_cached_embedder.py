@@ -166,7 +166,7 @@ def test_half_a_surrogate_pair_is_refused_by_position(opened: Any) -> None:
 CHILD = """
 import json, sys
 from pathlib import Path
-from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.encoders import read_spec
 spec = read_spec("tiny", json.loads(sys.argv[1]))
 embedder = open_embedder(spec, cache_dir=Path(sys.argv[2]), backend=sys.argv[3])
@@ -210,7 +210,7 @@ def test_nothing_is_left_in_the_systems_temporary_folder(tmp_path: Path) -> None
     (tmp_path / "tmp").mkdir()
     code = (
         "from pathlib import Path\n"
-        "from recallbench.embedding.embedder import open_embedder\n"
+        "from recallbench.embedding.registry import open_embedder\n"
         f"embedder = open_embedder('minilm', cache_dir=Path({str(tmp_path / 'cache')!r}), backend='torch')\n"
         "embedder.ensure(['a text'], 'query')\n"
     )

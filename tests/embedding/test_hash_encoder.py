@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.registry import open_embedder
 
 
 def test_a_bag_of_signed_places_brought_to_length_one(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_it_stops_reading_at_512_words(tmp_path: Path) -> None:
 def test_it_does_not_depend_on_the_process() -> None:
     program = (
         "import hashlib, pathlib\n"
-        "from recallbench.embedding.embedder import open_embedder\n"
+        "from recallbench.embedding.registry import open_embedder\n"
         "e = open_embedder('hash', cache_dir=pathlib.Path('.'))\n"
         "print(hashlib.sha256(e.lookup(['we met in the park'], 'query').vectors.tobytes()).hexdigest())\n"
         "print(e.fingerprint_sha256)\n"

@@ -13,8 +13,8 @@ import pytest
 from tiny_models import Tiny, independent, repin, sentence, state_bytes
 
 from loopback_hub import LoopbackHub
-from recallbench.embedding.embedder import open_embedder
 from recallbench.embedding.encoders import EncoderSpec
+from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.weights import fetch_weights
 from recallbench.errors import Blocked, InputError
 from recallbench.hub import download

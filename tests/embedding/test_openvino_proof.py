@@ -14,7 +14,7 @@ from recallbench.embedding import engine, machine, proof
 from recallbench.embedding.engine import Clock, Engine
 from recallbench.embedding.forward import Batch, Forward
 from recallbench.embedding.proof import Proof, compare
-from recallbench.embedding.sample import Sample
+from recallbench.embedding.sample import ProofTexts
 from recallbench.embedding.weights import Shelf
 from recallbench.errors import RecallBenchError
 
@@ -68,14 +68,14 @@ def test_a_useless_vector_is_no_equality(useless: tuple[float, float]) -> None:
 
 
 def sampled(lengths: list[int]) -> list[int]:
-    sample = Sample()
+    sample = ProofTexts()
     for number, length in enumerate(lengths):
         sample.offer(str(number).rjust(length, "x"))
     return [len(text) for text in sample.texts()]
 
 
 def test_texts_for_a_proof_are_distinct_and_spread_over_all_lengths() -> None:
-    few = Sample()
+    few = ProofTexts()
     for text in ("bb", "a", "ccc", "a", "bb"):
         few.offer(text)
     assert few.texts() == ["a", "bb", "ccc"]

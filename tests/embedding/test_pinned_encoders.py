@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tiny_models import Tiny
 
-from recallbench.embedding.embedder import open_embedder
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.weights import fetch_weights, weights_status
 from recallbench.errors import UsageError
 from recallbench.progress import Silent

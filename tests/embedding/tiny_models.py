@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Weights
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec, PinnedFiles
 
 REVISION = "a" * 40
 WORDS = (
@@ -108,7 +108,7 @@ def dragon(folder: Path) -> Tiny:
         files[f"{repo}/pytorch_model.bin"] = state_bytes(models[role].state_dict())
     # As with the real ones, the small files' hashes are not known beforehand.
     sides = {
-        role: Weights(
+        role: PinnedFiles(
             repo, REVISION, {"config.json": "", "pytorch_model.bin": _sha256(files[f"{repo}/pytorch_model.bin"])}
         )
         for role, repo in (("passage", "tiny/dragon-context"), ("query", "tiny/dragon-query"))
@@ -118,7 +118,7 @@ def dragon(folder: Path) -> Tiny:
         name="tiny-dragon",
         passage=sides["passage"],
         query=sides["query"],
-        tokenizer=Weights("tiny/dragon-query", REVISION, dict.fromkeys(tokens, "")),
+        tokenizer=PinnedFiles("tiny/dragon-query", REVISION, dict.fromkeys(tokens, "")),
         native_dims=24,
         stored_dims=32,
     )
@@ -144,9 +144,9 @@ def independent(tiny: Tiny, texts: list[str], role: str) -> Any:
     return np.stack(rows)
 
 
-def weights_of(repo: str, files: Mapping[str, bytes], *names: str) -> Weights:
+def weights_of(repo: str, files: Mapping[str, bytes], *names: str) -> PinnedFiles:
     """These files of a repository, pinned by the hash of their bodies."""
-    return Weights(repo, REVISION, {name: _sha256(files[name]) for name in names})
+    return PinnedFiles(repo, REVISION, {name: _sha256(files[name]) for name in names})
 
 
 def repin(tiny: Tiny, name: str, body: bytes) -> Tiny:

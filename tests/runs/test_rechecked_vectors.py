@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recallbench.embedding.embedder import open_embedder
+from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Silent
 from recallbench.protocol.deviations import Deviation, departures
 from recallbench.runs import opening

@@ -13,7 +13,7 @@ import numpy as np
 
 from recallbench.corpora.matching.passages import Passages
 from recallbench.corpora.matching.text_matching import Likeness, Matching, Read, likeness
-from recallbench.embedding.embedder import default_cache_dir, open_embedder
+from recallbench.embedding.registry import default_cache_dir, open_embedder
 
 Near = Callable[[str, str], Likeness]
 """An expected text and another."""

@@ -26,7 +26,7 @@ def option(name: str, help: str, *flags: str, **more: Any) -> Any:
 
 def default_cache() -> Path:
     """Where computed vectors are kept."""
-    from recallbench.embedding.embedder import default_cache_dir
+    from recallbench.embedding.registry import default_cache_dir
 
     return default_cache_dir()
 

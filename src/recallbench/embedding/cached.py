@@ -20,7 +20,7 @@ from recallbench.embedding.engines import Engines
 from recallbench.embedding.identity import digest_of, key_of
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.own_key import own_key
-from recallbench.embedding.sample import Sample
+from recallbench.embedding.sample import ProofTexts
 from recallbench.embedding.seal import Seal
 from recallbench.embedding.spot_check import Draw, Ticket, worst_cosine
 from recallbench.embedding.tokens import Tokens
@@ -39,7 +39,7 @@ BLOCK = 256
 """Texts taken from the stream at a time."""
 
 
-class Item(NamedTuple):
+class PendingText(NamedTuple):
     """A text that waits for its vector."""
 
     position: int
@@ -84,7 +84,7 @@ class CachedEmbedder:
         self._cache: VectorCache | None = None
         self._tokens: Tokens | None = None
         self._engines: Engines | None = None
-        self._sample = Sample()
+        self._sample = ProofTexts()
         self._seen: dict[bytes, int] = {}
         """True tokens of every distinct text of this run."""
         self._computed = 0
@@ -116,7 +116,7 @@ class CachedEmbedder:
         proving = self._settled().lacks_proof()
         stream = enumerate(texts)
         self._draws = self._new_draws()
-        window: list[Item] = []
+        window: list[PendingText] = []
         waiting: set[bytes] = set()
         stage = self._stage(role, total) if total is not None else nullcontext(None)
         with stage as advance:
@@ -218,12 +218,12 @@ class CachedEmbedder:
         self._seen.update(zip(kept, store.tokens(list(kept.values())).tolist(), strict=True))
         return missing
 
-    def _tokenised(self, missing: Sequence[tuple[int, bytes, str]], role: Role) -> list[Item]:
+    def _tokenised(self, missing: Sequence[tuple[int, bytes, str]], role: Role) -> list[PendingText]:
         if not missing:
             return []
         with self._clock.part("tokenise"):
             read = self._tokenizer().read([text for _, _, text in missing], self.spec.prefix(role))
-            return [Item(position, key, *one) for (position, key, _), one in zip(missing, read, strict=True)]
+            return [PendingText(position, key, *one) for (position, key, _), one in zip(missing, read, strict=True)]
 
     def _new_draws(self) -> dict[int, Draw]:
         return {state: Draw() for state in self._watched}
@@ -266,7 +266,7 @@ class CachedEmbedder:
             self._start_over(before)
         return engine
 
-    def _embed(self, window: list[Item], role: Role, advance: Advance | None) -> None:
+    def _embed(self, window: list[PendingText], role: Role, advance: Advance | None) -> None:
         """Compute and keep one window, the longest texts first."""
         engine = self._engine(role)
         # Another backend's cache may have some.
@@ -289,7 +289,7 @@ class CachedEmbedder:
     def _stage(self, role: Role, total: int) -> AbstractContextManager[Advance]:
         return self._progress.stage(f"embedding {NAMES[role]}", total, "texts")
 
-    def _refuse_useless(self, vectors: Matrix, items: Sequence[Item], role: Role) -> None:
+    def _refuse_useless(self, vectors: Matrix, items: Sequence[PendingText], role: Role) -> None:
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(vectors, axis=1)
         useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Role
-from recallbench.errors import UsageError
-from recallbench.progress import Progress, Silent
+from recallbench.embedding.encoders import Role
 
 Matrix = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
@@ -97,55 +93,3 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Release models and files. May be called twice."""
-
-
-def open_embedder(
-    encoder: str | EncoderSpec,
-    *,
-    cache_dir: Path,
-    backend: Backend = "auto",
-    environ: Mapping[str, str] | None = None,
-    progress: Progress | None = None,
-    recheck_own: bool = False,
-) -> Embedder:
-    """An embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded.
-
-    Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
-    `recheck_own` that goes for the user's own too.
-    """
-    if encoder == "hash":
-        from recallbench.embedding.hashing import HashEmbedder
-
-        return HashEmbedder()
-    spec = find_spec(encoder) if isinstance(encoder, str) else encoder
-    # Imported here because the model's embedder builds on the types above.
-    from recallbench.embedding.cached import CachedEmbedder
-
-    return CachedEmbedder(
-        spec,
-        cache_dir=cache_dir,
-        backend=backend,
-        environ=os.environ if environ is None else environ,
-        progress=progress or Silent(),
-        recheck_own=recheck_own,
-    )
-
-
-def default_cache_dir() -> Path:
-    """Where computed vectors are kept, where no other place is named."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))
-
-
-def find_spec(name: str) -> EncoderSpec:
-    """The pinned encoder of this name."""
-    try:
-        return ENCODERS[name]
-    except KeyError:
-        raise UsageError(
-            f"there is no encoder called {name!r}",
-            expected=", ".join([*ENCODERS, "hash"]),
-            found=name,
-            remedy="recallbench embedders lists them",
-        ) from None

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
+from recallbench.errors import UsageError
+
 Role = Literal["passage", "query"]
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class PinnedFiles:
     """Files of one repository at one revision."""
 
     repo: str
@@ -37,9 +39,9 @@ class EncoderSpec:
     name: str
     title: str
     """The name the protocol and the literature use."""
-    passage: Weights
-    query: Weights
-    tokenizer: Weights
+    passage: PinnedFiles
+    query: PinnedFiles
+    tokenizer: PinnedFiles
     pooling: Literal["cls", "mean"]
     normalise: bool
     native_dims: int
@@ -51,7 +53,7 @@ class EncoderSpec:
     passage_prefix: str = ""
     query_prefix: str = ""
 
-    def weights(self, role: Role) -> Weights:
+    def weights(self, role: Role) -> PinnedFiles:
         """The weights that embed texts of this role."""
         return self.passage if role == "passage" else self.query
 
@@ -67,9 +69,11 @@ class EncoderSpec:
 def read_spec(name: str, table: Mapping[str, Any]) -> EncoderSpec:
     """One table of `encoders.toml` as a value."""
     fields = dict(table)
-    passage = Weights(**fields.pop("passage"))
-    query = Weights(**fields.pop("query")) if "query" in fields else passage
-    return EncoderSpec(name=name, passage=passage, query=query, tokenizer=Weights(**fields.pop("tokenizer")), **fields)
+    passage = PinnedFiles(**fields.pop("passage"))
+    query = PinnedFiles(**fields.pop("query")) if "query" in fields else passage
+    return EncoderSpec(
+        name=name, passage=passage, query=query, tokenizer=PinnedFiles(**fields.pop("tokenizer")), **fields
+    )
 
 
 def _read() -> dict[str, EncoderSpec]:
@@ -79,3 +83,16 @@ def _read() -> dict[str, EncoderSpec]:
 
 ENCODERS: Mapping[str, EncoderSpec] = _read()
 """The pinned encoders by name. `hash` is not among them: it has no weights (see hashing.py)."""
+
+
+def find_encoder(name: str) -> EncoderSpec:
+    """The pinned encoder of this name."""
+    try:
+        return ENCODERS[name]
+    except KeyError:
+        raise UsageError(
+            f"there is no encoder called {name!r}",
+            expected=", ".join([*ENCODERS, "hash"]),
+            found=name,
+            remedy="recallbench embedders lists them",
+        ) from None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallbench.embedding.embedder import Matrix
-from recallbench.embedding.encoders import EncoderSpec, Weights
+from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
 from recallbench.embedding.forward import Batch, Forward, OpenvinoForward, TorchForward, pad
 from recallbench.embedding.module import load_module
 from recallbench.embedding.native import unbroken
@@ -46,7 +46,7 @@ class Engine:
     """Ids in, stored vectors out."""
 
     def __init__(
-        self, spec: EncoderSpec, weights: Weights, paths: Mapping[str, Path], backend: str, clock: Clock
+        self, spec: EncoderSpec, weights: PinnedFiles, paths: Mapping[str, Path], backend: str, clock: Clock
     ) -> None:
         self._spec = spec
         self._clock = clock

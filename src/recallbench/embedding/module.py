@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallbench.embedding.encoders import EncoderSpec, Weights
+from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
 from recallbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ UNUSED = ("pooler.", "embeddings.position_ids")
 """Tensors that pooling of the last hidden state never reads; a checkpoint may carry or lack them."""
 
 
-def load_module(spec: EncoderSpec, weights: Weights, paths: Mapping[str, Path]) -> torch.nn.Module:
+def load_module(spec: EncoderSpec, weights: PinnedFiles, paths: Mapping[str, Path]) -> torch.nn.Module:
     """The module of these verified files, in float32 and evaluation mode. Runs no code that came with them."""
     import torch
     from transformers import AutoConfig, AutoModel

@@ -7,7 +7,7 @@ from bisect import bisect_left
 TEXTS = 32
 
 
-class Sample:
+class ProofTexts:
     """Up to 32 of the distinct texts that were offered, spread over their lengths, both ends included."""
 
     def __init__(self) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from recallbench import hub
 from recallbench.corpora.stream import sha256_of
-from recallbench.embedding.embedder import find_spec
-from recallbench.embedding.encoders import EncoderSpec, Weights
+from recallbench.embedding.encoders import EncoderSpec, PinnedFiles, find_encoder
 from recallbench.embedding.memo import Memo
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress
@@ -25,13 +24,13 @@ class Shelf:
     memo: Memo
     progress: Progress
 
-    def hashes(self, weights: Weights) -> dict[str, str] | None:
+    def hashes(self, weights: PinnedFiles) -> dict[str, str] | None:
         """sha256 per file, pinned or recorded earlier; None as long as one of them is neither."""
         recorded = self.memo.recall(_place(weights)) or {}
         known = {file: pinned or str(recorded.get(file, "")) for file, pinned in weights.files.items()}
         return known if all(known.values()) else None
 
-    def verified(self, weights: Weights, *, repair: bool = False) -> dict[str, Path]:
+    def verified(self, weights: PinnedFiles, *, repair: bool = False) -> dict[str, Path]:
         """Local paths of all files, each one's sha256 held against the pinned or recorded one, on every call.
 
         With `repair` a file from the hub that differs is downloaded once more before it is refused.
@@ -66,11 +65,11 @@ class Shelf:
             )
         return paths
 
-    def at_hand(self, weights: Weights) -> list[str]:
+    def at_hand(self, weights: PinnedFiles) -> list[str]:
         """The files that are not on this machine."""
         return [file for file in weights.files if self._local(weights, file) is None]
 
-    def _locate(self, weights: Weights, file: str) -> Path:
+    def _locate(self, weights: PinnedFiles, file: str) -> Path:
         path = self._local(weights, file)
         if path is not None:
             return path
@@ -83,7 +82,7 @@ class Shelf:
             )
         return self._download(weights, file)
 
-    def _local(self, weights: Weights, file: str) -> Path | None:
+    def _local(self, weights: PinnedFiles, file: str) -> Path | None:
         if weights.package:
             module, _, folder = weights.package.partition("/")
             spec = importlib.util.find_spec(module)
@@ -93,7 +92,7 @@ class Shelf:
             return path if path.is_file() else None
         return hub.cached_file(weights.repo, file, weights.revision, self.environ)
 
-    def _download(self, weights: Weights, file: str, *, again: bool = False) -> Path:
+    def _download(self, weights: PinnedFiles, file: str, *, again: bool = False) -> Path:
         try:
             return hub.download(weights.repo, file, weights.revision, self.environ, self.progress, again=again)
         except hub.Unreachable as error:
@@ -113,7 +112,7 @@ def fetch_weights(
     encoder: str | EncoderSpec, environ: Mapping[str, str], progress: Progress, *, cache_dir: Path
 ) -> tuple[Path, ...]:
     """Bring all files of an encoder onto this machine and verify them; a damaged one is downloaded again."""
-    spec = find_spec(encoder) if isinstance(encoder, str) else encoder
+    spec = find_encoder(encoder) if isinstance(encoder, str) else encoder
     shelf = Shelf(spec.name, environ, Memo(cache_dir / "memo"), progress)
     return tuple(path for part in parts_of(spec) for path in shelf.verified(part, repair=True).values())
 
@@ -124,7 +123,7 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
 
     if name == "hash":
         return True, "needs no weights", ""
-    spec = find_spec(name)
+    spec = find_encoder(name)
     shelf = Shelf(name, environ, Memo(cache_dir / "memo"), Silent())
     missing = [f"{part.repo}/{file}" for part in parts_of(spec) for file in shelf.at_hand(part)]
     if not missing:
@@ -138,14 +137,14 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     return False, f"missing: {', '.join(missing)}", remedy
 
 
-def parts_of(spec: EncoderSpec) -> tuple[Weights, ...]:
+def parts_of(spec: EncoderSpec) -> tuple[PinnedFiles, ...]:
     """The distinct sets of files of an encoder."""
-    distinct: list[Weights] = []
+    distinct: list[PinnedFiles] = []
     for part in (spec.passage, spec.query, spec.tokenizer):
         if part not in distinct:
             distinct.append(part)
     return tuple(distinct)
 
 
-def _place(weights: Weights) -> dict[str, str]:
+def _place(weights: PinnedFiles) -> dict[str, str]:
     return {"what": "recorded sha256", "repo": weights.repo, "revision": weights.revision}

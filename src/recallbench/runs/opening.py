@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from recallbench.corpora.matching.text_gold import open_corpus
 from recallbench.corpora.records import Corpus, Haystack
-from recallbench.embedding.embedder import Embedder, open_embedder
+from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import Rules
 from recallbench.runs.choices import Choice, dsn_of
