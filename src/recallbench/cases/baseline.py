@@ -22,12 +22,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from recallbench.cases.case import Case
 from recallbench.cases.change import Change, word
+from recallbench.cases.scores import CaseScores
 from recallbench.compare.rule import Condition, decide, exit_code
 from recallbench.confidential import concealed
 from recallbench.errors import InputError, RecallBenchError, UsageError
@@ -46,10 +48,6 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.paired import holm, paired_columns
 from recallbench.scratch import replacing
-
-if TYPE_CHECKING:
-    from recallbench.cases.case import Case
-    from recallbench.cases.report import Report
 
 Outcome = Literal["passes", "fails", "inconclusive"]
 
@@ -90,7 +88,7 @@ class Regressed(RecallBenchError, AssertionError):
         return self.problem if not self.remedy else f"{self.problem}\n  what to do: {self.remedy}"
 
 
-def baseline_of(report: Report, more: Sequence[Measure] = ()) -> Baseline:
+def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
     """The figures of a report by case: the four of its table, and what else is asked for."""
     measures = _kept(report, more)
     columns = [np.where(measure.counted(report.judged), measure.values(report.judged), np.nan) for measure in measures]
@@ -224,7 +222,7 @@ def _above(first: Floats, second: Floats) -> Bools:
     return (first > 0) | (second > 0)
 
 
-def against(report: Report, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Held:
+def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Held:
     """The report minus its baseline, case by case; raises Regressed where it fell, by the rule above.
 
     With `strict`, also where it can't be told whether it did.
@@ -285,7 +283,7 @@ def against(report: Report, before: Baseline, drops: Mapping[str, float] | None,
     return held
 
 
-def conditions_of(report: Report, drops: Mapping[str, float] | None) -> list[Condition]:
+def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list[Condition]:
     """Which drops must not be; raises UsageError for a share that is none, or a measure that no case has."""
     conditions = []
     for name, share in (drops or {}).items():
@@ -298,12 +296,12 @@ def conditions_of(report: Report, drops: Mapping[str, float] | None) -> list[Con
     return conditions
 
 
-def _named(report: Report, name: str) -> Measure:
+def _named(report: CaseScores, name: str) -> Measure:
     short = {one.name: one for one in report.measures} | {"recall": report.columns[0]}
     return short[name] if name in short else parse(name)
 
 
-def _kept(report: Report, more: Sequence[Measure]) -> list[Measure]:
+def _kept(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*report.columns, *more]))
 
 

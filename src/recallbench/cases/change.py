@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recallbench.cases.case import Case
+from recallbench.cases.scores import CaseScores
 from recallbench.errors import InputError, UsageError
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import (
@@ -20,10 +22,6 @@ from recallbench.reports.comparison import (
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm, paired_columns
-
-if TYPE_CHECKING:
-    from recallbench.cases.case import Case
-    from recallbench.cases.report import Report
 
 HEADER = ("measure", "before", "after", *DIFFERENCE_HEADER)
 
@@ -78,7 +76,7 @@ def word(one: DifferencePart) -> str:
     return "no difference shown"
 
 
-def change(before: Report, after: Report) -> Change:
+def change(before: CaseScores, after: CaseScores) -> Change:
     """After minus before; raises where the two can't be compared."""
     if before.matching != after.matching:
         raise UsageError(
@@ -115,7 +113,7 @@ def change(before: Report, after: Report) -> Change:
     )
 
 
-def _values(before: Report, after: Report, measure: Measure) -> tuple[Floats, Floats]:
+def _values(before: CaseScores, after: CaseScores, measure: Measure) -> tuple[Floats, Floats]:
     """Of the cases that it counts, which are the same before and after."""
     counted = measure.counted(before.judged)
     return measure.values(before.judged)[counted], measure.values(after.judged)[counted]

@@ -1,54 +1,24 @@
-"""What an evaluation found: the means under their short and their exact names, every case, and every slice."""
+"""The report of an evaluation: its figures, with what a user does with them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from recallbench.cases.answer import Answer
-from recallbench.cases.case import ABSTENTION, NOTHING, Case, count
-from recallbench.cases.definitions import SHORT, USUAL, Definitions
-from recallbench.cases.judging import Way
-from recallbench.cases.shares import Share, Steps, shares
-from recallbench.cases.text_findings import TextFindings
-from recallbench.corpora.matching.text_matching import Matching
-from recallbench.errors import Blocked, UsageError
-from recallbench.scoring.abstention import Abstention, abstention, top_score
-from recallbench.scoring.estimate import Estimate, estimates
-from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.quantiles import quantile
+from recallbench.cases.scores import CaseScores
+from recallbench.cases.table import Format, html, preview, render, summary
+from recallbench.cases.thresholds import check
+from recallbench.cases.tradeoff import Tradeoff, tradeoff
+from recallbench.errors import Blocked
 
 if TYPE_CHECKING:
     import pandas
 
     from recallbench.cases.change import Change
-    from recallbench.cases.tradeoff import Tradeoff
-
-Format = Literal["text", "markdown", "csv", "json"]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRow:
-    """One case of a report."""
-
-    case: Case
-    ranked: tuple[Any, ...]
-    """The ids that came back, best first."""
-    values: Mapping[str, float]
-    """By exact name of the measure, of those that count the case; empty for one with nothing to find."""
-    failure: str | None
-    """Why the case failed, and so counts as an empty ranking."""
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
+class Report(CaseScores):
     """The result of an evaluation.
 
     `recall` is the short name of `recall_frac@k`, the share of a case's relevant ids found in the top k; `precision`,
@@ -57,185 +27,6 @@ class Report:
     Cases with nothing to find are in no mean; cases that failed count as empty rankings, and as false
     retrievals where nothing should be found.
     """
-
-    cases: tuple[Case, ...]
-    answers: tuple[Answer, ...]
-    judged: Judged
-    k: int
-    matching: Matching
-    candidates: int | None = None
-    """How many items could come back, at most; without it there is no level of chance."""
-    texts: TextFindings | None = None
-    """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
-    notes: tuple[str, ...] = ()
-    ways: tuple[Way, ...] | None = None
-    """What decided each case, "id" or "text"; empty where nothing is to be found, None where ids decide all."""
-    clusters: tuple[str, ...] | None = None
-    """What the intervals treat as dependent, case by case; None where the cases are independent."""
-    definitions: Definitions = USUAL
-    """What the short names stand for."""
-    steps: tuple[Steps, ...] | None = None
-    """Of hybrid, case by case, what each hit matched by."""
-    ties: str = ""
-    """Who decides among equal scores, of rankings from a file: "file" or "trec"; empty where a retriever answered."""
-
-    def __len__(self) -> int:
-        return len(self.cases)
-
-    @property
-    def recall(self) -> float:
-        """`recall_frac@k`: the share of a case's relevant ids that is in the top k, averaged."""
-        return self.value(self.short("recall"))
-
-    @property
-    def precision(self) -> float:
-        """`precision@k`: relevant ids in the top k, divided by k (a short ranking is not forgiven), averaged.
-
-        With precision="retrieved" divided by what came back, k at most: `precision@k(retrieved)`.
-        """
-        return self.value(self.short("precision"))
-
-    @property
-    def f1(self) -> float:
-        """`f1@k`: each case's harmonic mean of its precision, as defined, and its recall, averaged."""
-        return self.value(self.short("f1"))
-
-    @property
-    def f1_of_means(self) -> float:
-        """`f1_of_means@k`: the harmonic mean of the mean precision and the mean recall."""
-        return self.value(self.short("f1_of_means"))
-
-    @property
-    def ndcg(self) -> float:
-        """`ndcg@k`, graded where grades are given, averaged; with ndcg="graded" over the cases that have grades."""
-        return self.value(self.short("ndcg"))
-
-    @property
-    def mrr(self) -> float:
-        """`mrr@k`: 1 / rank of the first relevant id, 0 when it is not in the top k, averaged."""
-        return self.value(self.short("mrr"))
-
-    @property
-    def latencies(self) -> tuple[float, ...]:
-        """Milliseconds that each answered case was waited for, as far as calls were timed."""
-        return tuple(one.ms for one in self.answers if one.ms is not None)
-
-    @property
-    def latency_p50_ms(self) -> float | None:
-        """The median latency, by the rule of `percentiles`; None where nothing was timed."""
-        return quantile(self.latencies, 0.5, self.definitions.rule)
-
-    @property
-    def latency_p95_ms(self) -> float | None:
-        """The latency that 95% of the calls do not exceed, by the same rule."""
-        return quantile(self.latencies, 0.95, self.definitions.rule)
-
-    @property
-    def n(self) -> int:
-        """Cases in the means: those with something to find."""
-        return int(self._counted.sum())
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures with short names, the four of the table first."""
-        return tuple(self.short(name) for name in SHORT)
-
-    @property
-    def columns(self) -> tuple[Measure, ...]:
-        """The four classic ones."""
-        return self.measures[:4]
-
-    def short(self, name: str) -> Measure:
-        """What the short name stands for here, as "recall" for `recall_frac@k`."""
-        return self.definitions.measure(name, self.k)
-
-    def value(self, measure: Measure | str) -> float:
-        """The mean of any measure, as "recall_any@5"; nan where no case counts."""
-        chosen = parse(measure) if isinstance(measure, str) else measure
-        values = self._values(chosen)[chosen.counted(self.judged)]
-        return float(values.mean()) if len(values) else math.nan
-
-    def ceiling(self, measure: Measure | str) -> float:
-        """What an oracle reaches on these cases: no ranking gets more."""
-        chosen = parse(measure) if isinstance(measure, str) else measure
-        most = chosen.ceiling(self.judged)[chosen.counted(self.judged)]
-        return float(most.mean()) if len(most) else math.nan
-
-    def estimate(self, measure: Measure | str) -> Estimate:
-        """The mean with n, 95% interval and ceiling; chance is None unless `candidates` was given."""
-        return self._estimated((parse(measure) if isinstance(measure, str) else measure,))[0]
-
-    @cached_property
-    def estimates(self) -> tuple[Estimate, ...]:
-        """All six, in the order of `measures`."""
-        return self._estimated(self.measures)
-
-    @cached_property
-    def rows(self) -> tuple[CaseRow, ...]:
-        """Every case, in the order given."""
-        # A set's harmonic mean of means belongs to no single case.
-        shown = [one for one in self.measures if one.separable]
-        table = [self._values(one).tolist() for one in shown]
-        names = [str(one) for one in shown]
-        counted = [one.counted(self.judged).tolist() for one in shown]
-        return tuple(
-            CaseRow(
-                case,
-                answer.ids,
-                {name: column[i] for name, column, has in zip(names, table, counted, strict=True) if has[i]},
-                None if answer.failure is None else str(answer.failure),
-            )
-            for i, (case, answer) in enumerate(zip(self.cases, self.answers, strict=True))
-        )
-
-    @property
-    def failures(self) -> tuple[CaseRow, ...]:
-        """The cases that failed, which keep_going lets through and counts as empty rankings."""
-        return tuple(row for row in self.rows if row.failure is not None)
-
-    @cached_property
-    def abstention(self) -> Abstention | None:
-        """How far the top score tells cases with nothing to find; None without such cases or without scores.
-
-        A case that failed where nothing should be found counts as a false retrieval: failing is no way of finding
-        nothing.
-        """
-        abstain = [case.kind == ABSTENTION for case in self.cases]
-        if not any(abstain) or any(answer.ids and answer.scores is None for answer in self.answers):
-            return None
-        answered = zip(self.answers, abstain, strict=True)
-        return abstention(
-            [top_score(one.scores, failed=one.failure is not None, abstain=flag) for one, flag in answered], abstain
-        )
-
-    def by(self, field: str | Callable[[Case], Hashable] = "kind") -> dict[str, Report]:
-        """A report for each slice: by kind, by a label of the cases, or by what a function says of them."""
-        if isinstance(field, str):
-            if field != "kind" and not any(field in case.labels for case in self.cases):
-                known = sorted({"kind", *(name for case in self.cases for name in case.labels)})
-                raise UsageError(f"no case has a {field}", expected=" or ".join(known), found=field)
-            names = [case.label(field) for case in self.cases]
-        else:
-            names = [str(field(case)) for case in self.cases]
-        return {name: self._select([one == name for one in names]) for name in dict.fromkeys(names)}
-
-    @cached_property
-    def apart(self) -> dict[Way, Report]:
-        """The cases that ids decide, and those that texts decide, where there are both; else nothing."""
-        ways = self.ways or ()
-        if not {"id", "text"} <= set(ways):
-            return {}
-        return {way: self._select([one == way for one in ways]) for way in ("id", "text")}
-
-    @property
-    def shares(self) -> list[Share]:
-        """Of hybrid, what was found by which of its steps; empty for other methods."""
-        return [] if self.steps is None else shares(self.steps, self.matching, self.k, self.n)
-
-    @property
-    def matched_by(self) -> list[str]:
-        """Of hybrid, case by case, what its first match in the top k matched by; empty where nothing did."""
-        return [next((step for step in one[: self.k] if step is not None), "") for one in self.steps or ()]
 
     def check(
         self,
@@ -253,8 +44,6 @@ class Report:
         ndcg@k and .90 of mrr@k; what is given beside it goes before the same measure in it, or is one more. With
         `verbose` it also tells what held.
         """
-        from recallbench.cases.thresholds import check
-
         check(self, thresholds or {}, short, verbose=verbose)
 
     def as_dict(self) -> dict[str, Any]:
@@ -264,8 +53,6 @@ class Report:
         "recall@10"), "latency_p50_ms" and "latency_p95_ms" of the calls. "params" says how they were made, and "names"
         has the exact name of each.
         """
-        from recallbench.cases.table import summary
-
         return summary(self)
 
     def compare(self, before: Report) -> Change:
@@ -273,20 +60,17 @@ class Report:
 
         Raises UsageError where the two are no match: other cases, another k, another way of matching.
         """
+        # Imported here: pydantic takes longer to import than all the rest.
         from recallbench.cases.change import change
 
         return change(before, self)
 
     def tradeoff(self, ks: Sequence[int] = (1, 3, 5, 10, 20)) -> Tradeoff:
         """Precision, recall and F1 against k, and the k with the best F1; no k may be beyond the rankings' depth."""
-        from recallbench.cases.tradeoff import tradeoff
-
         return tradeoff(self, ks)
 
     def table(self, format: Format = "text", by: str | None = None) -> str:
         """The whole report as text, Markdown, CSV or JSON, as the command line prints it; `by` adds slices."""
-        from recallbench.cases.table import render
-
         return render(self, format, by)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -323,56 +107,8 @@ class Report:
             ]
         )
 
-    def __str__(self) -> str:
-        figures = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
-        said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
-        failed = sum(answer.failure is not None for answer in self.answers)
-        by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
-        if self.shares:
-            by = ", ".join(f"{one.cases} by {one.step}" for one in self.shares)
-        how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
-        return f"{said}{f' ({failed} failed)' if failed else ''}; {how}"
-
     def __repr__(self) -> str:
-        from recallbench.cases.table import preview
-
         return preview(self)
 
     def _repr_html_(self) -> str:
-        from recallbench.cases.table import html
-
         return html(self)
-
-    @cached_property
-    def _counted(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self.judged.gold > 0
-
-    @cached_property
-    def _known(self) -> dict[Measure, Floats]:
-        return {}
-
-    def _values(self, measure: Measure) -> Floats:
-        if measure not in self._known:
-            self._known[measure] = measure.values(self.judged)
-        return self._known[measure]
-
-    def _estimated(self, measures: Sequence[Measure]) -> tuple[Estimate, ...]:
-        found = estimates(measures, self.judged, self.clusters, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
-        if self.candidates is not None:
-            return found
-        # Without knowing what else could have come back, neither says anything.
-        return tuple(replace(one, chance=None, saturated=None) for one in found)
-
-    def _select(self, mask: Sequence[bool]) -> Report:
-        chosen = [i for i, keep in enumerate(mask) if keep]
-        return replace(
-            self,
-            cases=tuple(self.cases[i] for i in chosen),
-            answers=tuple(self.answers[i] for i in chosen),
-            judged=self.judged.select(mask),
-            texts=None if self.texts is None else self.texts.select(chosen),
-            ways=None if self.ways is None else tuple(self.ways[i] for i in chosen),
-            clusters=None if self.clusters is None else tuple(self.clusters[i] for i in chosen),
-            steps=None if self.steps is None else tuple(self.steps[i] for i in chosen),
-            notes=(),
-        )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from recallbench import __version__
 from recallbench.cases.case import NOTHING, count
-from recallbench.cases.report import CaseRow, Format, Report
+from recallbench.cases.scores import CaseRow, CaseScores
 from recallbench.errors import UsageError
 from recallbench.escaping.document import json_text
 from recallbench.escaping.markdown import opening, table
@@ -20,6 +20,7 @@ from recallbench.scoring.intervals import is_too_short
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 
+Format = Literal["text", "markdown", "csv", "json"]
 PERCENTILES = {"nearest-rank": "nearest rank", "index": "sorted[int(share * n)]"}
 """How each rule is told."""
 MEAN = "MEAN"
@@ -31,7 +32,7 @@ PREVIEW = 10
 """Cases that a report shows of itself at a prompt; `table()` shows all."""
 
 
-def render(report: Report, format: Format, by: str | None = None) -> str:
+def render(report: CaseScores, format: Format, by: str | None = None) -> str:
     """The whole report in that format, ending in a newline."""
     if format == "csv":
         return _csv(report, by)
@@ -42,12 +43,12 @@ def render(report: Report, format: Format, by: str | None = None) -> str:
     return "\n".join(lines(report, by, len(report), markdown=format == "markdown")) + "\n"
 
 
-def preview(report: Report) -> str:
+def preview(report: CaseScores) -> str:
     """The first cases, the means and what stands beside them."""
     return "\n".join(lines(report, None, PREVIEW, markdown=False))
 
 
-def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[str]:
+def lines(report: CaseScores, by: str | None, most: int, *, markdown: bool) -> list[str]:
     """The report told to a person."""
     kinds = any(case.kind for case in report.cases)
     header = ("query", *(("kind",) if kinds else ()), *map(name, report.columns))
@@ -74,7 +75,7 @@ def lines(report: Report, by: str | None, most: int, *, markdown: bool) -> list[
     return [*told, "", *(f"- {said(one)}" if markdown else said(one) for one in remarks(report))]
 
 
-def _opening(report: Report) -> str:
+def _opening(report: CaseScores) -> str:
     chosen = f", definitions: {report.definitions}" if str(report.definitions) else ""
     ties = f", ties: {report.ties}" if report.ties else ""
     return f"{count(len(report))}, k = {report.k}, matching: {report.matching}{chosen}{ties}"
@@ -100,7 +101,7 @@ def name(measure: Measure) -> str:
     return "mrr" if isinstance(measure, Mrr) else str(measure)
 
 
-def remarks(report: Report) -> list[str]:
+def remarks(report: CaseScores) -> list[str]:
     """How the table is to be read, and what is wrong with it."""
     told = [
         f"mrr is mrr@{report.k}; {report.short('f1')} is the mean of each query's F1, {report.short('f1_of_means')} "
@@ -130,7 +131,7 @@ def remarks(report: Report) -> list[str]:
     return [*told, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
 
 
-def _other_definitions(report: Report) -> list[str]:
+def _other_definitions(report: CaseScores) -> list[str]:
     """What those definitions count that are not the usual ones."""
     told = []
     if report.definitions.precision == "retrieved":
@@ -141,7 +142,7 @@ def _other_definitions(report: Report) -> list[str]:
     return told
 
 
-def summary(report: Report) -> dict[str, Any]:
+def summary(report: CaseScores) -> dict[str, Any]:
     """The report under the names that harnesses commonly give its figures."""
     names = {f"{name}@k": report.short(name) for name in ("precision", "recall", "f1", "ndcg")}
     figures = {name: _number(report.value(one)) for name, one in names.items()}
@@ -170,7 +171,7 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def document(report: Report, by: str | None = None) -> dict[str, Any]:
+def document(report: CaseScores, by: str | None = None) -> dict[str, Any]:
     """The report for machines; every figure under its exact name."""
     ways, matched_by = report.ways or ("",) * len(report), report.matched_by or ("",) * len(report)
     found: dict[str, Any] = {
@@ -266,7 +267,7 @@ def document(report: Report, by: str | None = None) -> dict[str, Any]:
     return found
 
 
-def html(report: Report) -> str:
+def html(report: CaseScores) -> str:
     """The same for a notebook: escaped, and without scripts."""
     kinds = any(case.kind for case in report.cases)
     header = ("query", *(("kind",) if kinds else ()), *map(name, report.columns))
@@ -291,13 +292,13 @@ def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _csv(report: Report, by: str | None) -> str:
+def _csv(report: CaseScores, by: str | None) -> str:
     columns, matching = report.columns, str(report.matching)
     ties, hybrid = (report.ties,) if report.ties else (), report.steps is not None
     further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()))
     rows: list[tuple[str, ...]] = [("query", "kind", *map(name, columns), "failure", "matching", *further)]
 
-    def means(of: str, one: Report, matched: str) -> tuple[str, ...]:
+    def means(of: str, one: CaseScores, matched: str) -> tuple[str, ...]:
         # What a mean is of was matched by several steps.
         steps = ("",) if hybrid else ()
         return of, "", *(_plain(_number(one.value(m))) for m in columns), "", matched, *ties, *steps
@@ -321,7 +322,7 @@ def _plain(value: float | None) -> str:
     return "" if value is None else str(value)
 
 
-def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
+def _row(report: CaseScores, row: CaseRow, kinds: bool) -> tuple[str, ...]:
     text = visible(" ".join(row.case.name.split()))
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     mark = " (failed)" if row.failure else ""
@@ -329,20 +330,20 @@ def _row(report: Report, row: CaseRow, kinds: bool) -> tuple[str, ...]:
     return (text + mark, *((row.case.kind or "",) if kinds else ()), *values)
 
 
-def _apart(report: Report) -> list[tuple[str, ...]]:
+def _apart(report: CaseScores) -> list[tuple[str, ...]]:
     return [
         (way, str(one.n), *(figure(_number(one.value(m))) for m in one.columns)) for way, one in report.apart.items()
     ]
 
 
-def _slices(report: Report, by: str) -> list[tuple[str, ...]]:
+def _slices(report: CaseScores, by: str) -> list[tuple[str, ...]]:
     return [
         (slice or "–", str(one.n), *(figure(_number(one.value(m))) for m in one.columns))
         for slice, one in report.by(by).items()
     ]
 
 
-def _shares(report: Report) -> list[tuple[str, ...]]:
+def _shares(report: CaseScores) -> list[tuple[str, ...]]:
     found = report.shares
     cases = sum(one.cases for one in found)
     left = report.n - cases
@@ -352,7 +353,7 @@ def _shares(report: Report) -> list[tuple[str, ...]]:
     ]
 
 
-def _means(report: Report) -> list[tuple[str, ...]]:
+def _means(report: CaseScores) -> list[tuple[str, ...]]:
     return [
         (
             str(one.measure),
@@ -366,7 +367,7 @@ def _means(report: Report) -> list[tuple[str, ...]]:
     ]
 
 
-def _by_text(report: Report, *, markdown: bool) -> list[str]:
+def _by_text(report: CaseScores, *, markdown: bool) -> list[str]:
     assert report.texts is not None
     exact, fuzzy, none = report.texts.found(report.k)
     header = ("matching", f"recall_frac@{report.k}", f"mrr@{report.k}", "random texts that match")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING, count
 from recallbench.cases.definitions import SHORT
+from recallbench.cases.scores import CaseScores
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.recommended import RECOMMENDED, recommended
-
-if TYPE_CHECKING:
-    from recallbench.cases.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class BelowThreshold(RecallBenchError, AssertionError):
 
 
 def check(
-    report: Report, thresholds: Mapping[str, float] | str, short: Mapping[str, float], *, verbose: bool = False
+    report: CaseScores, thresholds: Mapping[str, float] | str, short: Mapping[str, float], *, verbose: bool = False
 ) -> None:
     """Raise BelowThreshold unless each measure is at least what is asked of it; the comparison is of whole figures.
 
@@ -113,7 +110,7 @@ def check(
     raise error
 
 
-def _required(report: Report, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
+def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
     if isinstance(thresholds, str):
         if thresholds != RECOMMENDED:
             raise UsageError(
@@ -131,7 +128,7 @@ def _required(report: Report, thresholds: Mapping[str, float] | str) -> dict[Mea
     return found
 
 
-def _measure(report: Report, name: str) -> Measure:
+def _measure(report: CaseScores, name: str) -> Measure:
     if name in SHORT:
         return report.short(name)
     if "@" in name:

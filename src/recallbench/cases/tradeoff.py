@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recallbench.cases.case import count
 from recallbench.cases.definitions import USUAL, Definitions
+from recallbench.cases.scores import CaseScores
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
-
-if TYPE_CHECKING:
-    from recallbench.cases.report import Report
-
 
 COLUMNS = ("recall", "precision", "f1", "f1_of_means")
 
@@ -85,7 +82,7 @@ class Tradeoff:
         }
 
 
-def tradeoff(report: Report, ks: Sequence[int]) -> Tradeoff:
+def tradeoff(report: CaseScores, ks: Sequence[int]) -> Tradeoff:
     """The report's rankings at each k; raises UsageError for none, for no depth, and for one beyond the rankings."""
     if not ks:
         raise UsageError("no depths to look at", expected="whole numbers, as 1,3,5,10,20", found=repr(ks))

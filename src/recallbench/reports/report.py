@@ -10,7 +10,8 @@ import numpy as np
 
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening, table
 from recallbench.reports import set_report
-from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, sliced, system
+from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.slices import slice_table
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.intervals import is_too_short
@@ -152,7 +153,7 @@ def _too_short(metrics: Metrics) -> list[str]:
 
 def _kinds(metrics: Metrics) -> list[str]:
     told = "In brackets the 95% interval and the chance level."
-    return ["## By kind", "", *sliced(metrics, "kind", metrics.estimates), "", told]
+    return ["## By kind", "", *slice_table(metrics, "kind", metrics.estimates), "", told]
 
 
 def _abilities(metrics: Metrics) -> list[str]:
@@ -162,7 +163,7 @@ def _abilities(metrics: Metrics) -> list[str]:
         "The kinds rolled up into what the corpus' paper calls abilities; a question that should find nothing asks for",
         "abstention, whatever its kind. In brackets the 95% interval and the chance level.",
     )
-    return ["## By ability", "", *sliced(metrics, "ability", metrics.abilities), "", *told]
+    return ["## By ability", "", *slice_table(metrics, "ability", metrics.abilities), "", *told]
 
 
 def _denominators(metrics: Metrics) -> list[str]:

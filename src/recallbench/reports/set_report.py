@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.escaping.markdown import Markup, code, inline, opening, table
-from recallbench.reports.cells import figure, share, sliced
+from recallbench.reports.cells import figure, share
+from recallbench.reports.slices import slice_table
 from recallbench.results.metrics import Metrics
 
 
@@ -17,7 +18,7 @@ def sections(metrics: Metrics) -> Sequence[list[str]]:
 def _tenants(metrics: Metrics) -> list[str]:
     if metrics.tenants is None:
         return []
-    return ["## By tenant", "", *sliced(metrics, "tenant", metrics.tenants)]
+    return ["## By tenant", "", *slice_table(metrics, "tenant", metrics.tenants)]
 
 
 def _worst(metrics: Metrics) -> list[str]:

@@ -1,0 +1,21 @@
+"""The compared measures by kind, ability or tenant, as `report.md` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recallbench.escaping.markdown import Markup, table
+from recallbench.reports.cells import figure, interval, share
+from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
+
+
+def slice_table(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
+    """A Markdown table of the compared measures, a row for each slice."""
+    names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
+    rows = []
+    for kind, found in slices.items():
+        by_name = {one.measure: one for one in found}
+        shown = [by_name[name] for name in names]
+        cells = (Markup(f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})") for one in shown)
+        rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
+    return table((what, "n", "saturated at 10", *names), rows)
