@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recallbench.cases.evaluation import scored
+from recallbench.cases.evaluation import score_answers
 from recallbench.cases.gold_file import read_gold
 from recallbench.cases.run_file import read_answers
 from recallbench.cases.table import render
@@ -49,7 +49,7 @@ def scores(place: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
     (place / "run").write_bytes(run)
     read = read_gold(place / "gold", keep_going=keep_going)
     answers = read_answers(place / "run", read.cases, keep_going=keep_going)
-    report = scored(read.cases, answers.answers, 3, depth=answers.depth, notes=answers.notes)
+    report = score_answers(read.cases, answers.answers, 3, depth=answers.depth, notes=answers.notes)
     for format in ("text", "markdown", "csv", "json"):
         render(report, format, by="kind").encode()  # type: ignore[arg-type]
     return render(report, "text")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ParamSpec, TypeVar
 
 from recallbench.cases.answer import Answer
-from recallbench.cases.asking import Asking
+from recallbench.cases.caller import Caller
 from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
 from recallbench.cases.judging import (
@@ -31,12 +33,14 @@ from recallbench.scoring.quantiles import Rule
 Hits = Iterable[Any]
 """Ids, or (id, score) pairs, best first."""
 Retriever = Callable[[str, int], Hits | Awaitable[Hits]]
+P = ParamSpec("P")
+R = TypeVar("R")
 TIMEOUT = 60.0
 MOST = 10**12
 """Items that could come back; so many are exact in every sum."""
 
 
-def evaluate(
+def _prepare(
     cases: Iterable[Case],
     retrieve: Retriever,
     k: int = 10,
@@ -54,7 +58,63 @@ def evaluate(
     precision: PrecisionOver = "k",
     ndcg: NdcgOver = "all",
     percentiles: Rule | None = None,
-) -> Report:
+) -> _Evaluation:
+    """Declare what `evaluate` and `evaluate_async` take; raises UsageError for what makes no sense."""
+    definitions = Definitions(precision, ndcg, percentiles)
+    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    chosen = checked_cases(cases)
+    if not callable(retrieve):
+        raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise UsageError("a timeout is in seconds", expected="above 0, or None for no limit", found=str(timeout))
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(
+            "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
+        )
+    repeats = matching.by_text and texts is None
+    caller = Caller(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
+    return _Evaluation(chosen, caller, matching, texts, candidates, definitions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """Cases, how they are put to the retriever, and how the answers are scored."""
+
+    cases: list[Case]
+    caller: Caller
+    matching: Matching
+    texts: Texts | None
+    candidates: int | None
+    definitions: Definitions
+
+    def report(self, answers: Sequence[Answer]) -> Report:
+        """Return the report of these answers, one a case."""
+        return score_answers(
+            self.cases,
+            answers,
+            self.caller.k,
+            matching=self.matching,
+            texts=self.texts,
+            candidates=self.candidates,
+            keep_going=self.caller.keep_going,
+            definitions=self.definitions,
+        )
+
+
+def _with_parameters_of(declared: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Give a function the parameters of another, for `help()` and for type checkers."""
+
+    def with_parameters(function: Callable[..., R]) -> Callable[P, R]:
+        own, declaration = inspect.signature(function), inspect.signature(declared)
+        signature = declaration.replace(return_annotation=own.return_annotation)
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return with_parameters
+
+
+@_with_parameters_of(_prepare)
+def evaluate(*args: Any, **options: Any) -> Report:
     """Ask `retrieve(query, k)` each case and score what comes back.
 
     `retrieve` returns at most k ids, or (id, score) pairs with the highest score first, each id once; it may be async,
@@ -78,60 +138,19 @@ def evaluate(
     and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
     sorted[int(.95 * n)] for the p95 of the calls; with it, or "nearest-rank", tables tell how long calls took.
     """
-    definitions = Definitions(precision, ndcg, percentiles)
-    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
-    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
-    answers = asking.answers(asked)
-    return scored(
-        asked,
-        answers,
-        k,
-        matching=matching,
-        texts=texts,
-        candidates=candidates,
-        keep_going=keep_going,
-        definitions=definitions,
-    )
+    evaluation = _prepare(*args, **options)
+    return evaluation.report(evaluation.caller.answers(evaluation.cases))
 
 
-async def evaluate_async(
-    cases: Iterable[Case],
-    retrieve: Retriever,
-    k: int = 10,
-    *,
-    timeout: float | None = TIMEOUT,
-    concurrency: int = 1,
-    keep_going: bool = False,
-    match: Method | Matching = "id",
-    match_threshold: float | None = None,
-    match_chunk: int | None = None,
-    match_embedder: str | None = None,
-    match_cosine: float | None = None,
-    texts: Texts | None = None,
-    candidates: int | None = None,
-    precision: PrecisionOver = "k",
-    ndcg: NdcgOver = "all",
-    percentiles: Rule | None = None,
-) -> Report:
+@_with_parameters_of(_prepare)
+async def evaluate_async(*args: Any, **options: Any) -> Report:
     """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
-    definitions = Definitions(precision, ndcg, percentiles)
-    matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
-    asked, asking = _asked(cases, retrieve, k, timeout, concurrency, keep_going, matching, texts)
-    answers = await asking.awaited(asked)
-    return await asyncio.to_thread(
-        scored,
-        asked,
-        answers,
-        k,
-        matching=matching,
-        texts=texts,
-        candidates=candidates,
-        keep_going=keep_going,
-        definitions=definitions,
-    )
+    evaluation = _prepare(*args, **options)
+    answers = await evaluation.caller.answers_async(evaluation.cases)
+    return await asyncio.to_thread(evaluation.report, answers)
 
 
-def scored(
+def score_answers(
     cases: Sequence[Case],
     answers: Sequence[Answer],
     k: int,
@@ -145,37 +164,20 @@ def scored(
     definitions: Definitions = USUAL,
     ties: str = "",
 ) -> Report:
-    """The report of answers that are there already, `depth` deep where that is more than k."""
+    """Return the report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
     depth = max(k, depth or 0)
-    if candidates is not None and (
-        isinstance(candidates, bool) or not isinstance(candidates, int) or not 1 <= candidates <= MOST
-    ):
-        more = isinstance(candidates, int) and candidates > MOST
-        raise UsageError(
-            "candidates are how many items could come back",
-            expected=f"1 to {MOST:,}",
-            found="a larger number" if more else repr(candidates),
-        )
+    _refuse_odd_candidates(candidates)
     if not matching.by_text:
         for case in cases:
             if case.expected is not None and not case.relevant:
                 raise case.wrong(
                     "nothing to match by id", "relevant ids", "an expected text", 'match="tokens" (--match tokens)'
                 )
-        judged = judged_by_id(cases, answers, depth, candidates)
-        return Report(
-            tuple(cases),
-            tuple(answers),
-            judged,
-            k,
-            matching,
-            candidates,
-            None,
-            tuple(notes),
-            definitions=definitions,
-            ties=ties,
+        report = Report(
+            tuple(cases), tuple(answers), judged_by_id(cases, answers, depth, candidates), k, matching, candidates
         )
+        return replace(report, notes=tuple(notes), definitions=definitions, ties=ties)
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
     ways = ways_of(cases, matching)
@@ -188,47 +190,34 @@ def scored(
         known = listed(texts)
         whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
         notes.append(f"bm25: how rare a word is, is counted over {whose}")
-    answers, found, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
-    judged = judged_each_way(cases, answers, ways, found, matching, depth)
-    steps = steps_of(cases, answers, ways, found, matching)
-    findings = text_findings(cases, answers, ways, found, matching, texts, near)
+    answers, likeness, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
+    judged = judged_each_way(cases, answers, ways, likeness, matching, depth)
     return Report(
         tuple(cases),
         tuple(answers),
         judged,
         k,
         matching,
-        None,
-        findings,
-        tuple(notes),
+        texts=text_findings(cases, answers, ways, likeness, matching, texts, near),
+        notes=tuple(notes),
         ways=ways,
         definitions=definitions,
-        steps=steps,
+        steps=steps_of(cases, answers, ways, likeness, matching),
         ties=ties,
     )
 
 
-def _asked(
-    cases: Iterable[Case],
-    retrieve: Retriever,
-    k: int,
-    timeout: float | None,
-    concurrency: int,
-    keep_going: bool,
-    matching: Matching,
-    texts: Texts | None,
-) -> tuple[list[Case], Asking]:
-    asked = checked_cases(cases)
-    if not callable(retrieve):
-        raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
-    if timeout is not None and not 0 < timeout < math.inf:
-        raise UsageError("a timeout is in seconds", expected="above 0, or None for no limit", found=str(timeout))
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+def _refuse_odd_candidates(candidates: int | None) -> None:
+    if candidates is None:
+        return
+    whole = isinstance(candidates, int) and not isinstance(candidates, bool)
+    if not whole or not 1 <= candidates <= MOST:
+        large = whole and candidates > MOST
         raise UsageError(
-            "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
+            "candidates are how many items could come back",
+            expected=f"1 to {MOST:,}",
+            found="a larger number" if large else repr(candidates),
         )
-    repeats = matching.by_text and texts is None
-    return asked, Asking(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
 
 
 def _matching(

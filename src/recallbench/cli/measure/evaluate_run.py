@@ -142,7 +142,7 @@ def _report(
     texts: dict[str, str],
     depth: int,
 ) -> Report:
-    from recallbench.cases.evaluation import scored
+    from recallbench.cases.evaluation import score_answers
 
     k = wanted.k
     notes = [*gold.notes, *run.notes, *(f"left out: {one}" for one in left_out)]
@@ -150,7 +150,7 @@ def _report(
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
     known = {**texts, **run.texts} or None
-    return scored(
+    return score_answers(
         gold.cases,
         run.answers,
         k,

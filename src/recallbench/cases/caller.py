@@ -24,7 +24,7 @@ GRACE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Caller:
     """How cases are put to a retriever."""
 
     retrieve: Retrieve
@@ -48,7 +48,7 @@ class Asking:
         except _Awaitable:  # only the first answer tells; nothing of it was started
             return _Crew(self, cases, asynchronous=True).answers()
 
-    async def awaited(self, cases: Sequence[Case]) -> list[Answer]:
+    async def answers_async(self, cases: Sequence[Case]) -> list[Answer]:
         """The same in the event loop that is running."""
         left = deque(range(len(cases)))
         found: dict[int, Answer] = {}
@@ -184,15 +184,15 @@ class Asking:
 class _Crew:
     """Threads that take cases until none is left; one that hangs is left to itself, and another takes its place."""
 
-    def __init__(self, asking: Asking, cases: Sequence[Case], *, asynchronous: bool) -> None:
-        self.asking, self.cases, self.asynchronous = asking, cases, asynchronous
+    def __init__(self, caller: Caller, cases: Sequence[Case], *, asynchronous: bool) -> None:
+        self.caller, self.cases, self.asynchronous = caller, cases, asynchronous
         self.left = deque(range(len(cases)))
         self.found: dict[int, Answer] = {}
         self.error: BaseException | None = None
         self.changed = threading.Condition()
-        self.limit = None if asking.timeout is None else asking.timeout + (GRACE if asynchronous else 0.0)
+        self.limit = None if caller.timeout is None else caller.timeout + (GRACE if asynchronous else 0.0)
         # All lanes of an async retriever share one event loop, so that its connections can.
-        self.size = 1 if asynchronous else min(asking.concurrency, len(cases))
+        self.size = 1 if asynchronous else min(caller.concurrency, len(cases))
 
     def answers(self) -> list[Answer]:
         workers = [_Worker(self) for _ in range(self.size)]
@@ -215,7 +215,7 @@ class _Crew:
         for number in late:
             case = self.cases[number]
             try:
-                self.found[number] = self.asking._refuse(case, self.asking._late(case))
+                self.found[number] = self.caller._refuse(case, self.caller._late(case))
             except BaseException as error:  # noqa: BLE001 - raised again by answers()
                 self.error = self.error or error
         return _Worker(self)
@@ -248,14 +248,14 @@ class _Worker(threading.Thread):
             asyncio.run(self._lanes())
             return
         while (number := self._next()) is not None:
-            self._keep(number, self.crew.asking.attempt(self.crew.cases[number]))
+            self._keep(number, self.crew.caller.attempt(self.crew.cases[number]))
 
     async def _lanes(self) -> None:
         async def lane() -> None:
             while (number := self._next()) is not None:
-                self._keep(number, await self.crew.asking._attempt_async(self.crew.cases[number]))
+                self._keep(number, await self.crew.caller._attempt_async(self.crew.cases[number]))
 
-        await asyncio.gather(*(lane() for _ in range(self.crew.asking.concurrency)))
+        await asyncio.gather(*(lane() for _ in range(self.crew.caller.concurrency)))
 
     def _next(self) -> int | None:
         try:
