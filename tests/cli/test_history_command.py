@@ -8,7 +8,7 @@ import pytest
 
 from commandline import recallbench
 from recallbench.citing.publication import CODE, published
-from recallbench.protocol.history import NAME, Record, deviations_named, entries
+from recallbench.protocol.history import NAME, DeviationRecord, deviations_named, entries
 from stages import sampled
 
 START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store bm25 on canary-longmemeval\n"
@@ -40,7 +40,7 @@ def test_an_entry_is_added_at_the_end(tmp_path: Path) -> None:
     assert first == entries(START)[0]
     assert (str(second.dated), second.title) == ("2026-05-11", "Another: title")
     assert second.body == "A change of the methodology: of how results are made or counted.\n\nBecause."
-    assert second.records == (Record("embedder minilm", "locomo"), Record("limit", ""))
+    assert second.records == (DeviationRecord("embedder minilm", "locomo"), DeviationRecord("limit", ""))
 
 
 def test_a_new_file_begins_with_its_title(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from recallbench.errors import InputError
 from recallbench.protocol import load
 from recallbench.protocol.deviations import KINDS, Deviation
-from recallbench.protocol.history import Record, deviations_named, entries, unrecorded
+from recallbench.protocol.history import DeviationRecord, deviations_named, entries, unrecorded
 
 HISTORY = (Path(__file__).parents[2] / "HISTORY.md").read_text("utf-8")
 
@@ -42,8 +42,8 @@ def test_entries_are_read_with_their_records() -> None:
     assert (first.dated, first.title) == (date(2026, 5, 9), "First")
     assert first.body.startswith("Something happened.")
     assert first.body.endswith("### More")
-    assert first.records == (Record("embedder minilm", "locomo"), Record("limit", "locomo"))
-    assert (second.title, second.records) == ("Second: with a colon", (Record("store exact", ""),))
+    assert first.records == (DeviationRecord("embedder minilm", "locomo"), DeviationRecord("limit", "locomo"))
+    assert (second.title, second.records) == ("Second: with a colon", (DeviationRecord("store exact", ""),))
 
 
 def test_a_record_holds_for_its_corpus_or_for_all() -> None:

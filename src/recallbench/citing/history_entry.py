@@ -12,7 +12,7 @@ from recallbench.citing.publication import read
 from recallbench.compare.movement import Movement, movements
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import code, inline, table
-from recallbench.protocol.history import Entry, Record, appended
+from recallbench.protocol.history import DeviationRecord, HistoryEntry, appended
 from recallbench.reports.cells import figure
 from recallbench.results.manifest import differences
 from recallbench.results.stated import Stated, stated
@@ -30,10 +30,10 @@ def entry(
     title: str,
     dated: date,
     text: str,
-    records: Sequence[Record],
+    records: Sequence[DeviationRecord],
     folders: tuple[Path, Path] | None,
     file: Path,
-) -> Entry:
+) -> HistoryEntry:
     """The entry, with its impact table where two result folders are given; raises UsageError where it says nothing."""
     if not title.strip() or not (text.strip() or records or folders):
         raise UsageError(
@@ -44,7 +44,9 @@ def entry(
     parts = [KINDS[kind], text.strip()]
     if folders is not None:
         parts.append(impact(_sound(folders[0]), _sound(folders[1]), file))
-    return Entry(dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records)))
+    return HistoryEntry(
+        dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records))
+    )
 
 
 def impact(before: Stated, after: Stated, file: Path) -> str:
@@ -71,7 +73,7 @@ def impact(before: Stated, after: Stated, file: Path) -> str:
     return "\n".join(lines)
 
 
-def add(file: Path, new: Entry) -> None:
+def add(file: Path, new: HistoryEntry) -> None:
     """Write the entry at the end of the file, which is replaced at once or not at all."""
     real = file.resolve()
     before = read(real) if real.exists() else ""

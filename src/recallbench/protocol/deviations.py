@@ -1,4 +1,4 @@
-"""What departs from the rules: declared once, printed everywhere."""
+"""Deviations: in what a run departs from the protocol."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What of a run can depart from the protocol."""
+    """The choices of a run that can depart from the protocol."""
 
     sha256: str
     """Of the corpus file."""
@@ -66,31 +66,31 @@ class Configuration:
     """Questions that the store failed on, in a run that kept going."""
 
 
-def departures(made: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
-    """Everything in which a run departs from the protocol; a result is labelled by this, and audited by it."""
+def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
+    """Every deviation of a run; a result is labelled with them, and its audit derives them again."""
     registered = corpus.name in rules.corpora
-    found = []
+    deviations = []
     if not registered:
-        found.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
-    if made.sha256 != corpus.sha256:
-        found.append(Deviation("dataset", f"{made.sha256} instead of the registered {corpus.sha256}"))
-    if registered and made.embedder != corpus.embedder:
-        found.append(Deviation("embedder", f"{made.embedder or 'none'} instead of {corpus.embedder}"))
-    if made.store != rules.canonical_store:
-        found.append(Deviation("store", f"{made.store} instead of {rules.canonical_store}"))
-    if made.variant:
-        found.append(Deviation("settings", f"{made.variant} instead of the defaults"))
-    if made.pooled:
-        found.append(Deviation("scope", "all haystacks pooled into one"))
-    if made.depth != rules.mrr_depth:
-        found.append(Deviation("depth", f"rankings are {made.depth} deep instead of {rules.mrr_depth}"))
-    if made.limit is not None:
-        found.append(Deviation("limit", f"only the first {made.limit} questions were asked"))
-    if made.failures:
-        told = "1 question" if made.failures == 1 else f"{made.failures} questions"
-        found.append(Deviation("failures", f"the store failed on {told}: counted as the worst answer"))
-    if made.reproduction:
-        found.append(
-            Deviation("reproduction", f"{made.reproduction}, in reproduction.md: a flawed definition, never citable")
+        deviations.append(Deviation("corpus", f"{corpus.name} is no registered corpus"))
+    if run.sha256 != corpus.sha256:
+        deviations.append(Deviation("dataset", f"{run.sha256} instead of the registered {corpus.sha256}"))
+    if registered and run.embedder != corpus.embedder:
+        deviations.append(Deviation("embedder", f"{run.embedder or 'none'} instead of {corpus.embedder}"))
+    if run.store != rules.canonical_store:
+        deviations.append(Deviation("store", f"{run.store} instead of {rules.canonical_store}"))
+    if run.variant:
+        deviations.append(Deviation("settings", f"{run.variant} instead of the defaults"))
+    if run.pooled:
+        deviations.append(Deviation("scope", "all haystacks pooled into one"))
+    if run.depth != rules.mrr_depth:
+        deviations.append(Deviation("depth", f"rankings are {run.depth} deep instead of {rules.mrr_depth}"))
+    if run.limit is not None:
+        deviations.append(Deviation("limit", f"only the first {run.limit} questions were asked"))
+    if run.failures:
+        count = "1 question" if run.failures == 1 else f"{run.failures} questions"
+        deviations.append(Deviation("failures", f"the store failed on {count}: counted as the worst answer"))
+    if run.reproduction:
+        deviations.append(
+            Deviation("reproduction", f"{run.reproduction}, in reproduction.md: a flawed definition, never citable")
         )
-    return tuple(found)
+    return tuple(deviations)

@@ -1,4 +1,4 @@
-"""Reads the protocol files, once they have proved to be the ones that were locked."""
+"""Reads the protocol files, after checking them against their lock."""
 
 from __future__ import annotations
 

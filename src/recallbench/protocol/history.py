@@ -1,4 +1,4 @@
-"""HISTORY.md, read and added to: dated entries, and the deviations they put on record."""
+"""The dated entries of HISTORY.md, and the deviations they put on record."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _DATED = re.compile(r"(\d{4}-\d{2}-\d{2}): +(\S.*)")
 _RECORD = re.compile(r"^(?:- )?Deviation: *(.*)$")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 _LOOKS_LIKE_MORE = re.compile(r"(?m)^\s{0,3}#{1,2}(?:\s|$)|^[^\n]*\S[^\n]*\n {0,3}(?:=+|-+)[ \t]*$|^\W*Deviation:")
-"""What a reader, or another program, would take for a heading over entries or for a record."""
+"""What a reader or another program could take for the heading of an entry or for a record."""
 _NAMED = re.compile(r"(?P<kind>[a-z]+)(?: (?!on\b)(?P<what>\S+))?(?: on (?P<corpus>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DeviationRecord:
     """One line `- Deviation: <kind> <what> on <corpus>` of an entry."""
 
     name: str
@@ -35,30 +35,30 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What happened on a day."""
+class HistoryEntry:
+    """One dated entry of HISTORY.md."""
 
     dated: date
     title: str
     body: str
-    records: tuple[Record, ...]
+    records: tuple[DeviationRecord, ...]
 
 
-def entries(text: str) -> tuple[Entry, ...]:
+def entries(text: str) -> tuple[HistoryEntry, ...]:
     """The entries of a HISTORY.md in their order; raises InputError on a heading or record that can't be read."""
-    found: list[Entry] = []
+    dated_entries: list[HistoryEntry] = []
     heading: tuple[date, str] | None = None
     lines: list[str] = []
-    records: list[Record] = []
+    records: list[DeviationRecord] = []
 
     def close() -> None:
         if heading is not None:
-            found.append(Entry(*heading, "\n".join(lines).strip(), tuple(records)))
+            dated_entries.append(HistoryEntry(*heading, "\n".join(lines).strip(), tuple(records)))
 
-    for number, line in enumerate(_shown(text), 1):
+    for number, line in enumerate(_visible_lines(text), 1):
         if match := _HEADING.match(line):
             close()
-            heading, lines, records = _heading(match[1], number), [], []
+            heading, lines, records = _parse_heading(match[1], number), [], []
         elif match := _RECORD.match(line):
             if heading is None:
                 raise InputError(
@@ -66,11 +66,11 @@ def entries(text: str) -> tuple[Entry, ...]:
                     expected="a heading `## YYYY-MM-DD: title` above it",
                     found=line,
                 )
-            records.append(_record(match[1], number))
+            records.append(_parse_record(match[1], number))
         else:
             lines.append(line)
     close()
-    return tuple(found)
+    return tuple(dated_entries)
 
 
 def deviations_named(text: str, corpus: str | None = None) -> frozenset[str]:
@@ -95,33 +95,33 @@ def nearest(place: Path) -> Path | None:
     return next((folder / NAME for folder in (place, *place.parents) if (folder / NAME).is_file()), None)
 
 
-def record(text: str) -> Record:
-    """What `<kind> <what> on <corpus>` puts on record; raises UsageError where it can't be read."""
+def parse_record(text: str) -> DeviationRecord:
+    """Read `<kind> <what> on <corpus>`, the form in which a deviation is recorded; raises UsageError for any other."""
     try:
-        return _record(text, 0)
+        return _parse_record(text, 0)
     except InputError as error:
         raise UsageError(
             f"the deviation {text!r} can't be read", expected=error.expected, found=text, remedy=error.remedy
         ) from None
 
 
-def appended(text: str, entry: Entry) -> str:
+def appended(text: str, entry: HistoryEntry) -> str:
     """The text with an entry at its end; raises UsageError for one that repeats, or that would not be read back."""
     before = entries(text)
-    for one in before:
-        if (one.dated, one.title) == (entry.dated, entry.title):
+    for earlier in before:
+        if (earlier.dated, earlier.title) == (entry.dated, entry.title):
             raise UsageError(
                 f"HISTORY.md has an entry {entry.title!r} of {entry.dated} already",
                 expected="an entry that is not there yet",
                 remedy="give it another --title: what is written is never rewritten",
             )
     for new in entry.records:
-        told = next((one for one in before if any(_covers(old, new) for old in one.records)), None)
-        if told is not None:
+        recorded = next((earlier for earlier in before if any(_covers(old, new) for old in earlier.records)), None)
+        if recorded is not None:
             raise UsageError(
                 f"the deviation `{new}` is on record already",
                 expected="a deviation that no entry names yet",
-                found=f"the entry of {told.dated}: {told.title}",
+                found=f"the entry of {recorded.dated}: {recorded.title}",
                 remedy="leave it out",
             )
     if before and entry.dated < before[-1].dated:
@@ -131,29 +131,29 @@ def appended(text: str, entry: Entry) -> str:
             found=str(entry.dated),
             remedy="give another --date, or none",
         )
-    hidden = next((one for one in entry.title + entry.body if not one.isprintable() and one not in "\n\t"), None)
+    hidden = next((char for char in entry.title + entry.body if not char.isprintable() and char not in "\n\t"), None)
     if hidden is not None:
         raise _unreadable(f"the character {hidden!r}")
-    if found := _LOOKS_LIKE_MORE.search(entry.body):
-        raise _unreadable(found[0].strip())
-    made = f"{text.rstrip()}\n\n{_written(entry)}" if text.strip() else f"# History\n\n{_written(entry)}"
+    if match := _LOOKS_LIKE_MORE.search(entry.body):
+        raise _unreadable(match[0].strip())
+    result = f"{text.rstrip()}\n\n{_as_markdown(entry)}" if text.strip() else f"# History\n\n{_as_markdown(entry)}"
     try:
-        read_back = entries(made)
+        read_back = entries(result)
     except InputError as error:
         raise _unreadable(error.found) from None
     if read_back != (*before, entry):
         raise _unreadable("another entry, or none")
-    return made
+    return result
 
 
-def _covers(old: Record, new: Record) -> bool:
+def _covers(old: DeviationRecord, new: DeviationRecord) -> bool:
     return old.name == new.name and old.corpus in ("", new.corpus)
 
 
-def _written(entry: Entry) -> str:
+def _as_markdown(entry: HistoryEntry) -> str:
     parts = [f"## {entry.dated}: {entry.title}", entry.body]
     if entry.records:
-        parts.append("\n".join(f"- Deviation: {one}" for one in entry.records))
+        parts.append("\n".join(f"- Deviation: {record}" for record in entry.records))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -167,8 +167,8 @@ def _unreadable(found: str) -> UsageError:
     )
 
 
-def _shown(text: str) -> list[str]:
-    """The lines, those of code blocks and HTML comments emptied: an example is no record, nor is what nobody sees."""
+def _visible_lines(text: str) -> list[str]:
+    """The lines, with those of code blocks and HTML comments emptied: an example there is no record."""
     hidden, kept = "", []
     for line in text.splitlines():
         if hidden:
@@ -187,7 +187,7 @@ def _shown(text: str) -> list[str]:
     return kept
 
 
-def _heading(text: str, number: int) -> tuple[date, str]:
+def _parse_heading(text: str, number: int) -> tuple[date, str]:
     match = _DATED.fullmatch(text.strip())
     try:
         if match:
@@ -202,10 +202,10 @@ def _heading(text: str, number: int) -> tuple[date, str]:
     )
 
 
-def _record(text: str, number: int) -> Record:
+def _parse_record(text: str, number: int) -> DeviationRecord:
     match = _NAMED.fullmatch(text.strip())
     if match and match["kind"] in KINDS and (match["kind"] in SUBSTITUTIONS) == bool(match["what"]):
-        return Record(f"{match['kind']} {match['what'] or ''}".strip(), match["corpus"] or "")
+        return DeviationRecord(f"{match['kind']} {match['what'] or ''}".strip(), match["corpus"] or "")
     raise InputError(
         f"HISTORY.md, line {number}: this record of a deviation can't be read",
         expected="`- Deviation: <kind> on <corpus>`, with a name after the kind for "

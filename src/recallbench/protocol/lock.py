@@ -1,4 +1,4 @@
-"""The sha256 of every frozen file, and the refusal of a file that has another."""
+"""The sha256 of every frozen file; a file with another one is refused."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LOCK_FILE = "locks.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """What an append-only file was when it was last released: its first `bytes` bytes, up to entry `through`."""
+class LockedRelease:
+    """A release of an append-only file: its first `bytes` bytes, up to entry `through`, and their sha256."""
 
     through: int
     bytes: int
@@ -23,14 +23,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What is locked of one protocol version."""
+    """The file names and hashes of one protocol version."""
 
     version: str
     frozen_file: str
     frozen_sha256: str
     published_sha256: str
     clarifications_file: str
-    stages: tuple[Stage, ...]
+    stages: tuple[LockedRelease, ...]
     """Each release of the clarifications, the one in force last."""
 
     @property
@@ -49,7 +49,7 @@ def lock_of(version: str, folder: Path) -> Lock:
             frozen_sha256=entry["frozen"]["sha256"],
             published_sha256=entry["published"]["sha256"],
             clarifications_file=entry["clarifications"]["file"],
-            stages=tuple(Stage(**stage) for stage in entry["clarifications"]["stages"]),
+            stages=tuple(LockedRelease(**stage) for stage in entry["clarifications"]["stages"]),
         )
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise ProtocolChanged(

@@ -1,4 +1,4 @@
-"""Published figures whose way of counting can be gone again, though it is not the protocol's."""
+"""Published figures that were counted otherwise than the protocol counts, and how to count that way again."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ FILE = Path(__file__).with_name("reproductions.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """One figure as it was published."""
+class PublishedFigure:
+    """One published figure."""
 
     figure: str
-    """What it was called."""
+    """Its name in the publication."""
     measure: str
-    """What it counts."""
+    """The measure that counts it."""
     frozen: float
-    """As the protocol's table of baselines has it."""
+    """The value in the protocol's table of baselines."""
     artefact: float
-    """With the digits of the run's own file."""
+    """The value in the file of the run itself, with all its digits."""
     low: float
     high: float
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How one corpus was measured, and what came out."""
+    """How one corpus was measured for a publication, and the figures that were published."""
 
     name: str
     corpus: str
@@ -42,8 +42,8 @@ class Reproduction:
     depth: int
     pooled: bool
     gold: Mapping[str, frozenset[str]]
-    """Sessions that counted as gold, of the questions where these are not the sessions of the segments."""
-    published: tuple[Published, ...]
+    """The sessions that counted as gold, for questions where they differ from those of the segments."""
+    published: tuple[PublishedFigure, ...]
     definition: tuple[str, ...]
     flaws: tuple[str, ...]
     not_repeated: tuple[str, ...]
@@ -55,13 +55,13 @@ class Reproduction:
 
 @cache
 def reproductions() -> tuple[Reproduction, ...]:
-    """All that are known."""
+    """Every reproduction that is registered."""
     return tuple(
         Reproduction(
             **{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
             | {
                 "gold": {row["question"]: frozenset(row["sessions"]) for row in table["gold"]},
-                "published": tuple(Published(**row) for row in table["published"]),
+                "published": tuple(PublishedFigure(**row) for row in table["published"]),
             }
         )
         for table in tomllib.loads(FILE.read_text(encoding="utf-8"))["reproductions"]
@@ -69,14 +69,14 @@ def reproductions() -> tuple[Reproduction, ...]:
 
 
 def find_reproduction(name: str, corpus: str) -> Reproduction:
-    """The one of this name on this corpus."""
-    for one in reproductions():
-        if (one.name, one.corpus) == (name, corpus):
-            return one
-    named = any(one.name == name for one in reproductions())
+    """The reproduction of this name on this corpus; raises UsageError where there is none."""
+    for known in reproductions():
+        if (known.name, known.corpus) == (name, corpus):
+            return known
+    named = any(known.name == name for known in reproductions())
     raise UsageError(
         f"{name} was never measured on {corpus}" if named else f"there is no reproduction {name!r}",
-        expected=", ".join(f"{one.name} on {one.corpus}" for one in reproductions()),
+        expected=", ".join(f"{known.name} on {known.corpus}" for known in reproductions()),
         found=f"{name} on {corpus}",
         remedy="choose one of these, or leave out --reproduce",
     )

@@ -47,7 +47,7 @@ def history(
     """
     from recallbench.citing.history_entry import add, entry
     from recallbench.errors import UsageError
-    from recallbench.protocol.history import NAME, nearest, record
+    from recallbench.protocol.history import NAME, nearest, parse_record
 
     if kind is None or title is None:
         raise UsageError("an entry needs its kind and its title", expected="--kind and --title", remedy=EXAMPLE)
@@ -57,7 +57,7 @@ def history(
         )
     folders = None if before is None or after is None else (before, after)
     file = file or nearest(Path.cwd()) or Path(NAME)
-    new = entry(kind, title, _day(on), text, [record(one) for one in deviation or ()], folders, file)
+    new = entry(kind, title, _day(on), text, [parse_record(text) for text in deviation or ()], folders, file)
     add(file, new)
     print(f"## {new.dated}: {new.title}\n\n{new.body}")
     if new.records:

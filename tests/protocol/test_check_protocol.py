@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recallbench.protocol.agreement import differences, leaves, main, written
+from check_protocol import differences, leaves, main, written
 from recallbench.protocol.frozen import Data, read_data
 
 ROOT = Path(__file__).parents[2]
