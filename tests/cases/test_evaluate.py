@@ -18,7 +18,7 @@ import pytest
 
 import recallbench
 from recallbench import BelowThreshold, Case, RecallBenchError
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, UsageError
 
 CASES = [Case("work?", ["acme"]), Case("allergy?", ["shellfish"]), Case("plan?", ["q3", "acme"])]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import recallbench as api
-from recallbench.corpora.matching.text_matching import Likeness, Matching
+from recallbench.corpora.matching.method import Matching
+from recallbench.corpora.matching.text_matching import Likeness
 from recallbench.errors import InputError, UsageError
 
 TEXTS = {

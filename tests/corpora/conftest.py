@@ -85,8 +85,7 @@ def locomo(tmp_path: Path, locomo_data: list[dict[str, Any]]) -> Callable[[Edit 
             edit(locomo_data)
         path = tmp_path / "locomo10.json"
         path.write_text(json.dumps(locomo_data), "utf-8")
-        rules = load()
-        return Locomo(path, small_rules("locomo"), kinds=rules.locomo_kinds, repairs=rules.evidence_repairs)
+        return Locomo(path, small_rules("locomo"), load())
 
     return make
 
@@ -100,6 +99,6 @@ def longmemeval(tmp_path: Path, longmemeval_data: list[dict[str, Any]]) -> Calla
             edit(longmemeval_data)
         path = tmp_path / "longmemeval_s_cleaned.json"
         path.write_text(json.dumps(longmemeval_data), "utf-8")
-        return LongMemEval(path, small_rules("longmemeval"))
+        return LongMemEval(path, small_rules("longmemeval"), load())
 
     return make

@@ -74,7 +74,7 @@ def test_a_file_that_changed_after_it_was_hashed_is_refused(tmp_path: Path) -> N
 
 def test_the_registered_file_with_other_counts_is_refused(longmemeval: Make) -> None:
     corpus = longmemeval()
-    corpus.rules = replace(corpus.rules, sha256=corpus.sha256)
+    corpus.facts = replace(corpus.facts, sha256=corpus.sha256)
     with pytest.raises(InputError, match="the registered file, but not the registered counts") as refused:
         corpus.survey()
     assert "segments 23867" in refused.value.expected

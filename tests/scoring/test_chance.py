@@ -122,7 +122,7 @@ def test_clarification_8_chance_on_the_real_locomo(locomo_file: Path) -> None:
     from recallbench.protocol.frozen import load
 
     rules = load()
-    corpus = Locomo(locomo_file, rules.corpora["locomo"], kinds=rules.locomo_kinds, repairs=rules.evidence_repairs)
+    corpus = Locomo(locomo_file, rules.corpora["locomo"], rules)
     asked = [(q.gold, len(h.segments)) for h in corpus.haystacks() for q in h.questions if q.gold]
     judged = judge([[]] * len(asked), [gold for gold, _ in asked], [size for _, size in asked], 50)
     assert len(judged) == 1982

@@ -147,6 +147,7 @@ class Case:
             clustered=self.dataset.corpus.clustered
             if self.has_dataset
             else any(question.cluster for question, _ in asked),
+            matching=self.dataset.corpus.matching if self.has_dataset else None,
             questions=[question for question, _ in asked],
             candidates=[size for _, size in asked],
             rankings=[kept(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recallbench.audit.examination import CannotTell, told
-from recallbench.corpora.labelled_sets.labelled import PREFIX
-from recallbench.corpora.matching.text_gold import open_corpus
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
+from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress
@@ -90,7 +90,7 @@ def read_dataset(
         raise CannotTell(told(error)) from None
     asked = list(given(haystacks, metrics))
     questions = tuple(question for haystack in asked for question in haystack.questions)
-    labelled = metrics.corpus.name.startswith(PREFIX)
+    labelled = is_set_name(metrics.corpus.name)
     ids = [segment.id for haystack in asked for segment in haystack.segments]
     return Dataset(
         corpus,

@@ -25,7 +25,7 @@ from recallbench.cases.judging import (
 from recallbench.cases.nearness import listed
 from recallbench.cases.report import Report
 from recallbench.cases.text_findings import text_findings
-from recallbench.corpora.matching.text_matching import OWN, Matching, Method
+from recallbench.corpora.matching.method import OWN, Matching, Method
 from recallbench.errors import InputError, UsageError
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.quantiles import Rule

@@ -10,7 +10,7 @@ from typing import Any
 
 from recallbench.cases.case import ABSTENTION, Case
 from recallbench.cases.records import KNOWN, Record, form_of, id_text, records
-from recallbench.corpora.place import misspelt
+from recallbench.corpora.field_reader import misspelt
 from recallbench.errors import InputError
 from recallbench.reading import lines
 from recallbench.results.trec import Refused, read_qrels

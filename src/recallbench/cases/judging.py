@@ -10,7 +10,9 @@ from recallbench.cases.answer import Answer
 from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.nearness import Near, nearness
 from recallbench.cases.shares import Steps
-from recallbench.corpora.matching.text_matching import Likeness, Matching, Step, overlap, words
+from recallbench.corpora.matching.method import Matching, Step
+from recallbench.corpora.matching.text_matching import Likeness
+from recallbench.corpora.matching.tokens import overlap, words
 from recallbench.errors import InputError
 from recallbench.scoring.judgement import Judged, judge, merged
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_matching import Likeness, Matching, Read, likeness
+from recallbench.corpora.matching.text_matching import Likeness, Read, likeness
 from recallbench.embedding.registry import default_cache_dir, open_embedder
 
 Near = Callable[[str, str], Likeness]

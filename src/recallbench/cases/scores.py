@@ -16,7 +16,7 @@ from recallbench.cases.definitions import SHORT, USUAL, Definitions
 from recallbench.cases.judging import Way
 from recallbench.cases.shares import Share, Steps, shares
 from recallbench.cases.text_findings import TextFindings
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
 from recallbench.errors import UsageError
 from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.estimate import Estimate, estimates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recallbench.corpora.matching.text_matching import Matching, Step
+from recallbench.corpora.matching.method import Matching, Step
 
 Steps = Sequence[Step | None]
 """Of one case, hit by hit: what it matched by."""

@@ -11,8 +11,8 @@ from recallbench.cases.judging import Way
 from recallbench.cases.report import Report
 from recallbench.cases.shares import Steps
 from recallbench.cases.tradeoff import Tradeoff
+from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import step_of
-from recallbench.corpora.matching.text_matching import Matching
 from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.retrieval.loop import Retrieval

@@ -11,15 +11,9 @@ from recallbench.cases.answer import Answer
 from recallbench.cases.case import Case
 from recallbench.cases.judging import Texts, Way, judged_by_text, said_by
 from recallbench.cases.nearness import Near
-from recallbench.corpora.matching.text_matching import (
-    SENSITIVITY,
-    Likeness,
-    Matching,
-    RandomMatches,
-    Read,
-    first_match,
-    random_matches,
-)
+from recallbench.corpora.matching.method import SENSITIVITY, Matching
+from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, random_matches
+from recallbench.corpora.records import RandomMatches
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_frac import RecallFrac

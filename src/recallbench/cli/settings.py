@@ -13,7 +13,7 @@ from recallbench.reading import document, toml
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
-    from recallbench.corpora.matching.text_matching import Matching
+    from recallbench.corpora.matching.method import Matching
 
 EPILOG = "Each option is also a variable RECALLBENCH_<NAME> (such as RECALLBENCH_STORE) and a key of the --config file."
 
@@ -226,7 +226,7 @@ def matching(
     of_log: bool = False,
 ) -> Matching:
     """What --match and its companions ask for; raises UsageError where a companion would do nothing."""
-    from recallbench.corpora.matching.text_matching import OWN, Matching
+    from recallbench.corpora.matching.method import OWN, Matching
     from recallbench.errors import UsageError
 
     if match in ("id", "exact") and typed(context, "match_threshold"):

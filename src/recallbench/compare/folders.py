@@ -9,8 +9,7 @@ from pathlib import Path
 
 from recallbench.compare.frame import embedder_name
 from recallbench.compare.side import Side, Words
-from recallbench.corpora.matching.text_gold import open_corpus
-from recallbench.corpora.registry import abilities
+from recallbench.corpora.registry import abilities, open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.escaping.terminal import visible

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from recallbench.corpora import locomo, longmemeval
+from recallbench.corpora.entry import CorpusEntry
 from recallbench.protocol.rules import CorpusRules
 
 FOLDER = Path(__file__).parent / "canary"
@@ -42,3 +45,12 @@ def facts() -> dict[str, CorpusRules]:
         )
         for name, table in tables.items()
     }
+
+
+def _bundled(entry: CorpusEntry) -> CorpusEntry:
+    name = f"canary-{entry.name}"
+    own = facts()[name]
+    return replace(entry, name=name, facts=lambda _: own, licence=LICENCE, bundled=FOLDER / own.file)
+
+
+CORPORA = tuple(_bundled(entry) for entry in (*locomo.CORPORA, *longmemeval.CORPORA))

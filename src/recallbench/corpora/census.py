@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recallbench.corpora.records import Check, Haystack, Survey
+from recallbench.corpora.records import CountCheck, Haystack, Survey
 from recallbench.errors import InputError
 from recallbench.protocol.rules import CorpusRules
 
@@ -44,7 +44,7 @@ class Census:
             self.asked += question.asked
             self.denominators.update(question.denominators)
 
-    def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[Check, ...]:
+    def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[CountCheck, ...]:
         """Each registered count beside the one found; none where nothing is registered."""
         if not rules.questions:
             return ()
@@ -66,7 +66,7 @@ class Census:
             pairs.append((f"denominator {name}", count, self.denominators[name]))
         for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
             pairs.append((f"questions of kind {kind}", rules.kinds.get(kind, 0), self.kinds[kind]))
-        return tuple(Check(name, str(expected), str(found)) for name, expected, found in pairs)
+        return tuple(CountCheck(name, str(expected), str(found)) for name, expected, found in pairs)
 
     def survey(
         self, path: Path, sha256: str, rules: CorpusRules, oddities: Oddities, denominators: Iterable[str]

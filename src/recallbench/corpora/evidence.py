@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recallbench.corpora.place import Place
+from recallbench.corpora.field_reader import FieldReader
 
 PLAIN = re.compile(r"D([0-9]+):[0-9]+")
 TURN = re.compile(r"D:?([0-9]+):([0-9]+)")
@@ -21,14 +21,14 @@ class Evidence:
     repaired: bool
 
 
-def read(reference: str, repairs: Mapping[str, tuple[int, ...]], place: Place) -> Evidence:
+def read(reference: str, repairs: Mapping[str, tuple[int, ...]], reader: FieldReader) -> Evidence:
     """A plain `D<session>:<turn>`, or a string whose repair is listed; anything else is refused, not guessed at."""
     if plain := PLAIN.fullmatch(reference):
         return Evidence((int(plain[1]),), (reference,), repaired=False)
     if reference in repairs:
         turns = tuple(f"D{int(session)}:{turn}" for session, turn in TURN.findall(reference))
         return Evidence(tuple(repairs[reference]), turns, repaired=True)
-    raise place.refusal(
+    raise reader.refusal(
         "evidence",
         "D<session>:<turn>, or a string whose repair the protocol lists",
         repr(reference),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from recallbench.corpora.place import registered
+from recallbench.corpora.field_reader import registered
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import CorpusRules
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from recallbench.corpora.census import Census, Oddities
-from recallbench.corpora.place import Place, described
-from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
+from recallbench.corpora.census import Oddities
+from recallbench.corpora.entry import CorpusEntry
+from recallbench.corpora.field_reader import FieldReader, described
+from recallbench.corpora.file_corpus import FileCorpus
+from recallbench.corpora.miniature import write_longmemeval
+from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.corpora.stream import Stream
-from recallbench.protocol.rules import CorpusRules
 
 ALL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("all", "without-abstention", "official")
 """Every question, the protocol's count; those that have an answer; of these, those with evidence in a user turn."""
@@ -40,49 +41,25 @@ _ABILITY_OF = {
 _WHEN = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) \([A-Z][a-z]{2}\) ([0-9]{2}):([0-9]{2})")
 
 
-class LongMemEval:
+class LongMemEval(FileCorpus):
     """A file in LongMemEval's shape.
 
     Abstention questions keep the sessions the file names as theirs (the near misses that a memory should find before it
     can abstain), so they count in the headline. Where a haystack lists a session id twice, each position is a segment.
     """
 
-    clustered = False
-    clarifications: tuple[int, ...] = (2, 5, 6, 13)
+    clarifications = (2, 5, 6, 13)
+    denominators = DENOMINATORS
 
-    def __init__(self, path: Path, rules: CorpusRules) -> None:
-        self.name = rules.name
-        self.rules = rules
-        self._stream = Stream(path, rules.name)
-
-    @property
-    def path(self) -> Path:
-        return self._stream.path
-
-    @property
-    def sha256(self) -> str:
-        return self._stream.sha256
-
-    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
-        sha256 = self._stream.sha256
-        census, oddities = Census(), Oddities()
-        for haystack in self._read(oddities):
-            census.count(haystack)
-            listen(haystack)
-        return census.survey(self.path, sha256, self.rules, oddities, DENOMINATORS)
-
-    def haystacks(self) -> Iterator[Haystack]:
-        return self._read(Oddities())
-
-    def _read(self, oddities: Oddities) -> Iterator[Haystack]:
+    def read(self, stream: Stream, oddities: Oddities) -> Iterator[Haystack]:
         seen: set[str] = set()
-        for number, record in enumerate(self._stream.items(), start=1):
-            place = Place(self.name, str(self.path), f"item {number}")
-            name = place.identifier(record, "question_id")
+        for number, record in enumerate(stream.items(), start=1):
+            reader = FieldReader(self.name, str(self.path), f"item {number}")
+            name = reader.identifier(record, "question_id")
             if name in seen:
-                raise place.refusal("question_id", "an id that no other item has", f"{name} again")
+                raise reader.refusal("question_id", "an id that no other item has", f"{name} again")
             seen.add(name)
-            yield _haystack(name, record, Place(self.name, str(self.path), f"item {name}"), oddities)
+            yield _haystack(name, record, FieldReader(self.name, str(self.path), f"item {name}"), oddities)
 
 
 def ability(kind: str, *, abstention: bool) -> str:
@@ -93,31 +70,31 @@ def ability(kind: str, *, abstention: bool) -> str:
     return ABSTAINING if abstention else _ABILITY_OF.get(kind, "")
 
 
-def _haystack(name: str, record: dict[str, Any], place: Place, oddities: Oddities) -> Haystack:
-    sessions = place.entries(record, "haystack_sessions")
-    ids = place.words(record, "haystack_session_ids")
-    dates = place.words(record, "haystack_dates")
+def _haystack(name: str, record: dict[str, Any], reader: FieldReader, oddities: Oddities) -> Haystack:
+    sessions = reader.entries(record, "haystack_sessions")
+    ids = reader.words(record, "haystack_session_ids")
+    dates = reader.words(record, "haystack_dates")
     if not sessions:
-        raise place.refusal("haystack_sessions", "at least one session", "none")
+        raise reader.refusal("haystack_sessions", "at least one session", "none")
     for field, values in (("haystack_session_ids", ids), ("haystack_dates", dates)):
         if len(values) != len(sessions):
-            raise place.refusal(field, f"{len(sessions)}, one per session of haystack_sessions", str(len(values)))
+            raise reader.refusal(field, f"{len(sessions)}, one per session of haystack_sessions", str(len(values)))
     segments: list[Segment] = []
     said_by_user = False
     for position, (session, turns, when) in enumerate(zip(ids, sessions, dates, strict=True)):
-        text, starts, by_user = _session(turns, place, position, oddities)
+        text, starts, by_user = _session(turns, reader, position, oddities)
         said_by_user |= by_user
-        occurred_at = _instant(when, f"haystack_dates[{position}]", place)
+        occurred_at = _instant(when, f"haystack_dates[{position}]", reader)
         segments.append(Segment(name, position, text, occurred_at, session, starts))
     oddities.repeated_sessions += len(ids) - len(set(ids))
-    return Haystack(name, tuple(segments), (_question(name, record, ids, said_by_user, place),))
+    return Haystack(name, tuple(segments), (_question(name, record, ids, said_by_user, reader),))
 
 
-def _session(turns: Any, place: Place, position: int, oddities: Oddities) -> tuple[str, tuple[int, ...], bool]:
+def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities) -> tuple[str, tuple[int, ...], bool]:
     """Text of a session, where its evidence turns start, and whether a user turn is among these."""
     field = f"haystack_sessions[{position}]"
     if not isinstance(turns, list):
-        raise place.refusal(field, "a list of turns", described(turns))
+        raise reader.refusal(field, "a list of turns", described(turns))
     starts: list[int] = []
     length, blank, by_user = 0, 0, False
     lines: list[str] = []
@@ -128,28 +105,28 @@ def _session(turns: Any, place: Place, position: int, oddities: Oddities) -> tup
             blank += not content.strip()
             evident = turn.get("has_answer", False)
         except (KeyError, TypeError, AttributeError):
-            raise _bad_turn(turn, place.inside(f"{field}[{number}]")) from None
+            raise _bad_turn(turn, reader.inside(f"{field}[{number}]")) from None
         if evident is True:
             starts.append(length)
             by_user |= turn["role"] == "user"
         elif evident not in (False, None):
-            raise place.inside(f"{field}[{number}]").refusal("has_answer", "true or false", described(evident))
+            raise reader.inside(f"{field}[{number}]").refusal("has_answer", "true or false", described(evident))
         lines.append(line)
         length += len(line) + 1
     if blank == len(lines):
-        raise place.refusal(field, "at least one turn with text", f"{len(lines)} turns, none with text")
+        raise reader.refusal(field, "at least one turn with text", f"{len(lines)} turns, none with text")
     oddities.turns += len(lines)
     oddities.empty_turns += blank
-    return place.storable(field, "\n".join(lines)), tuple(starts), by_user
+    return reader.storable(field, "\n".join(lines)), tuple(starts), by_user
 
 
-def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: bool, place: Place) -> Question:
-    text = place.text(record, "question")
-    kind = place.identifier(record, "question_type")
-    asked_at = _instant(place.text(record, "question_date"), "question_date", place)
-    answers = set(place.words(record, "answer_session_ids"))
+def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: bool, reader: FieldReader) -> Question:
+    text = reader.text(record, "question")
+    kind = reader.identifier(record, "question_type")
+    asked_at = _instant(reader.text(record, "question_date"), "question_date", reader)
+    answers = set(reader.words(record, "answer_session_ids"))
     if unreachable := answers - set(ids):
-        raise place.refusal(
+        raise reader.refusal(
             "answer_session_ids",
             "ids that haystack_session_ids lists",
             f"unreachable gold: {', '.join(sorted(unreachable))}",
@@ -162,18 +139,31 @@ def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: b
     return Question(name, name, text, gold, kind, asked_at, abstention=abstention, denominators=frozenset(counted))
 
 
-def _bad_turn(turn: Any, place: Place) -> Exception:
+def _bad_turn(turn: Any, reader: FieldReader) -> Exception:
     """Asks again field by field, so that the refusal names the one that is wrong."""
     for field in ("role", "content"):
-        place.string(turn, field)
-    return place.refusal("content", "a turn with role and content", described(turn))
+        reader.string(turn, field)
+    return reader.refusal("content", "a turn with role and content", described(turn))
 
 
-def _instant(when: str, field: str, place: Place) -> datetime:
+def _instant(when: str, field: str, reader: FieldReader) -> datetime:
     if match := _WHEN.fullmatch(when):
         year, month, day, hour, minute = (int(part) for part in match.groups())
         try:
             return datetime(year, month, day, hour, minute, tzinfo=UTC)
         except ValueError:
             pass
-    raise place.refusal(field, "a time such as 2023/05/30 (Tue) 23:40", described(when))
+    raise reader.refusal(field, "a time such as 2023/05/30 (Tue) 23:40", described(when))
+
+
+CORPORA = (
+    CorpusEntry(
+        "longmemeval",
+        lambda rules: rules.corpora["longmemeval"],
+        LongMemEval,
+        write_longmemeval,
+        abilities=ABILITIES,
+        ability=ability,
+        licence="MIT",
+    ),
+)

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from recallbench.corpora.matching.method import Matching
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -30,7 +32,7 @@ class Segment:
         return f"{self.scope}/{self.position}"
 
 
-class Likeness(Mapping[int, float]):
+class NearSegments(Mapping[int, float]):
     """How near segments come to an expected text, by position. Of a large set there are millions: 16 bytes each."""
 
     __slots__ = ("f1", "positions")
@@ -52,9 +54,9 @@ class Likeness(Mapping[int, float]):
     def __len__(self) -> int:
         return len(self.positions)
 
-    def moved(self, offset: int) -> Likeness:
+    def moved(self, offset: int) -> NearSegments:
         """The same, each position further on."""
-        return Likeness((offset + position for position in self.positions), self.f1)
+        return NearSegments((offset + position for position in self.positions), self.f1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Question:
     """Of gold that follows from a text too, what is known by id."""
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
-    likeness: Likeness = field(default_factory=Likeness)
+    likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 
     @property
@@ -105,7 +107,7 @@ class Haystack:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CountCheck:
     """One registered fact of a corpus file, and what the file says."""
 
     name: str
@@ -129,7 +131,7 @@ class RandomMatches:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class HubFiles:
     """Files of the hub: from which commit they are, and the sha256 of each."""
 
     repo: str
@@ -165,7 +167,7 @@ class Survey:
     kinds: Mapping[str, int]
     denominators: Mapping[str, int]
     """Each named denominator with its count, the protocol's first."""
-    checks: tuple[Check, ...]
+    checks: tuple[CountCheck, ...]
     """Every registered count against what was found."""
     repeated_sessions: int
     empty_turns: int
@@ -180,7 +182,7 @@ class Survey:
     """Those whose judgements are all of grade 0: they are passed over too."""
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
-    published: Published | None = None
+    published: HubFiles | None = None
     """None for files that are not of the hub."""
 
     @property
@@ -189,16 +191,22 @@ class Survey:
         return self.sha256 == self.registered_sha256
 
 
-def unheard(haystack: Haystack) -> None:
-    """Nobody listens."""
+def ignore(haystack: Haystack) -> None:
+    """Listen to no haystack."""
 
 
 class Corpus(Protocol):
     """A corpus on disk, read as often as asked; of a large one, a stream each time, nothing is kept."""
 
     name: str
-    clarifications: tuple[int, ...]
-    """Numbers of the protocol's clarifications that reading this corpus applies."""
+
+    @property
+    def clarifications(self) -> tuple[int, ...]:
+        """Numbers of the protocol's clarifications that reading this corpus applies."""
+
+    @property
+    def matching(self) -> Matching | None:
+        """How gold follows from expected texts; None where it is known by id."""
 
     @property
     def clustered(self) -> bool:
@@ -211,7 +219,7 @@ class Corpus(Protocol):
     def sha256(self) -> str:
         """sha256 of the file, computed once."""
 
-    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+    def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
         """Hash the file before parsing it, then read it once and count; `listen` is handed each haystack on the way.
 
         Raises InputError on bad input.

@@ -10,7 +10,7 @@ from typing import Any
 
 import ijson
 
-from recallbench.corpora.place import registered
+from recallbench.corpora.field_reader import registered
 from recallbench.errors import InputError
 
 _CHUNK = 1 << 18

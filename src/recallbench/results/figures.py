@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from recallbench.corpora.labelled_sets.labelled import PREFIX
-from recallbench.corpora.matching.text_gold import matching_of, step_of
-from recallbench.corpora.matching.text_matching import Matching, Step
+from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.corpora.matching.method import Matching, Step
+from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question, Survey
 from recallbench.corpora.registry import abilities
 from recallbench.protocol.bands import band
@@ -37,6 +37,8 @@ class Answers:
     survey: Survey
     corpus: CorpusRules
     clustered: bool
+    matching: Matching | None
+    """How gold follows from expected texts; None where it is known by id."""
     questions: Sequence[Question]
     candidates: Sequence[int]
     rankings: Sequence[Ranking]
@@ -117,7 +119,7 @@ def _figures(answers: Answers, edition: Edition) -> Figures:
     found = estimates(measures, calls, clusters, slices | by_tenant | by_ability, edition)
     apart = {name.removeprefix("tenant "): found.pop(name) for name in by_tenant}
     rolled_up = {name.removeprefix("ability "): found.pop(name) for name in by_ability}
-    own = answers.corpus.name.startswith(PREFIX)
+    own = is_set_name(answers.corpus.name)
     control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices, edition)
     missing = _missing(answers)
     return Figures(
@@ -195,7 +197,7 @@ def _hub(survey: Survey) -> parts.HubPart | None:
 
 
 def _matching(answers: Answers, calls: Sequence[Judged]) -> parts.MatchingPart | None:
-    matching = matching_of(answers.corpus.name)
+    matching = answers.matching
     if matching is None:
         return None
     asked = [question for question in answers.questions if question.expected]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from recallbench import __version__
+from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.records import Survey
 from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -49,6 +50,7 @@ class Ingredients:
     survey: Survey
     clarifications: tuple[int, ...]
     clustered: bool
+    matching: Matching | None
     choice: Choice
     made: Configuration
     store: StoreState
@@ -67,6 +69,7 @@ def assemble(made_of: Ingredients) -> parts.Metrics:
             survey=survey,
             corpus=made_of.corpus,
             clustered=made_of.clustered,
+            matching=made_of.matching,
             questions=retrieval.questions,
             candidates=retrieval.candidates,
             rankings=retrieval.rankings,

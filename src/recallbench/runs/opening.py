@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from recallbench.corpora.matching.text_gold import open_corpus
 from recallbench.corpora.records import Corpus, Haystack
+from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Progress, Silent

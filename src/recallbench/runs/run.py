@@ -113,6 +113,7 @@ def _run(
                 survey,
                 applied(rules, registered, corpus.clarifications, choice.store, choice.embedder),
                 corpus.clustered,
+                corpus.matching,
                 choice,
                 configuration(options, choice, survey.sha256),
                 state,

@@ -14,7 +14,7 @@ from typing import Any
 
 import recallbench
 from recallbench.confidential import concealed_lines
-from recallbench.corpora.labelled_sets.labelled import PREFIX
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.escaping.terminal import visible
 from recallbench.reports.report import Run, render
@@ -80,7 +80,7 @@ def write(
         _put(staging / "environment.json", [json.dumps(around, indent=1), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))
         _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
-        if metrics.corpus.name.startswith(PREFIX):
+        if is_set_name(metrics.corpus.name):
             _put(staging / NAMES, document_names(named))
         if reproduced is not None:
             _put(staging / JSON_NAME, [document(reproduced)])

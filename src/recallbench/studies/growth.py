@@ -11,8 +11,8 @@ import numpy as np
 
 from recallbench.corpora.grown import Hay
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, Files, read_documents
-from recallbench.corpora.matching.text_gold import answering, matching_of
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
+from recallbench.corpora.matching.text_gold import answering
 from recallbench.corpora.records import Haystack, Segment
 from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder
@@ -42,7 +42,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     choice = choose(options, facts(options.corpus, rules), rules)
     corpus = corpus_of(options, rules, progress)
     haystacks = list(corpus.haystacks())
-    matching = matching_of(options.corpus)
+    matching = corpus.matching
     if matching is not None:
         corpus.survey()  # raises where no document matches anything
     hay = _hay(haystacks, _strangers(distractors), matching)

@@ -8,12 +8,23 @@ from typing import Any
 import pytest
 
 from labelled_sets import DOCUMENTS, JUDGED, QUERIES, beir, short
-from recallbench.corpora.labelled_sets.labelled import Labelled, facts, identity
+from recallbench.corpora.labelled_sets.labelled import Labelled, identify, labelled_entry
+from recallbench.corpora.labelled_sets.set_name import parse_set_name
 from recallbench.errors import InputError, UsageError
+from recallbench.protocol import load
+
+
+def identity(folder: Path, split: str | None = None) -> str:
+    return str(identify(folder, split))
+
+
+def named(folder: Path, name: str) -> Labelled:
+    facts = labelled_entry(name).facts(load())
+    return Labelled(folder, facts)
 
 
 def opened(folder: Path, split: str | None = None) -> Labelled:
-    return Labelled(folder, facts(identity(folder, split)))
+    return named(folder, identity(folder, split))
 
 
 def refusal(folder: Path) -> InputError:
@@ -86,9 +97,9 @@ def test_the_name_holds_the_hash_of_what_decides(tmp_path: Path) -> None:
     assert identity(folder) == name
     (folder / "qrels" / "test.tsv").write_text(JUDGED.replace("q3\trome\t1", "q3\trome\t2"))
     assert identity(folder) != name
-    assert facts(name).sha256 == name[-64:]
+    assert parse_set_name(name).sha256 == name[-64:]
     with pytest.raises(UsageError, match="names no labelled set"):
-        facts("labelled/team")
+        parse_set_name("labelled/team")
 
 
 def test_splits_are_chosen_by_name_and_found_again_by_hash(tmp_path: Path) -> None:
@@ -200,7 +211,7 @@ def test_labels_in_both_forms_are_refused(tmp_path: Path) -> None:
 
 
 def asked(folder: Path, name: str) -> list[tuple[str, str]]:
-    return [(q.id, q.kind) for h in Labelled(folder, facts(name)).haystacks() for q in h.questions]
+    return [(q.id, q.kind) for h in named(folder, name).haystacks() for q in h.questions]
 
 
 ZZ = "query-id\tcorpus-id\tscore\n"
@@ -224,8 +235,8 @@ def test_another_split_is_another_name_only_where_it_decides_something(tmp_path:
     assert opened(folder, "test").survey().unjudged == (unjudged if same else 0)
     # A name finds the same questions as long as the files it hashes are there.
     assert asked(folder, before) == found
-    assert Labelled(folder, facts(before)).sha256 == before.rpartition("@")[2]
-    assert Labelled(folder, facts(before)).survey().unjudged == unjudged == 1
+    assert named(folder, before).sha256 == before.rpartition("@")[2]
+    assert named(folder, before).survey().unjudged == unjudged == 1
 
 
 def test_a_name_from_before_one_more_split_finds_the_questions_of_then(tmp_path: Path) -> None:
@@ -234,7 +245,7 @@ def test_a_name_from_before_one_more_split_finds_the_questions_of_then(tmp_path:
     before = identity(folder)
     (folder / "qrels" / "train.tsv").write_text(f"{ZZ}q6\trome\t1\n")
     assert identity(folder) != before
-    survey = Labelled(folder, facts(before)).survey()
+    survey = named(folder, before).survey()
     assert (survey.sha256, survey.unjudged) == (before.rpartition("@")[2], 2)
     assert opened(folder).survey().unjudged == 1
 

@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 
 from labelled_sets import EXPECTING, SAYING, beir, jsonl, short
-from recallbench.corpora.labelled_sets.labelled import facts, identity
+from recallbench.corpora.labelled_sets.labelled import identify
+from recallbench.corpora.labelled_sets.set_name import SetName, parse_set_name
+from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_gold import matching_of, method_name, open_corpus, step_of
-from recallbench.corpora.matching.text_matching import Matching, Read, likeness
+from recallbench.corpora.matching.text_gold import step_of
+from recallbench.corpora.matching.text_matching import Read, likeness
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Question
+from recallbench.corpora.registry import open_corpus
 from recallbench.errors import InputError, UsageError
 from recallbench.protocol.frozen import load
 
 
 def opened(folder: Path, matching: Matching) -> Corpus:
-    return open_corpus(identity(folder, method=method_name(matching)), rules=load(), environ={}, file=folder)
+    return open_corpus(str(identify(folder, matching=matching)), rules=load(), environ={}, file=folder)
 
 
 def questions(corpus: Corpus) -> dict[str, Question]:
@@ -38,15 +41,16 @@ def questions(corpus: Corpus) -> dict[str, Question]:
     ],
 )
 def test_the_method_is_told_by_the_name_and_read_from_it(matching: Matching, name: str) -> None:
-    assert method_name(matching) == name
-    assert matching_of(f"labelled/team+1@{'0' * 64}+{name}") == matching
-    assert facts(f"labelled/team+1@{'0' * 64}+{name}").sha256 == "0" * 64
+    assert matching.code == name
+    text = f"labelled/team+1@{'0' * 64}+{name}"
+    assert parse_set_name(text) == SetName("team+1", "0" * 64, matching)
+    assert str(SetName("team+1", "0" * 64, matching)) == text
 
 
 @pytest.mark.parametrize("method", ["tokens", "tokens-0.30", "tokens-3", "tokens-0.3-0", "exact-", "id", "", "0.3"])
 def test_a_name_that_tells_no_method_is_refused(method: str) -> None:
     with pytest.raises(UsageError, match="names no labelled set"):
-        facts(f"labelled/team@{'0' * 64}+{method}")
+        parse_set_name(f"labelled/team@{'0' * 64}+{method}")
 
 
 def test_gold_is_what_matches(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
     for matching in (Matching("exact"), Matching("exact", chunk=10)):
         (exact,) = questions(opened(folder, matching)).values()
         assert exact.gold == {0}
-    name = identity(folder, method="exact")
+    name = str(identify(folder, matching=Matching("exact")))
     before = open_corpus(name, rules=load(), environ={}, file=folder, whole_texts=True)
     with pytest.raises(InputError, match=whole):
         before.survey()
@@ -190,14 +194,14 @@ def test_queries_of_the_beir_layout_need_no_judgements(tmp_path: Path) -> None:
     ]
     folder = beir(tmp_path / "team", SAYING, queries, dev="ferry\tnine\t1\n")
     assert list(questions(opened(folder, Matching("tokens")))) == ["capital", "ferry", "bicycle", "cars"]
-    name = identity(folder, "dev", "tokens-0.3")
+    name = str(identify(folder, "dev", Matching("tokens")))
     chosen = open_corpus(name, rules=load(), environ={}, file=folder)
     assert questions(chosen)["ferry"].gold == {2, 3}
     (folder / "qrels" / "dev.tsv").unlink()
     (folder / "qrels").rmdir()
     assert list(questions(opened(folder, Matching("tokens")))) == ["capital", "ferry", "bicycle", "cars"]
     with pytest.raises(InputError, match="missing"):
-        identity(folder)
+        identify(folder)
 
 
 @pytest.mark.parametrize(
@@ -260,11 +264,10 @@ def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:
     ],
 )
 def test_hybrid_and_bm25_are_told_by_the_name_too(matching: Matching, name: str) -> None:
-    assert method_name(matching) == name
-    assert matching_of(f"labelled/team@{'0' * 64}+{name}") == matching
-    assert facts(f"labelled/team@{'0' * 64}+{name}").sha256 == "0" * 64
+    assert matching.code == name
+    assert parse_set_name(f"labelled/team@{'0' * 64}+{name}") == SetName("team", "0" * 64, matching)
     with pytest.raises(UsageError, match="names no labelled set"):
-        facts(f"labelled/team@{'0' * 64}+{name.partition('-')[0]}")
+        parse_set_name(f"labelled/team@{'0' * 64}+{name.partition('-')[0]}")
 
 
 def test_hybrid_takes_ids_and_texts_and_keeps_them_apart(tmp_path: Path) -> None:

@@ -4,19 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallbench.corpora.matching.text_matching import (
-    Likeness,
-    Matching,
-    Read,
-    first_match,
-    likeness,
-    overlap,
-    random_matches,
-    words,
-)
+from recallbench.corpora.matching.method import Matching
+from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
+from recallbench.corpora.matching.tokens import overlap, words
 from recallbench.errors import UsageError
 
 texts = st.text(alphabet="abc de.,'Fé", max_size=30)
+
+
+def token_f1(expected: str, text: str) -> float:
+    return Read(text).f1(Read(expected))
 
 
 def test_the_example_of_the_capital() -> None:

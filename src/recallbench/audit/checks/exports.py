@@ -7,7 +7,7 @@ from recallbench.audit.dataset import given
 from recallbench.audit.difference import ROUNDING
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
-from recallbench.corpora.labelled_sets.labelled import PREFIX
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.errors import InputError
 from recallbench.reading import document, lines
 from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
@@ -36,7 +36,7 @@ def qrels(case: Case) -> Finding:
 
 
 def names(case: Case) -> Finding:
-    labelled = case.metrics.corpus.name.startswith(PREFIX)
+    labelled = is_set_name(case.metrics.corpus.name)
     if labelled != (case.folder / NAMES).exists():
         return Finding("fail", f"{NAMES} is {'missing' if labelled else 'there, and no labelled set was measured'}")
     if not labelled:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recallbench.cases.gold_file import Gold
     from recallbench.cases.report import Report
     from recallbench.cases.run_file import Run
-    from recallbench.corpora.matching.text_matching import Matching
+    from recallbench.corpora.matching.method import Matching
     from recallbench.results.trec import Ties
 
 

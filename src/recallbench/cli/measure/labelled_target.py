@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.runs.options import Options
@@ -26,8 +26,7 @@ class Target:
     def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
         """The corpus' name, which holds split and method in its hash, and the folder; a hub set is fetched."""
         from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, hub_set, obtain_set, pins
-        from recallbench.corpora.labelled_sets.labelled import identity
-        from recallbench.corpora.matching.text_gold import method_name
+        from recallbench.corpora.labelled_sets.labelled import identify
 
         if self.matching.cosine is not None:
             raise UsageError(
@@ -52,7 +51,7 @@ class Target:
             )
         else:
             folder = Path(self.name)
-        return identity(folder, split, method_name(self.matching)), folder
+        return str(identify(folder, split, self.matching)), folder
 
 
 def of_hub(name: str) -> bool:

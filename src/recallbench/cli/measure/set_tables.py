@@ -12,7 +12,7 @@ from recallbench.cases.store_run import StoreRun
 from recallbench.cli.judge.compare import between, lines
 from recallbench.cli.measure.score_tables import Compared, Wanted, show
 from recallbench.compare.folders import folder_side
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import comparison_text

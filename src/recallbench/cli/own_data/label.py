@@ -55,8 +55,10 @@ def label(
 ) -> int:
     """Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep them safely."""
     from recallbench.cli.bars import listener
-    from recallbench.corpora.labelled_sets.label_book import Asked, LabelBook, waiting
-    from recallbench.corpora.labelled_sets.labelled import PREFIX, facts
+    from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery, queries_to_label
+    from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
+    from recallbench.corpora.registry import facts
+    from recallbench.protocol.frozen import load
     from recallbench.runs.options import Options
     from recallbench.studies.logs.proposals import proposals
 
@@ -67,13 +69,13 @@ def label(
     done = book.labelled()
     if query:
         free = (name for number in count(1) if (name := f"q{number}") not in done)
-        asked = [Asked(name, text) for name, text in zip(free, query, strict=False)]
+        asked = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
     else:
-        asked = waiting(folder, queries)
+        asked = queries_to_label(folder, queries)
     asked = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in asked]
     left = [one for one in asked if one.id not in done]
     print(f"{len(asked) - len(left)} of {len(asked)} queries are labelled; {KEYS}", file=sys.stderr)
-    name = f"{PREFIX}{folder.name or 'set'}@{'0' * 64}"
+    name = str(SetName(folder_word(folder.name), "0" * 64))
     options = Options(
         corpus=name,
         store=store,
@@ -85,7 +87,8 @@ def label(
     )
     kept = 0
     for number, (one, found) in enumerate(
-        proposals(folder, left, options, facts(name), k, listener(quiet)) if left else (), len(asked) - len(left) + 1
+        proposals(folder, left, options, facts(name, load()), k, listener(quiet)) if left else (),
+        len(asked) - len(left) + 1,
     ):
         print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")
         grades = _judged(found)

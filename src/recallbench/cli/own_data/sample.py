@@ -15,7 +15,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
-    from recallbench.corpora.matching.text_matching import Matching
+    from recallbench.corpora.matching.method import Matching
     from recallbench.corpora.recall_log import RecallLog
     from recallbench.scoring.quantiles import Rule
 

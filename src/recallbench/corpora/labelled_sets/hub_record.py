@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recallbench.corpora.location import data_folder
-from recallbench.corpora.records import Published
+from recallbench.corpora.records import HubFiles
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 from recallbench.scratch import replacing
@@ -29,7 +29,7 @@ def kept_folder(label: str, environ: Mapping[str, str]) -> Path | None:
     return folder if folder is not None and (folder / NAME).is_file() else None
 
 
-def published(folder: Path) -> Published | None:
+def published(folder: Path) -> HubFiles | None:
     """The record; None for a folder that is not of the hub. Raises InputError where it can't be read."""
     path = folder / NAME
     if not path.is_file():
@@ -43,7 +43,7 @@ def published(folder: Path) -> Published | None:
         told = (repo, revision, judged, judged_at, *files, *files.values(), *pinned)
         if not all(isinstance(word, str) for word in told):
             raise TypeError("not text")
-        return Published(repo, revision, judged, judged_at, files, pinned)
+        return HubFiles(repo, revision, judged, judged_at, files, pinned)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path} can't be read",
@@ -53,7 +53,7 @@ def published(folder: Path) -> Published | None:
         ) from None
 
 
-def keep(folder: Path, record: Published) -> None:
+def keep(folder: Path, record: HubFiles) -> None:
     """Write the record whole."""
     text = json.dumps(
         {
@@ -70,7 +70,7 @@ def keep(folder: Path, record: Published) -> None:
         made.write_text(f"{text}\n", encoding="utf-8")
 
 
-def held(record: Published | None, folder: Path, name: str, sha256: str) -> str:
+def held(record: HubFiles | None, folder: Path, name: str, sha256: str) -> str:
     """The hash itself; raises InputError where the record says another one."""
     if record is not None and record.files.get(name) != sha256:
         raise InputError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from recallbench import hub
 from recallbench.corpora.labelled_sets.hub_record import keep, published, sets_folder
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, JUDGEMENTS, QUERIES
-from recallbench.corpora.records import Published
+from recallbench.corpora.records import HubFiles
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
@@ -122,7 +122,7 @@ def obtain_set(
     with another hash, Blocked where one can't be had.
     """
     folder = sets_folder(environ) / wanted.folder
-    known = published(folder) or Published(
+    known = published(folder) or HubFiles(
         wanted.repo, wanted.revision, wanted.qrels_repo, wanted.qrels_revision, {}, frozenset()
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_word(split)}.tsv"])]
@@ -155,11 +155,11 @@ def _fetched(
     wanted: HubSet,
     name: str,
     room: Path,
-    record: Published,
+    record: HubFiles,
     pinned: Mapping[str, str],
     environ: Mapping[str, str],
     progress: Progress,
-) -> Published:
+) -> HubFiles:
     """The file in the folder for unfinished work under its own name, and the record with it."""
     cached, remote = _downloaded(wanted, name, environ, progress)
     found = {remote: sha256_of(cached)}
@@ -234,7 +234,7 @@ def _remedy(wanted: HubSet, name: str, error: hub.Unreachable, environ: Mapping[
     return "check the network and the name; or get the files by other means, and evaluate their folder"
 
 
-def _hold(record: Published, pinned: Mapping[str, str]) -> None:
+def _hold(record: HubFiles, pinned: Mapping[str, str]) -> None:
     for name, sha256 in pinned.items():
         if name not in record.files:
             raise UsageError(
@@ -247,7 +247,7 @@ def _hold(record: Published, pinned: Mapping[str, str]) -> None:
             raise _wrong(record, name, sha256, record.files[name])
 
 
-def _wrong(record: Published, name: str, expected: str, found: str) -> InputError:
+def _wrong(record: HubFiles, name: str, expected: str, found: str) -> InputError:
     return InputError(
         f"{name} of {record.repo} is not the file that is expected",
         expected=f"sha256 {expected}",

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from recallbench.corpora.field_reader import FieldReader
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, QUERIES, SHORT
-from recallbench.corpora.place import Place
 from recallbench.errors import InputError
 from recallbench.reading import lines, objects
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UnlabelledQuery:
     """A query that waits for its labels."""
 
     id: str
@@ -58,7 +58,7 @@ class LabelBook:
             return frozenset()
         return frozenset(str(record.get("query_id") or f"q{number}") for number, record in objects(self.path))
 
-    def append(self, query: Asked, grades: Mapping[str, float], day: date) -> None:
+    def append(self, query: UnlabelledQuery, grades: Mapping[str, float], day: date) -> None:
         """Add the line of one query, and see it on the disk; no grade above 0 means that nothing answers it."""
         relevant = {id: grade for id, grade in grades.items() if grade > 0}
         record: dict[str, object] = {"query_id": query.id, "query": query.text}
@@ -80,8 +80,8 @@ class LabelBook:
             os.close(handle)
 
 
-def waiting(folder: Path, file: Path | None) -> list[Asked]:
-    """The queries to label: of `file` (JSON lines with `query` or `text`, or one query a line), else queries.jsonl."""
+def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:
+    """Return the queries of `file` (JSON lines with `query` or `text`, or one query a line), else of queries.jsonl."""
     path = file or folder / QUERIES
     if not path.is_file():
         raise InputError(
@@ -92,11 +92,13 @@ def waiting(folder: Path, file: Path | None) -> list[Asked]:
         )
     if path.suffix == ".jsonl":
         return [_query(record, number, path) for number, record in objects(path)]
-    return [Asked(f"q{number}", line.strip()) for number, line in lines(path) if line.strip()]
+    return [UnlabelledQuery(f"q{number}", line.strip()) for number, line in lines(path) if line.strip()]
 
 
-def _query(record: Mapping[str, object], number: int, path: Path) -> Asked:
-    place = Place("labels", path.name, f"line {number}")
+def _query(record: Mapping[str, object], number: int, path: Path) -> UnlabelledQuery:
+    reader = FieldReader("labels", path.name, f"line {number}")
     field = "query" if "query" in record else "text"
     words = {name: str(record[name]) for name in ("scope", "kind", "tenant") if record.get(name) is not None}
-    return Asked(str(record.get("query_id") or record.get("_id") or f"q{number}"), place.text(record, field), **words)
+    return UnlabelledQuery(
+        str(record.get("query_id") or record.get("_id") or f"q{number}"), reader.text(record, field), **words
+    )

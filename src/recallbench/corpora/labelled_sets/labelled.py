@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from recallbench.corpora.census import Census, Oddities
+from recallbench.corpora.entry import CorpusEntry
+from recallbench.corpora.field_reader import FieldReader, misspelt
 from recallbench.corpora.labelled_sets import hub_record
 from recallbench.corpora.labelled_sets.labelled_files import (
     DOCUMENTS,
     Files,
-    Label,
+    LabelledQuery,
     every_split,
     files_of,
     line_of,
@@ -23,57 +24,37 @@ from recallbench.corpora.labelled_sets.labelled_files import (
     read_documents,
     read_labels,
 )
-from recallbench.corpora.place import Place, misspelt
-from recallbench.corpora.records import Haystack, Question, Segment, Survey, unheard
+from recallbench.corpora.labelled_sets.set_name import PREFIX, SetName, folder_word, parse_set_name
+from recallbench.corpora.matching.method import Matching
+from recallbench.corpora.miniature import write_labelled
+from recallbench.corpora.records import Haystack, Question, Segment, Survey, ignore
 from recallbench.corpora.stream import sha256_of
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import InputError
 from recallbench.protocol.rules import CorpusRules
 
-PREFIX = "labelled/"
 ALL = "all"
 """The one denominator: every query with something to find."""
-METHOD = re.compile(
-    r"(?:(?P<method>tokens|hybrid|bm25)-(?P<threshold>1|0\.[0-9]*[1-9])|exact)(?:-(?P<chunk>[1-9][0-9]{0,5}))?"
-)
-"""How a name says that gold follows from expected texts: the method, its threshold and tokens of a chunk."""
-HYBRID = "hybrid"
-"""How the method begins that takes ids and texts for one query."""
-FEWEST = 5
-"""Scopes from which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
+FEWEST_SCOPES = 5
+"""From which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
 
 
-def identity(path: Path, split: str | None = None, method: str = "") -> str:
-    """`labelled/<name>@<sha256>`: the name of the folder, and one hash over what decides what is measured.
-
-    `+<method>` ends the name of a set whose gold follows from texts: it is another set than the one judged by ids.
-    """
-    files = files_of(path, split, by_text=bool(method), ids_too=method.startswith(HYBRID))
-    return f"{PREFIX}{_word(path.resolve().name)}@{_hash(files, path)}{'+' if method else ''}{method}"
+def identify(path: Path, split: str | None = None, matching: Matching | None = None) -> SetName:
+    """Return what results call the set in a folder: its name, and one hash over what decides what is measured."""
+    by_text = matching if matching is not None and matching.by_text else None
+    files = files_of(path, split, by_text=by_text is not None, ids_too=by_text is not None and by_text.takes_ids)
+    return SetName(folder_word(path.resolve().name), _hash(files, path), by_text)
 
 
-def method_of(name: str) -> str:
-    """How gold follows from expected texts, as `tokens-0.3-60`; empty where it is known by id."""
-    return name.rpartition("@")[2].partition("+")[2] if name.startswith(PREFIX) else ""
-
-
-def facts(name: str) -> CorpusRules:
-    """What is known of a labelled set by its name alone: its hash. Nothing else is registered of it."""
-    label, at, rest = name.removeprefix(PREFIX).rpartition("@")
-    sha256, plus, method = rest.partition("+")
-    legal = not plus or METHOD.fullmatch(method)
-    if not at or not label or len(sha256) != 64 or set(sha256) - set("0123456789abcdef") or not legal:
-        raise UsageError(
-            f"{name} names no labelled set",
-            expected=f"{PREFIX}<name>@<sha256>, with +exact, +tokens-0.3, +hybrid-0.3, +bm25-0.5-60 where texts decide",
-            found=name,
-            remedy="recallbench evaluate DIR works the name out",
-        )
-    return CorpusRules(
+def labelled_entry(name: str) -> CorpusEntry:
+    """Declare the labelled set of a name; raises UsageError for a name that no set can have."""
+    stated = parse_set_name(name)
+    # Its hash is all that is registered of it.
+    facts = CorpusRules(
         name=name,
         paper="",
         source="",
-        file=label,
-        sha256=sha256,
+        file=stated.folder,
+        sha256=stated.sha256,
         revision="",
         variable="",
         embedder="minilm",
@@ -89,6 +70,13 @@ def facts(name: str) -> CorpusRules:
         scopes=0,
         abstentions=0,
     )
+    return CorpusEntry(
+        name,
+        lambda _: facts,
+        lambda path, facts, _: Labelled(path, facts, stated.matching),
+        write_labelled,
+        brought=True,
+    )
 
 
 class Labelled:
@@ -96,14 +84,15 @@ class Labelled:
 
     clarifications: tuple[int, ...] = ()
 
-    def __init__(self, path: Path, rules: CorpusRules) -> None:
-        self.name = rules.name
-        self.rules = rules
+    def __init__(self, path: Path, facts: CorpusRules, matching: Matching | None = None) -> None:
+        self.name = facts.name
+        self.facts = facts
+        self.matching = matching
         self._path = path
         self._unjudged: list[str] = []
         self._irrelevant: list[str] = []
-        self._by_text = bool(method_of(rules.name))
-        self._ids_too = method_of(rules.name).startswith(HYBRID)
+        self._by_text = matching is not None
+        self._ids_too = matching is not None and matching.takes_ids
         if not path.is_dir():
             raise InputError(
                 f"{path} is no labelled set",
@@ -119,7 +108,7 @@ class Labelled:
     @cached_property
     def _files(self) -> Files:
         found = every_split(self.path, by_text=self._by_text, ids_too=self._ids_too)
-        return next((files for files in found if _hash(files, self.path) == self.rules.sha256), found[0])
+        return next((files for files in found if _hash(files, self.path) == self.facts.sha256), found[0])
 
     @property
     def _judgements(self) -> Path | None:
@@ -133,9 +122,9 @@ class Labelled:
     @cached_property
     def clustered(self) -> bool:
         """Whether there are scopes enough to take the queries of one as dependent."""
-        return len({haystack.scope for haystack in self._haystacks if haystack.questions}) >= FEWEST
+        return len({haystack.scope for haystack in self._haystacks if haystack.questions}) >= FEWEST_SCOPES
 
-    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+    def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
         census = Census()
         for haystack in self.haystacks():
             census.count(haystack)
@@ -148,7 +137,7 @@ class Labelled:
                 found="another size or time of change",
                 remedy="run again once nothing writes there",
             )
-        survey = census.survey(Path(self.path.resolve().name), self.sha256, self.rules, oddities, (ALL,))
+        survey = census.survey(Path(self.path.resolve().name), self.sha256, self.facts, oddities, (ALL,))
         survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
         record = hub_record.published(self.path)
         if record is None:
@@ -202,12 +191,12 @@ class Labelled:
 
 
 def _question(
-    label: Label, places: Mapping[str, Mapping[str, int]], by_text: bool, ids_too: bool, judgements: Path | None
+    label: LabelledQuery, places: Mapping[str, Mapping[str, int]], by_text: bool, ids_too: bool, judgements: Path | None
 ) -> Question:
-    place: Place = label.place
+    reader: FieldReader = label.reader
     known = places.get(label.scope)
     if known is None:
-        raise place.refusal(
+        raise reader.refusal(
             "scope", f"a scope that documents have: {', '.join(list(places)[:5])}", label.scope or "none"
         )
     for id in label.grades:
@@ -216,22 +205,22 @@ def _question(
             found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             if judgements is not None:
                 found += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
-            raise place.refusal("relevant", f"ids of documents in scope {label.scope}", found)
+            raise reader.refusal("relevant", f"ids of documents in scope {label.scope}", found)
     graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
     abstention = label.kind == "abstention"
     if by_text and abstention != (not label.expected):
         expected = "none with kind abstention" if abstention else "the text of an answer, or kind abstention"
         found = "one" if abstention else f"none{misspelt(label.fields, 'expected')}"
-        raise place.refusal("expected", expected, found, "mend the file, or --match id")
+        raise reader.refusal("expected", expected, found, "mend the file, or --match id")
     if by_text and label.expected and not any(letter.isalnum() for letter in label.expected):
-        raise place.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
+        raise reader.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
     if bool(graded) == abstention and (abstention or not by_text):
         expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
         remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
         found = f"{len(graded)} with kind {label.kind}"
         if not abstention and "relevant" not in label.fields:
             found += misspelt(label.fields, "relevant")
-        raise place.refusal("relevant", expected, found, remedy)
+        raise reader.refusal("relevant", expected, found, remedy)
     known_by_id = frozenset(graded) if by_text and ids_too else frozenset()
     if by_text:
         graded = {}
@@ -257,11 +246,7 @@ def _hash(files: Files, folder: Path) -> str:
     record = hub_record.published(folder)
     hashes = {name: hub_record.held(record, folder, name, sha256_of(path)) for name, path in files.parts.items()}
     lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
-    if left_out := passed_over(files, f"{PREFIX}{_word(folder.resolve().name)}"):
+    if left_out := passed_over(files, f"{PREFIX}{folder_word(folder.resolve().name)}"):
         # What other splits decide of this one, and nothing else they say.
         lines.append(f"passed over {json.dumps(sorted(left_out))}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _word(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", name).strip("-") or "set"

@@ -10,8 +10,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from recallbench.corpora.field_reader import FieldReader, described
 from recallbench.corpora.labelled_sets import hub_record
-from recallbench.corpora.place import Place, described
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import is_finite, lines, objects, state
 
@@ -56,7 +56,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelledQuery:
     """One query and what is known to answer it."""
 
     id: str
@@ -67,7 +67,7 @@ class Label:
     grades: Mapping[str, float]
     asked_at: datetime | None
     labelled_at: datetime | None
-    place: Place
+    reader: FieldReader
     expected: str = ""
     """What an answer says."""
     fields: tuple[str, ...] = ()
@@ -167,26 +167,26 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
     path = files.parts[DOCUMENTS]
     seen: dict[tuple[str, str], int] = {}
     for number, record in objects(path):
-        place = Place(corpus, path.name, f"line {number}")
-        id = _id(record, "_id", place)
-        scope = _scope(record, place)
+        reader = FieldReader(corpus, path.name, f"line {number}")
+        id = _id(record, "_id", reader)
+        scope = _scope(record, reader)
         if (scope, id) in seen:
-            raise place.refusal("_id", f"each id once in scope {scope}", f"{id}, as on line {seen[scope, id]}")
+            raise reader.refusal("_id", f"each id once in scope {scope}", f"{id}, as on line {seen[scope, id]}")
         seen[scope, id] = number
         title = str(record.get("title") or "")
-        body = place.storable("text", place.string(record, "text"))
+        body = reader.storable("text", reader.string(record, "text"))
         yield Document(
             id,
             scope,
-            "\n".join(part for part in (place.storable("title", title), body) if part.strip()),
-            _time(record, "occurred_at", place),
-            _importance(record, place),
+            "\n".join(part for part in (reader.storable("title", title), body) if part.strip()),
+            _time(record, "occurred_at", reader),
+            _importance(record, reader),
         )
     if not seen:
         raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
 
 
-def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[Label]:
+def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[LabelledQuery]:
     """Each query that is judged, or that is to find nothing.
 
     In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
@@ -204,28 +204,30 @@ def line_of(path: Path, query: str, document: str | None = None) -> int:
     return 0
 
 
-def _short(path: Path, corpus: str) -> Iterator[Label]:
+def _short(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     seen: set[str] = set()
     for number, record in objects(path):
-        place = Place(corpus, path.name, f"line {number}")
+        reader = FieldReader(corpus, path.name, f"line {number}")
         id = str(record.get("query_id") or record.get("_id") or f"q{number}")
         if id.split() != [id] or id in seen:
-            raise place.refusal("query_id", "an id without blanks that no other query has", described(id))
+            raise reader.refusal("query_id", "an id without blanks that no other query has", described(id))
         seen.add(id)
-        yield _label(record, id, "query", _relevant(record, place), replace(place, item=f"query {id} (line {number})"))
+        yield _label(
+            record, id, "query", _relevant(record, reader), replace(reader, item=f"query {id} (line {number})")
+        )
 
 
-def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[Label]:
+def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[LabelledQuery]:
     name = files.judgements
     judged = _qrels(files.parts[name], corpus) if name else {}
     elsewhere = passed_over(files, corpus)
     queries = files.parts[QUERIES]
     seen: set[str] = set()
     for number, record in objects(queries):
-        place = Place(corpus, queries.name, f"line {number}")
-        id = place.identifier(record, "_id")
+        reader = FieldReader(corpus, queries.name, f"line {number}")
+        id = reader.identifier(record, "_id")
         if id in seen:
-            raise place.refusal("_id", "an id that no other query has", f"{id} again")
+            raise reader.refusal("_id", "an id that no other query has", f"{id} again")
         seen.add(id)
         if id in elsewhere:
             continue
@@ -234,7 +236,7 @@ def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> It
             unjudged.append(id)
             continue
         grades = judged.get(id, {})
-        yield _label(record, id, "text", grades, replace(place, item=f"query {id} (line {number})"))
+        yield _label(record, id, "text", grades, replace(reader, item=f"query {id} (line {number})"))
     unknown = next((id for id in judged if id not in seen), None)
     if unknown is not None:
         raise InputError(
@@ -249,58 +251,60 @@ def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
     """Grades by query and document. The header line of BEIR is passed over."""
     found: dict[str, dict[str, float]] = {}
     for number, line in lines(path):
-        place = Place(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
+        reader = FieldReader(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
         fields = line.split("\t") if "\t" in line else line.split()
         if not line.strip() or (number == 1 and fields[-1].strip().lower() == "score"):
             continue
         if len(fields) == 4:
             fields = [fields[0], *fields[2:]]  # TREC's form, with an iteration nobody uses
         if len(fields) != 3:
-            raise place.refusal("columns", "query-id, corpus-id and score", f"{len(fields)}")
+            raise reader.refusal("columns", "query-id, corpus-id and score", f"{len(fields)}")
         query, document, grade = (field.strip() for field in fields)
         try:
             value = float(grade)
         except ValueError:
             value = math.nan
         if not math.isfinite(value) or value > LARGEST_GRADE:
-            raise place.refusal("score", f"a number of at most {LARGEST_GRADE:,}", described(grade))
+            raise reader.refusal("score", f"a number of at most {LARGEST_GRADE:,}", described(grade))
         if document in found.setdefault(query, {}):
-            raise place.refusal("corpus-id", f"each document once for {query}", f"{document} again")
+            raise reader.refusal("corpus-id", f"each document once for {query}", f"{document} again")
         found[query][document] = max(value, 0.0)
     return found
 
 
-def _label(record: dict[str, Any], id: str, field: str, grades: Mapping[str, float], place: Place) -> Label:
-    scope, tenant = _scope(record, place), record.get("tenant")
-    return Label(
+def _label(
+    record: dict[str, Any], id: str, field: str, grades: Mapping[str, float], reader: FieldReader
+) -> LabelledQuery:
+    scope, tenant = _scope(record, reader), record.get("tenant")
+    return LabelledQuery(
         id,
         scope,
-        place.identifier(record, "tenant") if tenant is not None else (scope if record.get("scope") else ""),
-        place.identifier(record, "kind") if record.get("kind") is not None else KIND,
-        place.text(record, field),
+        reader.identifier(record, "tenant") if tenant is not None else (scope if record.get("scope") else ""),
+        reader.identifier(record, "kind") if record.get("kind") is not None else KIND,
+        reader.text(record, field),
         grades,
-        _time(record, "occurred_at", place),
-        _time(record, "labelled_at", place),
-        place,
-        place.text(record, "expected") if record.get("expected") is not None else "",
+        _time(record, "occurred_at", reader),
+        _time(record, "labelled_at", reader),
+        reader,
+        reader.text(record, "expected") if record.get("expected") is not None else "",
         tuple(record),
     )
 
 
-def _relevant(record: dict[str, Any], place: Place) -> dict[str, float]:
+def _relevant(record: dict[str, Any], reader: FieldReader) -> dict[str, float]:
     given = record.get("relevant", [])
     if isinstance(given, dict):
         wrong = next((id for id, grade in given.items() if not _is_grade(grade)), None)
         if wrong is not None:
-            raise place.refusal(
+            raise reader.refusal(
                 "relevant", f"grades from 0 to {LARGEST_GRADE:,}", f"{wrong}: {described(given[wrong])}"
             )
         return {id: float(grade) for id, grade in given.items()}
     if not isinstance(given, list) or not all(isinstance(id, (str, int)) for id in given):
-        raise place.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
+        raise reader.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
     ids = [str(id) for id in given]
     if len(set(ids)) < len(ids):
-        raise place.refusal("relevant", "each id once", f"{next(id for id in ids if ids.count(id) > 1)} again")
+        raise reader.refusal("relevant", "each id once", f"{next(id for id in ids if ids.count(id) > 1)} again")
     return dict.fromkeys(ids, 1.0)
 
 
@@ -308,36 +312,36 @@ def _is_grade(value: object) -> bool:
     return is_finite(value) and 0 <= value <= LARGEST_GRADE
 
 
-def _id(record: dict[str, Any], field: str, place: Place) -> str:
+def _id(record: dict[str, Any], field: str, reader: FieldReader) -> str:
     given = record.get(field)
     if isinstance(given, int) and not isinstance(given, bool):
         return str(given)
-    return place.text(record, field)
+    return reader.text(record, field)
 
 
-def _scope(record: dict[str, Any], place: Place) -> str:
+def _scope(record: dict[str, Any], reader: FieldReader) -> str:
     """What a line may be answered from: its scope, else its tenant, else everything that names neither."""
     for field in ("scope", "tenant"):
         if record.get(field) is not None:
-            return place.identifier(record, field)
+            return reader.identifier(record, field)
     return EVERYWHERE
 
 
-def _time(record: dict[str, Any], field: str, place: Place) -> datetime | None:
+def _time(record: dict[str, Any], field: str, reader: FieldReader) -> datetime | None:
     given = record.get(field)
     if given is None:
         return None
     try:
         found = datetime.fromisoformat(str(given))
     except ValueError:
-        raise place.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", described(given)) from None
+        raise reader.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", described(given)) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _importance(record: dict[str, Any], place: Place) -> float:
+def _importance(record: dict[str, Any], reader: FieldReader) -> float:
     given = record.get("importance", 0.5)
     if not _is_grade(given) or given > 1:
-        raise place.refusal("importance", "a number from 0 to 1", described(given))
+        raise reader.refusal("importance", "a number from 0 to 1", described(given))
     return float(given)
 
 

@@ -14,7 +14,8 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from recallbench.corpora.matching.text_matching import Read, words
+from recallbench.corpora.matching.text_matching import Read
+from recallbench.corpora.matching.tokens import words
 from recallbench.protocol.lexical import K1, METHOD, B
 
 DIGITS = 9

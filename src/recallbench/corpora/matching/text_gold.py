@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -14,82 +13,13 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from recallbench.corpora import registry
-from recallbench.corpora.labelled_sets.labelled import METHOD, method_of
+from recallbench.corpora.matching.method import SENSITIVITY, Matching, Step
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_matching import (
-    SENSITIVITY,
-    Matching,
-    Method,
-    Read,
-    Step,
-    likeness,
-    random_matches,
-    words,
-)
-from recallbench.corpora.matching.text_matching import Likeness as TextLikeness
-from recallbench.corpora.records import Corpus, Haystack, Likeness, Question, RandomMatches, Segment, Survey, unheard
+from recallbench.corpora.matching.text_matching import Likeness, Read, likeness, random_matches
+from recallbench.corpora.matching.tokens import words
+from recallbench.corpora.records import Corpus, Haystack, NearSegments, Question, RandomMatches, Segment, Survey, ignore
 from recallbench.errors import InputError
-from recallbench.progress import Progress, Silent
-from recallbench.protocol.rules import Rules
-
-
-def method_name(matching: Matching) -> str:
-    """How the name of a corpus tells the method: `tokens-0.3-60`, `exact`; nothing for ids.
-
-    Of a cosine it tells nothing: no gold may depend on one.
-    """
-    if not matching.by_text:
-        return ""
-    name = str(matching.method)
-    if name != "exact":
-        threshold = format(Decimal(repr(float(matching.threshold))), "f")
-        name += f"-{threshold.rstrip('0').rstrip('.')}"
-    return f"{name}-{matching.chunk}" if matching.chunk else name
-
-
-def matching_of(corpus: str) -> Matching | None:
-    """The method that the name of a corpus tells; None where gold is known by id."""
-    found = METHOD.fullmatch(method_of(corpus))
-    if found is None:
-        return None
-    chunk = int(found["chunk"]) if found["chunk"] else None
-    if found["method"] is None:
-        return Matching("exact", chunk=chunk)
-    method: Method = found["method"]  # type: ignore[assignment] # one of those that the pattern lists
-    return Matching(method, float(found["threshold"]), chunk)
-
-
-def open_corpus(
-    name: str,
-    *,
-    rules: Rules,
-    environ: Mapping[str, str],
-    file: Path | None = None,
-    allow_dataset_deviation: bool = False,
-    download: bool = False,
-    progress: Progress | None = None,
-    whole_texts: bool = False,
-) -> Corpus:
-    """The corpus as the registry opens it, with gold from expected texts where its name says so.
-
-    `whole_texts` matches as results did before a part of a text was enough to say something: all of it had to.
-    """
-    corpus = registry.open_corpus(
-        name,
-        rules=rules,
-        environ=environ,
-        file=file,
-        allow_dataset_deviation=allow_dataset_deviation,
-        download=download,
-        progress=progress,
-    )
-    matching = matching_of(name)
-    return (
-        corpus
-        if matching is None
-        else TextMatched(corpus, matching, progress or Silent(), whole=whole_texts and not matching.chunk)
-    )
+from recallbench.progress import Progress
 
 
 def step_of(question: Question, position: int) -> Step | None:
@@ -118,8 +48,8 @@ class TextMatched:
     def __init__(self, corpus: Corpus, matching: Matching, progress: Progress, *, whole: bool = False) -> None:
         self.name = corpus.name
         self.clarifications = corpus.clarifications
+        self.matching = matching
         self._corpus = corpus
-        self._matching = matching
         self._progress = progress
         self._whole = whole
 
@@ -135,7 +65,7 @@ class TextMatched:
     def sha256(self) -> str:
         return self._corpus.sha256
 
-    def survey(self, listen: Callable[[Haystack], None] = unheard) -> Survey:
+    def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
         with_evidence = matching = 0
         expected: list[str] = []
 
@@ -151,11 +81,11 @@ class TextMatched:
         if expected and not matching:
             raise InputError(
                 f"{self.path}: no document matches what any query expects",
-                expected=f"a document that matches, by {self._matching}",
+                expected=f"a document that matches, by {self.matching}",
                 found=f"none for {len(expected)} queries",
-                remedy=_remedy(self._matching, expected),
+                remedy=_remedy(self.matching, expected),
             )
-        if warning := self._matching.out_of_reach(expected):
+        if warning := self.matching.out_of_reach(expected):
             self._progress.note(f"warning: {warning}")
         return replace(survey, with_evidence=with_evidence, random_matches=self._found.random)
 
@@ -176,24 +106,24 @@ class TextMatched:
         ends: list[int] = []
         for haystack in self._corpus.haystacks():
             asked = [one for one in haystack.questions if one.expected]
-            index = _Index(haystack.segments, asked, self._matching, whole=self._whole)
+            index = _Index(haystack.segments, asked, self.matching, whole=self._whole)
             for question in asked:
-                made, nearest = _matched(question, index, self._matching)
+                made, nearest = _matched(question, index, self.matching)
                 by_question[question.id] = made
                 expected.append(question.expected)
                 relevant.append({len(texts) + position for position in {*made.exact, *made.by_id, nearest}})
             texts += [segment.text for segment in haystack.segments]
             searched.append(index.passages)
             ends.append(len(texts))
-        wanted, pool = _Reads(expected), _Reads(texts, self._matching.chunk, whole=self._whole)
+        wanted, pool = _Reads(expected), _Reads(texts, self.matching.chunk, whole=self._whole)
 
-        def near(asked: int, drawn: int) -> TextLikeness:
+        def near(asked: int, drawn: int) -> Likeness:
             which = bisect_right(ends, drawn)
             passages, first = searched[which], ends[which - 1] if which else 0
             score = 0.0 if passages is None else float(passages.scores(expected[asked])[drawn - first])
             return replace(likeness(wanted[asked], pool[drawn]), bm25=score)
 
-        matching = self._matching
+        matching = self.matching
         random = random_matches(wanted, pool, relevant, matching.thresholds, matching=matching, near=near)
         return _Found(by_question, random)
 
@@ -278,7 +208,7 @@ def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Que
     near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))
     enough = frozenset(np.flatnonzero(found >= matching.threshold).tolist())
     gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
-    made = replace(question, gold=gold, exact=exact, likeness=Likeness(near.tolist(), found[near].tolist()))
+    made = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), found[near].tolist()))
     return made, int(found.argmax())
 
 

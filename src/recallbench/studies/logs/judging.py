@@ -9,17 +9,10 @@ import numpy as np
 
 from recallbench.cases.case import Case
 from recallbench.cases.judging import judged_by_text
-from recallbench.corpora.matching.text_matching import (
-    SENSITIVITY,
-    Likeness,
-    Matching,
-    RandomMatches,
-    Read,
-    first_match,
-    likeness,
-    random_matches,
-)
+from recallbench.corpora.matching.method import SENSITIVITY, Matching
+from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
 from recallbench.corpora.recall_log import Recall
+from recallbench.corpora.records import RandomMatches
 from recallbench.errors import InputError
 from recallbench.reports.log_scores import MatchedPart
 from recallbench.scoring.judgement import Floats, judge

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallbench.corpora.matching.text_matching import words
-from recallbench.corpora.place import misspelt
+from recallbench.corpora.field_reader import misspelt
+from recallbench.corpora.matching.tokens import words
 from recallbench.errors import InputError
 from recallbench.reading import objects
 

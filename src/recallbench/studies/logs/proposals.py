@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.label_book import Asked
+from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, EVERYWHERE, Files, read_documents
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.errors import InputError
@@ -30,8 +30,8 @@ class Proposal:
 
 
 def proposals(
-    folder: Path, queries: Sequence[Asked], options: Options, facts: CorpusRules, k: int, progress: Progress
-) -> Iterator[tuple[Asked, list[Proposal]]]:
+    folder: Path, queries: Sequence[UnlabelledQuery], options: Options, facts: CorpusRules, k: int, progress: Progress
+) -> Iterator[tuple[UnlabelledQuery, list[Proposal]]]:
     """Each query with the store's k best documents of its scope."""
     documents = folder / DOCUMENTS
     if not documents.is_file():

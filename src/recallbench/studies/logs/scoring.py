@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from recallbench import __version__
-from recallbench.corpora.matching.text_matching import Matching
+from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.recall_log import Recall, RecallLog, passed_over
 from recallbench.errors import InputError
 from recallbench.reports.log_scores import LatencyPart, LogScores, MeanPart, SlicePart

@@ -1,4 +1,4 @@
-"""A spot in a corpus file, and the refusals that name it."""
+"""The fields of an item in a corpus file, read and checked, and the refusals that name item and field."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def registered(corpus: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldReader:
     """An item of a file; every field asked for is there and of the right type, or the item is refused."""
 
     corpus: str
     file: str
     item: str
 
-    def inside(self, part: str) -> Place:
+    def inside(self, part: str) -> FieldReader:
         """A narrower spot: `part` of this item."""
         return replace(self, item=f"{self.item}, {part}")
 

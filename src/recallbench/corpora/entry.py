@@ -1,0 +1,37 @@
+"""What a corpus declares of itself; the registry lists the modules that declare one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.corpora.records import Corpus
+from recallbench.protocol.rules import CorpusRules, Rules
+
+
+def _no_ability(kind: str, *, abstention: bool) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusEntry:
+    """One corpus: where its registered facts stand, its reader, and what is known of it without its file."""
+
+    name: str
+    facts: Callable[[Rules], CorpusRules]
+    read: Callable[[Path, CorpusRules, Rules], Corpus]
+    write_miniature: Callable[[Path], None]
+    """Writes a corpus of a few lines in this one's shape, for a dry run."""
+    clustered: bool = False
+    """Whether questions of one scope depend on each other, as far as can be said without the file."""
+    abilities: tuple[str, ...] = ()
+    """What its questions are rolled up into beside their kinds, in this order; empty where there is nothing of it."""
+    ability: Callable[..., str] = _no_ability
+    """Of a question's kind, and whether it should find nothing (`abstention`)."""
+    licence: str = ""
+    """Of the corpus' texts, as their publisher states it."""
+    bundled: Path | None = None
+    """The file that comes with the package."""
+    brought: bool = False
+    """Its user brings it along: nothing says where it lies."""
