@@ -1,0 +1,81 @@
+"""What machines read off a result: the documents that commands print, without the sentences in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from golden.batch import Outcome, run_commands
+from golden.formats import CHECKS, INPUTS, RESULTS
+
+PROSE = frozenset(
+    {"required", "observed", "reason", "reasons", "recorded", "basis", "warnings", "note", "notes"}
+    | {"second_notes", "gold", "scopes", "place", "recallbench_version"}
+)
+"""Fields whose sentences may be worded anew, and the release."""
+DIGITS = 9
+"""Kept behind the point: the last digits may differ from one processor to the next."""
+CHECK_FIELDS = {"code", "name", "status", "needed", "required", "observed"}
+
+
+def read_everything(place: Path) -> dict[str, Any]:
+    """Run every command of CHECKS in a repository that holds the golden results; what machines read, by its name."""
+    shutil.copytree(INPUTS, place, dirs_exist_ok=True)
+    shutil.copytree(RESULTS, place / "results")
+    shutil.copytree(RESULTS / "canary_bm25", place / "altered")
+    raise_a_figure(place / "altered" / "metrics.json")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "results")):
+        who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *words], cwd=place, check=True, capture_output=True)
+    return {name: machine_part(outcome) for name, outcome in run_commands(place, CHECKS).items()}
+
+
+def raise_a_figure(path: Path) -> None:
+    """Let the first headline of a metrics.json be 0.01 higher."""
+    metrics = json.loads(path.read_text())
+    metrics["headline"][0]["estimate"]["value"] += 0.01
+    path.write_text(json.dumps(metrics, indent=1) + "\n")
+
+
+def machine_part(outcome: Outcome) -> dict[str, Any]:
+    """The exit code and the document that was printed, without its sentences."""
+    document = without_prose(outcome.document)
+    if isinstance(document, dict) and "audits" in document:
+        document["audits"] = [_by_status(audit) for audit in document["audits"]]
+    if isinstance(document, dict) and "cells" in document:
+        document["cells"] = _digest(document["cells"])
+    return {"exit": outcome.code, "document": document}
+
+
+def without_prose(document: Any) -> Any:
+    """The same document without its sentences and the release, its numbers rounded."""
+    if isinstance(document, list):
+        return [without_prose(part) for part in document]
+    if isinstance(document, dict):
+        return {
+            name: "…" if name in PROSE and not isinstance(part, float) else without_prose(part)
+            for name, part in document.items()
+        }
+    return round(document, DIGITS) if isinstance(document, float) else document
+
+
+def _by_status(audit: dict[str, Any]) -> dict[str, Any]:
+    """An audit whose checks are lists of codes, by their status."""
+    codes: dict[str, list[str]] = {}
+    for check in audit["checks"]:
+        codes.setdefault(check["status"], []).append(check["code"])
+    assert all(check.keys() == CHECK_FIELDS for check in audit["checks"])
+    return audit | {"checks": codes}
+
+
+def _digest(cells: list[dict[str, Any]]) -> list[int | str]:
+    """How many cells of a multiverse there are, and one hash over their figures."""
+    figures = [
+        [cell["definition"], cell["k"], cell["n"], f"{cell['low']:.{DIGITS}f}", f"{cell['high']:.{DIGITS}f}"]
+        for cell in cells
+    ]
+    return [len(cells), hashlib.sha256(json.dumps(figures).encode()).hexdigest()]
