@@ -34,7 +34,8 @@ def run_commands(
 ) -> dict[str, Outcome]:
     """Run each command in `place`, one after the other, and return what it left by its name."""
     place.mkdir(parents=True, exist_ok=True)
-    more = {"PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1", **(env or {})}
+    settings = {"XDG_CONFIG_HOME": str(place / "settings")}
+    more = {"PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1", **settings, **(env or {})}
     done = subprocess.run(
         [sys.executable, FORKING],
         input=json.dumps([list(words) for words in commands.values()]),

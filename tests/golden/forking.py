@@ -1,7 +1,10 @@
 """Runs commands that come as JSON, each in a fork of a process that has the libraries loaded; prints what they left."""
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import sys
 
 
@@ -25,13 +28,21 @@ def _run(words: list[str]) -> tuple[int, str, str]:
     return os.waitstatus_to_exitcode(status), texts[0], texts[1]
 
 
+def _load() -> None:
+    """Import what commands import: the package, and the libraries that it imports where they are needed."""
+    import bm25s  # noqa: F401
+    import psycopg  # noqa: F401
+    import scipy.stats  # noqa: F401
+
+    import recallbench
+
+    for module in pkgutil.walk_packages(recallbench.__path__, "recallbench."):
+        if not module.name.endswith(("__main__", "pytest_plugin")):
+            importlib.import_module(module.name)
+
+
 if __name__ == "__main__":
     sys.path[0] = ""  # as `python -m` has it
-    import bm25s  # noqa: F401
-    import numpy  # noqa: F401
-    import psycopg  # noqa: F401
-    import pydantic  # noqa: F401
-    import scipy.stats  # noqa: F401
-    import typer  # noqa: F401
-
+    _load()
+    gc.freeze()  # a fork then leaves the memory of what is loaded alone
     json.dump([_run(words) for words in json.load(sys.stdin)], sys.stdout)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from golden.batch import Outcome, run_commands
-from golden.formats import CHECKS, INPUTS, RESULTS
+from golden.formats import CHECKS, INPUTS, RESULTS, SIGNED, SIGNING
 
 PROSE = frozenset(
     {"required", "observed", "reason", "reasons", "recorded", "basis", "warnings", "note", "notes"}
@@ -23,15 +23,30 @@ CHECK_FIELDS = {"code", "name", "status", "needed", "required", "observed"}
 
 
 def read_everything(place: Path) -> dict[str, Any]:
-    """Run every command of CHECKS in a repository that holds the golden results; what machines read, by its name."""
+    """Sign a result and run every command of CHECKS beside the golden results; what machines read, by its name."""
+    make_repository(place)
+    outcomes = run_commands(place, SIGNING | CHECKS)
+    assert all(outcomes.pop(name).code == 0 for name in SIGNING)
+    return {name: machine_part(outcome) for name, outcome in outcomes.items()}
+
+
+def copy_inputs(place: Path) -> None:
+    """Copy the inputs; a user's own key is for the user's eyes alone."""
     shutil.copytree(INPUTS, place, dirs_exist_ok=True)
+    (place / "settings/recallbench/vectors.key").chmod(0o600)
+
+
+def make_repository(place: Path) -> None:
+    """Commit the golden results, one to sign and one that was altered to a repository of their own."""
+    copy_inputs(place)
     shutil.copytree(RESULTS, place / "results")
     shutil.copytree(RESULTS / "canary_bm25", place / "altered")
+    shutil.copytree(RESULTS / "canary_bm25", place / SIGNED)
+    (place.parent / "safe").mkdir()
     raise_a_figure(place / "altered" / "metrics.json")
     for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "results")):
         who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
         subprocess.run(["git", *who, *words], cwd=place, check=True, capture_output=True)
-    return {name: machine_part(outcome) for name, outcome in run_commands(place, CHECKS).items()}
 
 
 def raise_a_figure(path: Path) -> None:

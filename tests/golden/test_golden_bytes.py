@@ -3,69 +3,48 @@
 from __future__ import annotations
 
 import json
-import shutil
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from golden.batch import run_commands
-from golden.formats import INPUTS, RESULTS, RUNS
-from recallbench import __version__
-
-VARYING = {"environment.json", "timings.jsonl", "report.md"}
-"""Files that say when, where and how fast, and the one whose words may change."""
-RELEASES = {"numpy 2.4.6": f"numpy {version('numpy')}", "bm25s 0.3.16": f"bm25s {version('bm25s')}"}
-"""Releases that stand in the version of a store: as the golden results have them, and as they are here."""
+from golden.formats import BLOCKED, REPEAT, RESULTS, RUNS
+from golden.likeness import assert_same_result, names, shape
+from golden.reading import copy_inputs
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results made again, in `results`."""
+    """A place where the results are made again."""
     place = tmp_path_factory.mktemp("golden")
-    shutil.copytree(INPUTS, place, dirs_exist_ok=True)
+    copy_inputs(place)
     commands = {name: (*words, "--folder", f"results/{name}") for name, words in RUNS.items()}
-    outcomes = run_commands(place, commands)
-    assert {name for name, outcome in outcomes.items() if outcome.code} == {"team_failing"}
-    return place / "results"
+    outcomes = run_commands(place, commands | {"repeat": REPEAT, "blocked": BLOCKED})
+    codes = {name: outcome.code for name, outcome in outcomes.items() if outcome.code}
+    assert codes == {"team_failing": 1, "blocked": 3}
+    return place
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_result_is_made_again_byte_for_byte(made: Path, name: str) -> None:
-    before, now = RESULTS / name, made / name
-    assert names(now) == names(before)
-    for file in names(before) - VARYING - {"manifest.json"}:
-        assert (now / file).read_text() == of_here((before / file).read_text()), file
-    assert json.loads((now / "manifest.json").read_text())["files"].keys() == names(before) - {"manifest.json"}
+    assert_same_result(made / "results" / name, RESULTS / name)
 
 
-def of_here(text: str) -> str:
-    """A golden text, with the releases of this machine."""
-    for before, now in RELEASES.items():
-        text = text.replace(before, now)
-    return text.replace('"recallbench_version": "0.1.0"', f'"recallbench_version": "{__version__}"')
+def test_vectors_that_were_kept_are_used_again(made: Path) -> None:
+    embedding = json.loads((made / "results/team_exact/environment.json").read_text())["embedding"]
+    assert (embedding["computed"], embedding["reused"], embedding["foreign"]) == (0, 13, 0)
 
 
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+def test_a_repeat_leaves_the_same(made: Path) -> None:
+    (repeat,) = made.glob("repeat/repeat_callable_*")
+    assert names(repeat) == names(RESULTS / "repeat")
+    for run in ("run_1", "run_2"):
+        assert_same_result(repeat / run, RESULTS / "repeat" / run)
+    now, before = (json.loads((folder / "repeat.json").read_text()) for folder in (repeat, RESULTS / "repeat"))
+    assert shape(now) == shape(before)
+    assert (now["spread"], now["bands"]) == (before["spread"], before["bands"])
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_circumstances_keep_their_shape(made: Path, name: str) -> None:
-    before, now = RESULTS / name, made / name
-    assert shape(json.loads((now / "environment.json").read_text())) == shape(
-        json.loads((before / "environment.json").read_text())
-    )
-    lines = [
-        [json.loads(line) for line in (folder / "timings.jsonl").read_text().splitlines()] for folder in (now, before)
-    ]
-    told = [[one | {"seconds": 0} if "phase" in one else shape(one) for one in part] for part in lines]
-    assert told[0] == told[1]
-
-
-def shape(document: Any) -> Any:
-    """A document with the kind of each value in its place."""
-    if isinstance(document, dict):
-        return {name: shape(part) for name, part in document.items()}
-    return type(document).__name__
+def test_a_blocked_run_leaves_its_folder(made: Path) -> None:
+    (blocked,) = made.glob("blocked/pgmnemo_*_BLOCKED")
+    assert names(blocked) == names(RESULTS / "blocked")

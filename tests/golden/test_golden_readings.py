@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from golden.formats import CHECKS, EXPECTED
+from golden.formats import CHECKS, EXPECTED, RESULTS, SIGNED
+from golden.likeness import shape
 from golden.reading import read_everything
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return read_everything(tmp_path_factory.mktemp("golden") / "repository")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden") / "repository"
+
+
+@pytest.fixture(scope="module")
+def read(repository: Path) -> dict[str, Any]:
+    return read_everything(repository)
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -38,3 +46,12 @@ def flat(document: Any, path: str = "") -> Iterator[str]:
 
 def test_every_expected_file_is_looked_at() -> None:
     assert {path.stem for path in EXPECTED.iterdir()} == set(CHECKS)
+
+
+@pytest.mark.usefixtures("read")
+def test_an_attestation_signs_the_same_bytes(repository: Path) -> None:
+    path = repository / f"{SIGNED}.attestation.json"
+    before, now = (json.loads(one.read_text()) for one in (RESULTS / path.name, path))
+    assert base64.b64decode(now["payload"]) == base64.b64decode(before["payload"])
+    assert shape(now) == shape(before)
+    assert [sorted(signature) for signature in now["signatures"]] == [["keyid", "sig"]]

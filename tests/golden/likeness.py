@@ -1,0 +1,60 @@
+"""How a result that is made again may differ from the golden one: in its circumstances, never in their form."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from recallbench import __version__
+
+VARYING = {"environment.json", "timings.jsonl", "report.md"}
+"""Files that say when, where and how fast, and the one whose words may change."""
+RELEASES = {
+    "numpy 2.4.6": f"numpy {version('numpy')}",
+    "bm25s 0.3.16": f"bm25s {version('bm25s')}",
+    '"recallbench_version": "0.1.0"': f'"recallbench_version": "{__version__}"',
+}
+"""Releases as the golden results name them, and as they are here."""
+
+
+def assert_same_result(now: Path, before: Path, connection: str = "", golden_connection: str = "") -> None:
+    """Hold a result to the golden one: every file that does not vary byte for byte, the others by their form.
+
+    `connection` is what it says of the server where the golden one says `golden_connection`.
+    """
+    assert names(now) == names(before)
+    for file in names(before) - VARYING - {"manifest.json"}:
+        golden = of_here((before / file).read_text())
+        assert (now / file).read_text().replace(connection, golden_connection) == golden, file
+    manifests = [json.loads((folder / "manifest.json").read_text()) for folder in (now, before)]
+    assert shape(manifests[0]) == shape(manifests[1])
+    environments = [json.loads((folder / "environment.json").read_text()) for folder in (now, before)]
+    assert shape(environments[0]) == shape(environments[1])
+    assert timings(now) == timings(before)
+
+
+def names(folder: Path) -> set[str]:
+    """The names of the files in a folder."""
+    return {path.name for path in folder.iterdir()}
+
+
+def of_here(text: str) -> str:
+    """A golden text, with the releases of this machine."""
+    for before, now in RELEASES.items():
+        text = text.replace(before, now)
+    return text
+
+
+def shape(document: Any) -> Any:
+    """A document with the kind of each value in its place."""
+    if isinstance(document, dict):
+        return {name: shape(part) for name, part in document.items()}
+    return type(document).__name__
+
+
+def timings(folder: Path) -> list[Any]:
+    """The lines of timings.jsonl: phases by name, all else by its form."""
+    lines = [json.loads(line) for line in (folder / "timings.jsonl").read_text().splitlines()]
+    return [line.get("phase") or shape(line) for line in lines]
