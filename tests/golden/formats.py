@@ -80,6 +80,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "compare what is unlike": ("compare", "results/canary_bm25", "results/team_bm25", "--json"),
     "compare runs of TREC": ("compare", "old.trec", "new.trec", "--qrels", "qrels.trec", "--json", "--show", "3"),
     "compare repeats": ("compare", "results/repeat/run_1", "results/repeat/run_2", "--json", "--measures", "mrr@50"),
+    "compare the committed result": ("compare", "committed", "committed", "--json", "--measures", "mrr@50"),
     "cite": ("cite", "results/canary_bm25", "--json"),
     "cite as deviation": ("cite", "results/canary_bm25", "--as-deviation", "--json"),
     "cite what is blocked": ("cite", "results/blocked", "--json"),

@@ -12,6 +12,7 @@ from typing import Any
 from golden.batch import Outcome, run_commands
 from golden.formats import CHECKS, INPUTS, RESULTS, SIGNED, SIGNING
 
+COMMITTED = Path(__file__).parents[2] / "benchmarks/locomo/results/pgvector_20261118"
 PROSE = frozenset(
     {"required", "observed", "reason", "reasons", "recorded", "basis", "warnings", "note", "notes"}
     | {"second_notes", "gold", "scopes", "place", "recallbench_version"}
@@ -42,6 +43,7 @@ def make_repository(place: Path) -> None:
     shutil.copytree(RESULTS, place / "results")
     shutil.copytree(RESULTS / "canary_bm25", place / "altered")
     shutil.copytree(RESULTS / "canary_bm25", place / SIGNED)
+    shutil.copytree(COMMITTED, place / "committed")
     (place.parent / "safe").mkdir()
     raise_a_figure(place / "altered" / "metrics.json")
     for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "results")):
