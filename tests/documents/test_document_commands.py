@@ -1,0 +1,149 @@
+"""Commands, options and variables of the documents are the program's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from commandline import recallbench
+from documents.markdown import (
+    CONTRIBUTING,
+    PROCEDURE,
+    README,
+    ROOT,
+    blocks,
+    command_lines,
+    each_document,
+    section,
+    spans,
+)
+from recallbench.cli.main import app
+from recallbench.corpora.registry import CORPORA, GROUPS, facts
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.protocol.frozen import load, read_data
+from recallbench.stores.registry import STORES, find_entry
+
+
+@cache
+def options_of(command: str) -> frozenset[str]:
+    """The options in the real `--help` of a command."""
+    told = recallbench(command, "--help", cwd=ROOT)
+    assert told.returncode == 0
+    return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", told.stdout))
+
+
+COMMANDS = (
+    "run",
+    "versions",
+    "audit",
+    "multiverse",
+    "evaluate",
+    "compare",
+    "gate",
+    "parity",
+    "repeat",
+    "cite",
+    "attest",
+    "keys",
+    "history",
+    "doctor",
+    "fetch",
+    "corpora",
+    "stores",
+    "embedders",
+    "measures",
+    "drift",
+    "sample",
+    "label",
+    "grow",
+)
+
+
+KNOWN: Mapping[str, Any] = {"--store": STORES, "--embedder": {*ENCODERS, "hash"}}
+
+
+@each_document
+def test_commands_parse(document: Path) -> None:
+    for words in command_lines(document.read_text("utf-8")):
+        if words and words[0].startswith("--"):
+            assert words == ["--help"]
+            continue
+        command = words[0] if words else ""
+        if not words or command == "sweep":  # announced, not there yet
+            continue
+        assert command in COMMANDS, words
+        asked = [word for word in words[1:] if word.startswith("-")]
+        assert set(asked) <= options_of(command), words
+        examples = {"diary", "newest"}  # what CONTRIBUTING adds
+        for option, value in pairwise(words):
+            if option in KNOWN and not value.startswith("-"):
+                assert value in {*KNOWN[option], *examples} or (option == "--store" and find_entry(value)), words
+        if command in ("run", "doctor") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
+            assert words[1] in {*CORPORA, *GROUPS, *examples}, words
+        if command == "fetch" and len(words) > 1 and words[1] != "NAME":
+            assert words[1] in {"locomo", "longmemeval", "bge-m3", "dragon-plus"}, words
+
+
+def test_commands_are_found_at_all() -> None:
+    assert len(list(command_lines(README))) > 15
+    assert ["run", "canary-locomo", "--store", "newest"] in list(command_lines(CONTRIBUTING))
+    assert ["run", "locomo", "--version", "<TAG>", "--dry-run", "--strict"] in list(command_lines(PROCEDURE))
+
+
+@each_document
+def test_options_that_are_named_exist(document: Path) -> None:
+    known = frozenset().union(*map(options_of, COMMANDS)) | {"--all", "--version", "--help", "--strict"}
+    named = {span.split()[0].split("=")[0] for span in spans(document.read_text("utf-8")) if span.startswith("--")}
+    assert named <= known
+
+
+@each_document
+def test_modules_that_are_run_exist(document: Path) -> None:
+    for module in re.findall(r"python -m ([\w.]+)", document.read_text("utf-8")):
+        assert importlib.util.find_spec(module), module
+
+
+def test_variables_are_read() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    rows = re.findall(r"^\| (`[A-Z_`, ]+) \|", section(README, "## Commands and options"), re.MULTILINE)
+    named = re.findall(r"[A-Z][A-Z_]+", " ".join(rows))
+    assert len(named) == 10
+    corpora = {facts(name, load()).variable for name in CORPORA}
+    assert [name for name in named if f'"{name}"' not in source and name not in corpora] == []
+    # The rule for options, on the one that is named as an example.
+    assert "`RECALLBENCH_STORE=exact`" in README
+    place = {"RECALLBENCH_STORE": "none-such"}
+    assert "none-such" in recallbench("doctor", "locomo", cwd=ROOT, env=place).stderr
+
+
+def test_every_option_has_its_variable() -> None:
+    for command in typer.main.get_command(app).commands.values():
+        options = {max(one.opts, key=len): one.envvar for one in command.params if one.opts[0].startswith("-")}
+        options.pop("--config", None)
+        assert options == {name: f"RECALLBENCH_{name[2:].upper().replace('-', '_')}" for name in options}
+
+
+def test_the_settings_file_of_the_readme_works(tmp_path: Path) -> None:
+    (block,) = [block for block in blocks(README) if block.body.startswith("# night.toml")]
+    (tmp_path / "night.toml").write_text(block.body)
+    assert recallbench("run", "canary-locomo", "--config", "night.toml", cwd=tmp_path).returncode == 0
+    (folder,) = (tmp_path / "benchmarks/canary-locomo/results").iterdir()
+    assert re.fullmatch(r"bm25_\d{8}_nightly", folder.name)
+
+
+def test_section_5_has_the_commands_of_the_protocol() -> None:
+    wanted = read_data().frozen["procedure"]
+    commands = [row["detail"] for row in wanted if row.get("detail", "").startswith("cd ")]
+    assert len(commands) == 3
+    told = section(PROCEDURE, "## 5. The exact commands")
+    assert [command for command in commands if command not in told] == []
+    assert "export PYTHONHASHSEED=42" in told
+    assert "export PGMNEMO_DSN=" in told
+    assert told.count("--dry-run --strict") == 2

@@ -1,0 +1,130 @@
+"""Figures of the documents are those of the commands beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from commandline import recallbench
+from documents.markdown import HISTORY, README, ROOT, blocks, section
+from recallbench.protocol.deviations import Deviation
+from recallbench.protocol.history import unrecorded
+
+
+class Line(NamedTuple):
+    """A row of a table of figures."""
+
+    name: str
+    link: str
+    cells: list[str]
+
+
+FIGURES = ("LoCoMo", "LongMemEval", "The canary")
+COLUMNS = "| system | `recall_any@10` | 95% interval | `recall_frac@10` | `recall_all@10` | `mrr@50` | 95% interval |"
+
+
+def figures(title: str) -> list[Line]:
+    found = []
+    table = section(README, f"### {title}").split(COLUMNS)[1].split("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        first, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        match = re.fullmatch(r"\[(.+)\]\((.+)\)", first)
+        found.append(Line(match[1] if match else first, match[2] if match else "", cells))
+    return found
+
+
+def commands_of(title: str) -> dict[str, list[str]]:
+    """The command of each row, by the name in its comment."""
+    (block,) = [block for block in blocks(section(README, f"### {title}")) if block.language == "sh"]
+    split = [line.rsplit("# ", 1) for line in block.body.splitlines()]
+    return {name: shlex.split(command)[1:] for command, name in split}
+
+
+def row_of(estimates: list[dict[str, Any]], what: str = "value") -> list[str]:
+    """The cells that these estimates make."""
+    by_name = {one["measure"]: one for one in estimates}
+
+    def cell(name: str) -> str:
+        return f"{by_name[name][what]:.4f}"
+
+    def interval(name: str) -> str:
+        one = by_name[name]
+        return f"{one['low']:.4f} to {one['high']:.4f}" if what == "value" else "–"
+
+    first, last = "recall_any@10", "mrr@50"
+    return [cell(first), interval(first), cell("recall_frac@10"), cell("recall_all@10"), cell(last), interval(last)]
+
+
+def expected(name: str, metrics: dict[str, Any]) -> list[str]:
+    """The row of that name beside the system whose metrics these are."""
+    if name == "*BM25 control*":
+        cells = row_of(metrics["control_bm25"]["overall"])
+        return [*cells[:1], "–", *cells[2:5], "–"]
+    what = {"*chance*": "chance", "*oracle*": "ceiling"}.get(name, "value")
+    return row_of(metrics["estimates"]["overall"], what)
+
+
+def test_every_system_of_a_table_has_its_command() -> None:
+    for title in FIGURES:
+        systems = [line.name for line in figures(title) if not line.name.startswith("*")]
+        assert systems == list(commands_of(title))
+
+
+def points(cells: Sequence[str]) -> list[str]:
+    """Without the intervals: those of a result are of the edition of the statistics that it was made by."""
+    return [cell for cell in cells if " to " not in cell]
+
+
+def test_figures_of_the_committed_result_are_those_of_its_files() -> None:
+    linked = [line for title in FIGURES for line in figures(title) if line.link]
+    assert linked, "the README links no committed result"
+    for line in linked:
+        folder = (ROOT / line.link).parent
+        metrics = json.loads((folder / "metrics.json").read_text())
+        assert line.cells == expected(line.name, metrics)
+        assert metrics["corpus"]["name"] == "locomo"
+        beside = {one.name: one.cells for one in figures("LoCoMo")}
+        for name in ("*chance*", "*oracle*"):
+            assert beside[name] == expected(name, metrics)
+        assert points(beside["bm25"]) == points(row_of(metrics["control_bm25"]["overall"]))
+        seen = metrics["exposure"]
+        told = " ".join(section(README, "### LoCoMo").split())
+        assert f"{seen['truncated_share']:.0%} of its sessions" in told
+        assert f"{seen['gold_turns_cut_share']:.0%} of the labelled evidence" in told
+
+
+@pytest.mark.marked
+@pytest.mark.real_data
+@pytest.mark.parametrize("title", FIGURES)
+def test_the_commands_beside_the_tables_give_the_tables(
+    title: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    env = {"RECALLBENCH_QUIET": "1"}
+    if title == "LoCoMo":
+        env |= request.getfixturevalue("locomo_vectors")
+    if title == "LongMemEval":
+        file = request.getfixturevalue("longmemeval_file")
+        (tmp_path / "longmemeval_s_cleaned_499of500.json").symlink_to(file)
+    made: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
+    for i, (name, words) in enumerate(commands_of(title).items()):
+        done = recallbench(*words, "--folder", f"r{i}", cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        made[name] = json.loads((tmp_path / f"r{i}" / "metrics.json").read_text())
+    label = section(README, f"### {title}").split("Label: `")[1]
+    for line in figures(title):
+        metrics = made.get(line.name, metrics)
+        told = points if line.link else list
+        assert told(line.cells) == told(expected(line.name, metrics)), line.name
+        assert metrics["verdict"]["text"] == label.split("`")[0]
+        assert not metrics["verdict"]["canonical"]
+        found = [Deviation(one["kind"], one["detail"]) for one in metrics["deviations"]]
+        assert all(one.kind in label.split("deviations:")[1].split(".")[0] for one in found)
+        # What is published departs from nothing that is not on record.
+        assert unrecorded(found, HISTORY, metrics["corpus"]["name"]) == ()
