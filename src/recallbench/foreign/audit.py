@@ -12,18 +12,18 @@ from recallbench.audit.decision import decide
 from recallbench.audit.gate import Check
 from recallbench.audit.gates.artefacts import committed
 from recallbench.errors import InputError
-from recallbench.foreign.case import CODES, ForeignCase, check, corpus_rules, dataset_of, held
-from recallbench.foreign.claims import claims
+from recallbench.foreign.case import CODES, ForeignCase, check, corpus_rules, index_of, passed_unless
+from recallbench.foreign.claims import check_claims
 from recallbench.foreign.layouts import pgmnemo, trec
 from recallbench.foreign.layouts.layout import Imported
-from recallbench.foreign.layouts.registry import recognised
-from recallbench.foreign.layouts.rescoring import field
-from recallbench.foreign.layouts.tables import Told, overlooked, reports, told
-from recallbench.foreign.report import reported
-from recallbench.foreign.rows import rows
-from recallbench.foreign.summary import summary
-from recallbench.foreign.tables import compared
-from recallbench.foreign.version import version
+from recallbench.foreign.layouts.registry import find_layout
+from recallbench.foreign.layouts.rescoring import rescore
+from recallbench.foreign.layouts.tables import TableNumbers, read_reports, table_numbers, unread_files
+from recallbench.foreign.reports import check_reports
+from recallbench.foreign.rows import check_rows
+from recallbench.foreign.summary import summarise
+from recallbench.foreign.table_comparison import compare_tables
+from recallbench.foreign.version import check_version
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
 
@@ -35,7 +35,7 @@ _DEPRECATED = "DEPRECATED.md"
 
 def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[str, str]) -> Audit:
     """Check a foreign folder; raises InputError when no layout fits it. It never writes there."""
-    layout = recognised(folder)
+    layout = find_layout(folder)
     if layout is None and (folder / BLOCKED).exists():
         blocked = _blocked(folder)
         return Audit(folder, (blocked,), decide((blocked,), ()), ("layout: nothing but that it is blocked",))
@@ -51,40 +51,40 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
     try:
         imported = layout.read(folder)
     except InputError as error:
-        unreadable = check("RB-F-ROWS", "rows readable", "fail", f"{error.problem}: {error.found}")
-        return Audit(folder, (blocked, unreadable), decide((blocked, unreadable), deviations), deviations)
+        rows_unreadable = check("RB-F-ROWS", "rows readable", "fail", f"{error.problem}: {error.found}")
+        return Audit(folder, (blocked, rows_unreadable), decide((blocked, rows_unreadable), deviations), deviations)
     rules = load()
     corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
-    dataset, why = dataset_of(imported, corpus_file, rules, environ)
-    tables, no_report = _tables(folder, imported)
+    dataset, why = index_of(imported, corpus_file, rules, environ)
+    tables, unreadable = _tables(folder, imported)
     case = ForeignCase(
         imported,
-        field(imported, dataset),
+        rescore(imported, dataset),
         dataset,
         corpus,
         rules,
         why,
-        compared(tables.figures, imported.claims),
-        tables.loose,
-        no_report,
+        tables,
+        compare_tables(tables.figures, imported.claims),
+        unreadable,
     )
-    made = [check for look in (_facts, version, rows, claims, reported) for check in _guarded(look, case)]
-    checks = (blocked, _committed(folder), *made)
+    looks = (_check_facts, check_version, check_rows, check_claims, check_reports)
+    checks = (blocked, _committed(folder), *(check for look in looks for check in _guarded(look, case)))
     name = corpus.name if corpus is not None else ""
-    found = Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
-    return replace(found, summary=summary(found))
+    audit = Audit(folder, checks, decide(checks, deviations), deviations, corpus=name)
+    return replace(audit, summary=summarise(audit))
 
 
-def _tables(folder: Path, imported: Imported) -> tuple[Told, str]:
+def _tables(folder: Path, imported: Imported) -> tuple[TableNumbers, str]:
     """The figures in the tables of its reports, and why reports can't be read, if so."""
-    others = overlooked(folder, (imported.rows, pgmnemo.METRICS))
+    others = unread_files(folder, (imported.rows, pgmnemo.METRICS))
     try:
         # A TREC folder's other texts are its runs.
-        found = told(reports(folder, plain_texts=imported.layout != trec.NAME))
+        tables = table_numbers(read_reports(folder, plain_texts=imported.layout != trec.NAME))
     except InputError as error:
-        return Told((), others), f"{error.problem}: {error.found}"
-    return Told(found.figures, found.loose + others), ""
+        return TableNumbers(loose=others), f"{error.problem}: {error.found}"
+    return replace(tables, loose=tables.loose + others), ""
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:
@@ -92,14 +92,15 @@ def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) 
     try:
         yield from look(case)
     except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it
-        told = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
-        yield check("RB-F-BROKEN", "checks made", "fail", f"one of the {look.__name__.strip('_')} broke down: {told}")
+        text = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+        what = look.__name__.strip("_").removeprefix("check_")
+        yield check("RB-F-BROKEN", "checks made", "fail", f"one of the {what} broke down: {text}")
 
 
 def _blocked(folder: Path) -> Check:
     found = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
     # The verdict knows this check by its name.
-    return held("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in found], "neither is there")
+    return passed_unless("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in found], "neither is there")
 
 
 def _committed(folder: Path) -> Check:
@@ -109,7 +110,7 @@ def _committed(folder: Path) -> Check:
     )
 
 
-def _facts(case: ForeignCase) -> Iterator[Check]:
+def _check_facts(case: ForeignCase) -> Iterator[Check]:
     stated = case.imported.facts
     missing = [name for name in _FACTS if name not in stated]
     told = ", ".join(f"{name} {stated[name]}" for name in ("version", *_FACTS[1:]) if name in stated)

@@ -10,10 +10,11 @@ from recallbench.audit.gate import Check, Status
 from recallbench.corpora.registry import CORPORA, open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
-from recallbench.foreign.layouts.dataset import Dataset, index
-from recallbench.foreign.layouts.layout import Imported, Text
-from recallbench.foreign.layouts.rescoring import Field
-from recallbench.foreign.tables import Compared
+from recallbench.foreign.layouts.dataset import CorpusIndex, index_corpus
+from recallbench.foreign.layouts.layout import Imported
+from recallbench.foreign.layouts.rescoring import RescoredRankings
+from recallbench.foreign.layouts.tables import TableNumbers
+from recallbench.foreign.table_comparison import TableComparison
 from recallbench.protocol.rules import CorpusRules, Rules
 
 CODES: Mapping[str, str] = {
@@ -51,15 +52,14 @@ class ForeignCase:
     """A folder, its rows rescored, and its dataset where that could be had."""
 
     imported: Imported
-    field: Field
-    dataset: Dataset | None
+    rescored: RescoredRankings
+    dataset: CorpusIndex | None
     corpus: CorpusRules | None
     rules: Rules
     why_no_dataset: str
-    compared: Compared
+    tables: TableNumbers
+    comparison: TableComparison
     """The figures of its tables beside its other claims."""
-    loose: tuple[Text, ...] = ()
-    """Numbers of tables that stand by no measure, and files of no known form."""
     unreadable: str = ""
     """Why its reports can't be read; empty where they can."""
 
@@ -69,12 +69,12 @@ def check(code: str, name: str, status: Status, observed: str, required: str = "
     return Check(name, status, required or CODES[code], observed, code=code, needed=needed)
 
 
-def held(code: str, name: str, wrong: Sequence[str], right: str, needed: bool = True) -> Check:
+def passed_unless(code: str, name: str, wrong: Sequence[str], right: str, needed: bool = True) -> Check:
     """Failed with what is wrong, else passed with what is right."""
-    return check(code, name, "fail" if wrong else "pass", few(wrong) if wrong else right, needed=needed)
+    return check(code, name, "fail" if wrong else "pass", abridge(wrong) if wrong else right, needed=needed)
 
 
-def few(told: Sequence[str], what: str = "") -> str:
+def abridge(told: Sequence[str], what: str = "") -> str:
     """The first few of what was found, and how many more there are; `what` names what is counted."""
     rest = len(told) - NAMED
     return "; ".join(told[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
@@ -96,15 +96,15 @@ def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> 
     return next(iter(by_file), None)
 
 
-def dataset_of(
+def index_of(
     imported: Imported, file: Path | None, rules: Rules, environ: Mapping[str, str]
-) -> tuple[Dataset | None, str]:
+) -> tuple[CorpusIndex | None, str]:
     """The dataset a folder is over, else why it can't be had; raises InputError for a file that can't be read."""
     corpus = corpus_rules(imported, file, rules)
     if corpus is None:
         return None, "the folder does not say which dataset it is over"
     try:
         opened = open_corpus(corpus.name, rules=rules, environ=environ, file=file, allow_dataset_deviation=True)
-        return index(opened, corpus.sha256), ""
+        return index_corpus(opened, corpus.sha256), ""
     except Blocked as error:
         return None, f"{error.problem}: --corpus-file names the file"

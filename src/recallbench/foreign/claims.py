@@ -10,9 +10,10 @@ import numpy as np
 
 from recallbench.audit.gate import Check, Status
 from recallbench.corpora.registry import CORPORA
-from recallbench.foreign.case import CODES, ForeignCase, check, few
-from recallbench.foreign.definitions import UNKEPT, Origin, named, origin
+from recallbench.foreign.case import CODES, ForeignCase, abridge, check
+from recallbench.foreign.definitions import UNKEPT, Origin, trace
 from recallbench.foreign.layouts.layout import Claim
+from recallbench.foreign.names import meaning_of
 from recallbench.foreign.universes import (
     DEPTHS,
     Cell,
@@ -28,7 +29,7 @@ from recallbench.scoring.judgement import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Traced(Check):
+class TracedClaim(Check):
     """A published number, and the definition that gives it."""
 
     claim: Claim = field(kw_only=True)
@@ -38,48 +39,48 @@ class Traced(Check):
     """The definition it follows and the protocol's figure, as far as either is known."""
 
 
-def claims(case: ForeignCase) -> Iterator[Check]:
+def check_claims(case: ForeignCase) -> Iterator[Check]:
     """One for each published number, one for their intervals, and one where there is none at all."""
-    published = (*case.imported.claims, *case.compared.alone)
+    published = (*case.imported.claims, *case.comparison.alone)
     if all(claim.quoted for claim in published):
         yield check("RB-F-CLAIM", "published numbers", "cannot-tell", "nothing is claimed of this run")
     if not published:
         return
     asked = bool(case.imported.questions)
     digits = max((_decimals(claim) for claim in published if _decimals(claim) <= 6), default=4)
-    depths = {*DEPTHS, *(k for claim in published if (k := named(claim.name).k) and k <= 100)}
+    depths = {*DEPTHS, *(k for claim in published if (k := meaning_of(claim.name).k) and k <= 100)}
     wanted = definitions(depths)
-    table = cells(case.field.views, wanted, case.field.denominators) if asked else []
+    table = cells(case.rescored.views, wanted, case.rescored.denominators) if asked else []
     reproduced: list[tuple[Claim, View, Definition, Bools]] = []
     for claim in published:
         name = f"published {claim.name}" + (f", {claim.slice}" if claim.slice else "")
         if claim.quoted:
             told = f"{claim.value} is told of another run"
-            yield _claim(claim, name, "cannot-tell", told, "told of another run", needed=False)
+            yield _traced(claim, name, "cannot-tell", told, "told of another run", needed=False)
         elif not asked:
-            yield _claim(claim, name, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
+            yield _traced(claim, name, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
         else:
             part, label, mask = table, "", np.ones(len(case.imported.questions), dtype=np.bool_)
             if claim.slice:
                 label, mask, part = _slice(case, claim, digits)
             if not part:
                 told = f"{claim.value}: which questions are {claim.slice} can't be told"
-                yield _claim(claim, name, "cannot-tell", told, "which questions it is of can't be told")
+                yield _traced(claim, name, "cannot-tell", told, "which questions it is of can't be told")
                 continue
-            found = origin(
+            found = trace(
                 claim.name,
                 claim.value,
                 part,
-                case.field.own_view,
+                case.rescored.own_view,
                 max(digits, _decimals(claim)) if claim.decimals is None else claim.decimals,
-                contradicted=case.field.scoping == "contradicted",
+                contradicted=case.rescored.scoping == "contradicted",
             )
             if found.follows and found.follows[0].protocol:
                 first = found.follows[0]
-                view = next(view for view in case.field.views if view.name == first.scope)
+                view = next(view for view in case.rescored.views if view.name == first.scope)
                 reproduced.append((claim, view, first.definition, mask))
             told = found.text + (f" [{label}]" if label else "")
-            yield _claim(claim, name, found.status, told, found.cause, _equals(found))
+            yield _traced(claim, name, found.status, told, found.cause, _equals(found))
     if any(_bounded(claim) for claim in published):
         yield _intervals(case, [claim for claim in published if _bounded(claim)], reproduced, digits)
 
@@ -92,10 +93,10 @@ def _decimals(claim: Claim) -> int:
     return printed_decimals(claim.value) if claim.decimals is None else claim.decimals
 
 
-def _claim(
+def _traced(
     claim: Claim, name: str, status: Status, observed: str, cause: str, equals: str = "", needed: bool = True
-) -> Traced:
-    return Traced(
+) -> TracedClaim:
+    return TracedClaim(
         name,
         status,
         CODES["RB-F-CLAIM"],
@@ -115,7 +116,7 @@ def _equals(found: Origin) -> str:
 
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:
     """The part of the questions that a label means: by name, else by count, where only its figure can decide."""
-    slices = case.field.slices
+    slices = case.rescored.slices
     wanted = _plain(claim.slice)
     by_name = [label for label in slices if _plain(label.partition(" ")[2]) == wanted]
     by_count = [label for label, mask in slices.items() if claim.n is not None and int(mask.sum()) == claim.n]
@@ -124,11 +125,11 @@ def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, li
     for label in candidates:
         mask = slices[label]
         part = cells(
-            case.field.views,
-            definitions((*DEPTHS, named(claim.name).k or 1)),
+            case.rescored.views,
+            definitions((*DEPTHS, meaning_of(claim.name).k or 1)),
             [Denominator(label, mask, protocol=True)],
         )
-        found = origin(claim.name, claim.value, part, case.field.own_view, max(digits, _decimals(claim)))
+        found = trace(claim.name, claim.value, part, case.rescored.own_view, max(digits, _decimals(claim)))
         note = f"{claim.slice} is {label}{_kind_of(case, label)}"
         if best is None or found.follows:
             best = (note, mask, part)
@@ -159,7 +160,7 @@ def _intervals(
     form = "the normal one over questions taken as independent"
     outside = [_interval(claim) for claim in published if not _holds_its_own(claim)]
     if outside:
-        return check("RB-F-INTERVAL", "intervals", "fail", f"without the number they belong to: {few(outside)}")
+        return check("RB-F-INTERVAL", "intervals", "fail", f"without the number they belong to: {abridge(outside)}")
     origins = {id(claim): (view, definition, mask) for claim, view, definition, mask in reproduced}
     tried, wrong, bare = 0, [], []
     for claim in published:
@@ -176,8 +177,8 @@ def _intervals(
         told = f"{tried - len(wrong)} are {form}, which those of one haystack are not (clarification 10)"
         return check("RB-F-INTERVAL", "intervals", "fail", told)
     if wrong or bare:
-        parts = [f"not {form}: {few(wrong)}"] if wrong else []
-        parts += [f"the numbers they belong to are not reproduced: {few(bare)}"] if bare else []
+        parts = [f"not {form}: {abridge(wrong)}"] if wrong else []
+        parts += [f"the numbers they belong to are not reproduced: {abridge(bare)}"] if bare else []
         return check("RB-F-INTERVAL", "intervals", "cannot-tell", "; ".join(parts))
     return check("RB-F-INTERVAL", "intervals", "pass", f"{tried} are {form}")
 

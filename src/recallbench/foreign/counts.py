@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from recallbench.audit.gate import Check
-from recallbench.foreign.case import ForeignCase, check, few
+from recallbench.foreign.case import ForeignCase, abridge, check
 from recallbench.foreign.layouts.layout import Count
 
 _SCORED = ("n_questions_with_evidence", "n_with_evidence", "n_evaluated", "n_scored", "num_q", "n_rows", "rows")
@@ -19,7 +19,7 @@ _SEGMENTS = ("n_corpus_segments", "n_segments", "segments", "num_segments")
 _SCOPES = ("n_conversations", "n_scopes", "n_haystacks", "num_conversations")
 
 
-def counts(case: ForeignCase) -> Check:
+def check_counts(case: ForeignCase) -> Check:
     """Failed where one contradicts the rows; what a name counts that nobody knows can't be told."""
     asked = case.imported.questions
     wrong, open_ = [], []
@@ -30,8 +30,8 @@ def counts(case: ForeignCase) -> Check:
             wrong.append(f"{told}, {beside}")
         elif not beside:
             open_.append(told)
-    counted = {int((one.mask & view.judged.gold.astype(bool)).sum()) for one in case.field.denominators
-               for view in case.field.views}  # fmt: skip
+    counted = {int((one.mask & view.judged.gold.astype(bool)).sum()) for one in case.rescored.denominators
+               for view in case.rescored.views}  # fmt: skip
     everyone = {len(asked), *_totals(case), *counted}
     for claim in case.imported.claims:
         if claim.quoted or claim.n is None:
@@ -41,9 +41,9 @@ def counts(case: ForeignCase) -> Check:
         elif claim.slice and claim.n not in _parts(case):
             wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, no part of the rows has as many")
     if wrong:
-        return check("RB-F-COUNTS", "counts", "fail", few(wrong))
+        return check("RB-F-COUNTS", "counts", "fail", abridge(wrong))
     if open_:
-        return check("RB-F-COUNTS", "counts", "cannot-tell", f"what they count isn't known: {few(open_)}")
+        return check("RB-F-COUNTS", "counts", "cannot-tell", f"what they count isn't known: {abridge(open_)}")
     return check("RB-F-COUNTS", "counts", "pass", "no stated count contradicts the rows")
 
 
@@ -56,9 +56,9 @@ def _totals(case: ForeignCase) -> set[int]:
 
 def _parts(case: ForeignCase) -> set[int]:
     """How many questions the parts have that rows or dataset name, with and without those that have no gold."""
-    golden = case.field.views[0].judged.gold > 0
-    found = {int(mask.sum()) for mask in case.field.slices.values()}
-    found |= {int((mask & golden).sum()) for mask in case.field.slices.values()}
+    golden = case.rescored.views[0].judged.gold > 0
+    found = {int(mask.sum()) for mask in case.rescored.slices.values()}
+    found |= {int((mask & golden).sum()) for mask in case.rescored.slices.values()}
     if case.dataset is not None:
         found |= set(Counter(known.kind for known in case.dataset.questions).values())
     return found

@@ -2,64 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recallbench.foreign.layouts.layout import plain
-from recallbench.foreign.universes import LONGMEMEVAL, RECALLS, Cell, Definition, agrees, printed_decimals
+from recallbench.foreign.names import MeasureName, meaning_of
+from recallbench.foreign.universes import Cell, Definition, agrees, printed_decimals
 
-Family = Literal["recall", "mrr", "ndcg", "precision", ""]
-MRR_DEPTH = 50
 OPEN = "rows keep too few ids to take it again"
 UNKEPT = "no ranking was kept"
-_NAME = re.compile(r"(?P<word>[a-z]+(?:_(?:any|all|frac|cut|rank|rate))?)(?:[@_]?(?P<k>[0-9]{1,9}))?", re.IGNORECASE)
-_WORDS: dict[str, tuple[Family, str]] = {
-    "recall": ("recall", "recall_any"),
-    "recall_any": ("recall", "recall_any"),
-    "recall_frac": ("recall", "recall_frac"),
-    "recall_all": ("recall", "recall_all"),
-    "hit": ("recall", "recall_any"),
-    "hits": ("recall", "recall_any"),
-    "hit_rate": ("recall", "recall_any"),
-    "success": ("recall", "recall_any"),
-    "mrr": ("mrr", "mrr"),
-    "recip_rank": ("mrr", "mrr"),
-    "ndcg": ("ndcg", "ndcg"),
-    "ndcg_cut": ("ndcg", "ndcg"),
-    "ndcg_any": ("ndcg", "ndcg"),
-    "p": ("precision", "precision"),
-    "precision": ("precision", "precision"),
-}
 _OTHER_SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What a published name says."""
-
-    family: Family
-    k: int | None
-    protocol: Definition | None
-    """What the protocol, or this tool, means by that name."""
-
-    def follows(self, definition: Definition) -> bool:
-        """Whether a definition is one that people give this name to."""
-        if self.family == "recall":
-            return definition.kind in RECALLS and definition.k == self.k
-        return definition.kind == self.family and (self.k is None or definition.k == self.k)
-
-
-def named(name: str) -> Named:
-    """The family, depth and protocol meaning of a published name; no family for what is no ranking measure."""
-    match = _NAME.fullmatch(plain(name))
-    word = match["word"].lower() if match else ""
-    family, kind = _WORDS.get(word, ("", ""))
-    k = int(match["k"]) if match and match["k"] else None
-    if not family or (k is None and family != "mrr") or (k is not None and not 1 <= k <= 100):
-        return Named("", k, None)
-    return Named(family, k, Definition(kind, k or MRR_DEPTH, LONGMEMEVAL if word == "ndcg_any" else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +28,7 @@ class Origin:
     """The protocol's figure by that name, where it is another one."""
 
 
-def origin(
+def trace(
     name: str,
     value: float,
     cells: Sequence[Cell],
@@ -91,7 +43,7 @@ def origin(
     the rankings to hold other scopes.
     """
     digits = printed_decimals(value) if decimals is None else decimals
-    meant = named(name)
+    meant = meaning_of(name)
     if not meant.family or meant.protocol is None:
         return Origin(
             "cannot-tell",
@@ -182,7 +134,7 @@ def agrees_within(cell: Cell, value: float) -> bool:
 
 
 def _not_found(
-    meant: Named, value: float, digits: int, family: Sequence[Cell], cells: Sequence[Cell], protocol: Cell | None
+    meant: MeasureName, value: float, digits: int, family: Sequence[Cell], cells: Sequence[Cell], protocol: Cell | None
 ) -> Origin:
     open_cells = [cell for cell in family if not cell.exact and agrees_within(cell, value)]
     if open_cells:

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
-from recallbench.foreign.case import dataset_of
-from recallbench.foreign.definitions import named
+from recallbench.foreign.case import index_of
 from recallbench.foreign.layouts import own
 from recallbench.foreign.layouts.layout import Imported
-from recallbench.foreign.layouts.registry import recognised
-from recallbench.foreign.layouts.rescoring import MEANINGS, STATED, Field, Scoping, field
-from recallbench.foreign.universes import DEPTHS, RECALLS, Cell, Definition, agrees, cells, definitions
+from recallbench.foreign.layouts.registry import find_layout
+from recallbench.foreign.layouts.rescoring import MEANINGS, STATED, RescoredRankings, Scoping, rescore
+from recallbench.foreign.names import meaning_of
+from recallbench.foreign.universes import DEPTHS, Cell, Definition, agrees, cells, definitions
 from recallbench.protocol.frozen import load
+from recallbench.scoring.measures.registry import MEASURES, family
 
 _SCOPES: Mapping[Scoping, str] = {
     "named": "each id names the haystack it comes from",
@@ -28,7 +29,7 @@ _NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class FigureRange:
     """How far apart the universes of one name lie."""
 
     family: str
@@ -38,7 +39,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedNumber:
     """A published number among the universes."""
 
     text: str
@@ -60,8 +61,8 @@ class Multiverse:
     """Questions whose rankings hold ids that cannot be of their own scope."""
     untold: tuple[str, ...]
     cells: tuple[Cell, ...]
-    ranges: tuple[Range, ...]
-    placed: tuple[Placed, ...]
+    ranges: tuple[FigureRange, ...]
+    placed: tuple[PlacedNumber, ...]
     gold: str
     """Where gold comes from, and where rows differ."""
     warnings: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ class Multiverse:
         return tuple((name, told) for name, told in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
 
     @property
-    def scope_told(self) -> str:
+    def scope_summary(self) -> str:
         others = f"; {self.leaking} rankings hold ids of other haystacks" if self.leaking else ""
         return _SCOPES[self.scoping] + others
 
@@ -104,7 +105,7 @@ def survey(
 ) -> Multiverse:
     """Every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
     numbers = [_number(text) for text in published]
-    layout = own.LAYOUT if own.recognises(folder) else recognised(folder)
+    layout = own.LAYOUT if own.recognises(folder) else find_layout(folder)
     if layout is None:
         raise InputError(
             f"{folder} holds no rankings that can be read",
@@ -120,9 +121,9 @@ def survey(
             found="; ".join(imported.untold) or "no rows",
             remedy="ask whoever made it for the rows; without them no number can be scored again",
         )
-    dataset, why = dataset_of(imported, corpus_file, load(), environ)
-    rescored = field(imported, dataset, derive=True)
-    depths = {k for claim in imported.claims if (k := named(claim.name).k) and k <= 100}
+    dataset, why = index_of(imported, corpus_file, load(), environ)
+    rescored = rescore(imported, dataset, derive=True)
+    depths = {k for claim in imported.claims if (k := meaning_of(claim.name).k) and k <= 100}
     found = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
     return Multiverse(
         folder,
@@ -143,7 +144,7 @@ def survey(
     )
 
 
-def _gold(rescored: Field, why: str) -> str:
+def _gold(rescored: RescoredRankings, why: str) -> str:
     if why:
         return f"as the rows state it ({why})"
     differing = rescored.differing
@@ -159,7 +160,7 @@ def _gold(rescored: Field, why: str) -> str:
     return f'derived from the dataset; {told}: scopes with "{STATED.strip(", ")}" take theirs{beside}'
 
 
-def _altered(imported: Imported, rescored: Field, found: Sequence[Cell]) -> Iterator[str]:
+def _altered(imported: Imported, rescored: RescoredRankings, found: Sequence[Cell]) -> Iterator[str]:
     """What the rows of this tool's folder don't bear out; a figure that they only bound bears nothing out."""
     if rescored.differing:
         yield f"{len(rescored.differing)} rows state other gold than the dataset gives"
@@ -168,7 +169,7 @@ def _altered(imported: Imported, rescored: Field, found: Sequence[Cell]) -> Iter
         cell.definition: cell for cell in found if cell.protocol and cell.scope == rescored.own_view and cell.exact
     }
     for claim in imported.claims:
-        meant = named(claim.name).protocol
+        meant = meaning_of(claim.name).protocol
         cell = own_cells.get(meant) if meant is not None and claim.name == str(meant) else None
         graded = imported.graded and meant is not None and meant.kind == "ndcg"
         if cell is not None and not graded and (not agrees(cell.low, claim.value, 6) or claim.n not in (None, cell.n)):
@@ -189,24 +190,20 @@ def _number(text: str) -> tuple[float, int]:
     return float(text), len(text.strip().partition(".")[2])
 
 
-def _family(cell: Cell) -> str:
-    return "recall" if cell.definition.kind in RECALLS else cell.definition.kind
-
-
-def _ranges(found: Sequence[Cell]) -> list[Range]:
+def _ranges(found: Sequence[Cell]) -> list[FigureRange]:
     groups: dict[tuple[str, int], list[Cell]] = {}
     for cell in found:
-        groups.setdefault((_family(cell), cell.definition.k), []).append(cell)
+        groups.setdefault((family(MEASURES[cell.definition.kind]), cell.definition.k), []).append(cell)
     return [
-        Range(family, k, min(cell.low for cell in group), max(cell.high for cell in group))
-        for (family, k), group in groups.items()
+        FigureRange(name, k, min(cell.low for cell in group), max(cell.high for cell in group))
+        for (name, k), group in groups.items()
     ]
 
 
-def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> Placed:
+def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> PlacedNumber:
     equals = tuple(cell for cell in found if cell.exact and agrees(cell.low, value, decimals))
     if equals:
-        return Placed(text, equals, f"{len(equals)} of {len(found)} universes give it")
+        return PlacedNumber(text, equals, f"{len(equals)} of {len(found)} universes give it")
     within = [cell for cell in found if not cell.exact and cell.low <= value <= cell.high]
     nearest = min(
         found,
@@ -222,4 +219,4 @@ def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> Pl
         )
     else:
         told += f"; the nearest is {nearest.universe}: {nearest.low:.5f}"
-    return Placed(text, (), told)
+    return PlacedNumber(text, (), told)

@@ -8,30 +8,30 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from recallbench.audit.gate import Check
-from recallbench.foreign.case import ForeignCase, check, few, held
-from recallbench.foreign.counts import counts
-from recallbench.foreign.definitions import named
+from recallbench.foreign.case import ForeignCase, abridge, check, passed_unless
+from recallbench.foreign.counts import check_counts
 from recallbench.foreign.layouts.dataset import names_a_turn, session_name
-from recallbench.foreign.layouts.layout import Asked
+from recallbench.foreign.layouts.layout import ImportedQuestion
 from recallbench.foreign.layouts.rescoring import OFFICIAL
+from recallbench.foreign.names import meaning_of
 from recallbench.foreign.universes import DEPTHS, Definition, bounds, definitions
 
 _PROTOCOL_DEPTH = 50
 
 
-def rows(case: ForeignCase) -> Iterator[Check]:
+def check_rows(case: ForeignCase) -> Iterator[Check]:
     """All of them; only the first where no ranking was kept."""
     imported, asked = case.imported, case.imported.questions
     if not asked:
-        yield check("RB-F-ROWS", "rows readable", "fail", few(imported.untold))
+        yield check("RB-F-ROWS", "rows readable", "fail", abridge(imported.untold))
         return
     yield check("RB-F-ROWS", "rows readable", "pass", f"{len(asked)} rows of {imported.rows}")
     yield _questions(case)
-    yield counts(case)
+    yield check_counts(case)
     yield _gold(case)
     turns = [one.id for one in asked if any(map(names_a_turn, (*one.ranked, *one.gold)))]
     listed = any(names_a_turn(id) for one in asked for id in one.ranked)
-    yield held(
+    yield passed_unless(
         "RB-F-UNIT",
         "unit",
         [f"turns were ranked, not sessions: {len(turns)} questions, such as {turns[0]}"] if listed else [],
@@ -58,37 +58,41 @@ def _questions(case: ForeignCase) -> Check:
         expected = case.corpus.with_evidence if case.corpus else 0
         if wrong or (expected and len(asked) not in (expected, case.corpus.questions if case.corpus else 0)):
             wrong.append(f"{len(asked)} rows, {expected} expected")
-            return held("RB-F-QUESTIONS", "questions complete", wrong, "")
+            return passed_unless("RB-F-QUESTIONS", "questions complete", wrong, "")
         return check(
             "RB-F-QUESTIONS",
             "questions complete",
             "cannot-tell",
             f"{len(asked)} rows, none twice; which they should be, the dataset tells",
         )
-    known = case.field.known
+    known = case.rescored.known
     strange = [f"{one.id} is not in the dataset" for one, its in zip(asked, known, strict=True) if its is None]
     if strange and not case.dataset.registered and not wrong:
-        told = f"the corpus file is not the registered one, and lacks questions: {few(strange)}"
+        told = f"the corpus file is not the registered one, and lacks questions: {abridge(strange)}"
         return check("RB-F-QUESTIONS", "questions complete", "cannot-tell", told)
     wrong += strange
     there = Counter(its.id for its in known if its)
     wrong += [f"{id} is asked {times} times" for id, times in there.items() if times > 1]
     missing = [its.id for its in case.dataset.questions if its.gold and its.id not in there]
     wrong += [f"{id} is missing" for id in missing]
-    return held("RB-F-QUESTIONS", "questions complete", wrong, f"{len(asked)} rows, each a question of the dataset")
+    return passed_unless(
+        "RB-F-QUESTIONS", "questions complete", wrong, f"{len(asked)} rows, each a question of the dataset"
+    )
 
 
 def _gold(case: ForeignCase) -> Check:
     if case.dataset is None:
         return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
     wrong = []
-    for one, its in zip(case.imported.questions, case.field.known, strict=True):
+    for one, its in zip(case.imported.questions, case.rescored.known, strict=True):
         if its is None:
             continue
         stated = {case.dataset.locate(id)[1] for id in one.gold}
         if stated != its.gold:
             wrong.append(f"{one.id} states {_set(stated)}, the dataset gives {_set(its.gold)}")
-    return held("RB-F-GOLD", "gold as derived", [f"{len(wrong)} questions: {few(wrong)}"] if wrong else [], "alike")
+    return passed_unless(
+        "RB-F-GOLD", "gold as derived", [f"{len(wrong)} questions: {abridge(wrong)}"] if wrong else [], "alike"
+    )
 
 
 def _set(names: set[str] | frozenset[str]) -> str:
@@ -96,25 +100,29 @@ def _set(names: set[str] | frozenset[str]) -> str:
 
 
 def _scope(case: ForeignCase) -> Check:
-    leaks = case.field.leaks
+    leaks = case.rescored.leaks
     if leaks:
         questions = len({leak.question for leak in leaks})
         wrong = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
-        told = f"{len(leaks)} ids in {questions} questions cannot be of the question's own scope: {few(wrong, 'ids')}"
+        told = (
+            f"{len(leaks)} ids in {questions} questions cannot be of the question's own scope: {abridge(wrong, 'ids')}"
+        )
         return check("RB-F-SCOPE", "ids in scope", "fail", told)
-    if case.field.scoping == "unknown":
-        strange = sum(its is None for its in case.field.known)
+    if case.rescored.scoping == "unknown":
+        strange = sum(its is None for its in case.rescored.known)
         told = "ids do not name their scope, nor does a dataset tell"
-        if case.dataset is not None and strange < len(case.field.known):
+        if case.dataset is not None and strange < len(case.rescored.known):
             told = f"no id contradicts its question's scope, but {strange} questions are not in the corpus file"
         return check("RB-F-SCOPE", "ids in scope", "cannot-tell", told)
-    told_by = "each id names its scope" if case.field.scoping == "named" else "no id contradicts its question's scope"
+    told_by = (
+        "each id names its scope" if case.rescored.scoping == "named" else "no id contradicts its question's scope"
+    )
     return check("RB-F-SCOPE", "ids in scope", "pass", told_by)
 
 
 def _twice(case: ForeignCase) -> Check:
     wrong, open_ = [], []
-    for one, its in zip(case.imported.questions, case.field.known, strict=True):
+    for one, its in zip(case.imported.questions, case.rescored.known, strict=True):
         repeated = [id for id, times in Counter(one.ranked).items() if times > 1]
         if not repeated:
             continue
@@ -127,8 +135,10 @@ def _twice(case: ForeignCase) -> Check:
         elif holds is None or any(holds.get(session_name(id), holds.get(id, 0)) < 2 for id in repeated):
             wrong.append(f"{one.id} lists {repeated[0]} more than once")
     if wrong or not open_:
-        return held("RB-F-TWICE", "doubled ids", [f"{len(wrong)} rankings: {few(wrong)}"] if wrong else [], "none")
-    return check("RB-F-TWICE", "doubled ids", "cannot-tell", f"a haystack may hold it twice: {few(open_)}")
+        return passed_unless(
+            "RB-F-TWICE", "doubled ids", [f"{len(wrong)} rankings: {abridge(wrong)}"] if wrong else [], "none"
+        )
+    return check("RB-F-TWICE", "doubled ids", "cannot-tell", f"a haystack may hold it twice: {abridge(open_)}")
 
 
 def _order(case: ForeignCase) -> Check:
@@ -136,7 +146,7 @@ def _order(case: ForeignCase) -> Check:
     if not scored:
         return check("RB-F-ORDER", "scores ordered", "cannot-tell", "rows keep no scores", needed=False)
     wrong = [one.id for one in scored if any(a < b for a, b in zip(one.scores, one.scores[1:], strict=False))]
-    return held("RB-F-ORDER", "scores ordered", [f"{id} rises" for id in wrong], f"in {len(scored)} rankings")
+    return passed_unless("RB-F-ORDER", "scores ordered", [f"{id} rises" for id in wrong], f"in {len(scored)} rankings")
 
 
 def _first(case: ForeignCase) -> Iterator[Check]:
@@ -164,21 +174,21 @@ def _first(case: ForeignCase) -> Iterator[Check]:
     told += (
         f"; of {without} it is only stated that no first hit came, and none is among the kept ids" if without else ""
     )
-    yield held("RB-F-FIRST", "first hits as kept", wrong, told)
+    yield passed_unless("RB-F-FIRST", "first hits as kept", wrong, told)
 
 
-def _cut(case: ForeignCase, one: Asked) -> bool:
+def _cut(case: ForeignCase, one: ImportedQuestion) -> bool:
     """Whether more may have come back than its row keeps."""
     return 0 < case.imported.depth <= len(one.ranked)
 
 
 def _stated(case: ForeignCase) -> Iterator[Check]:
-    """Figures of single questions, each held against every definition of its name."""
+    """Figures of single questions, each passed_unless against every definition of its name."""
     asked = case.imported.questions
-    official = next((view for view in case.field.views if view.name == OFFICIAL), case.field.views[0])
+    official = next((view for view in case.rescored.views if view.name == OFFICIAL), case.rescored.views[0])
     names = dict.fromkeys(name for one in asked for name in one.stated if name != "mrr")
     for name in names:
-        meant = named(name)
+        meant = meaning_of(name)
         if not meant.family or meant.k is None:
             continue
         rows = np.array([name in one.stated for one in asked], dtype=np.bool_)

@@ -12,12 +12,15 @@ from recallbench.scoring.judgement import Bools, Floats, Ints, Judged
 from recallbench.scoring.measures.measure import share
 from recallbench.scoring.measures.mrr import reciprocal_rank
 
-RECALLS = ("recall_any", "recall_frac", "recall_all")
+DEFINITIONS = ("recall_any", "recall_frac", "recall_all", "mrr", "ndcg", "precision")
+"""The measures that can be taken of rankings cut off at any depth, at least by their bounds."""
 DEPTHS = (1, 3, 5, 10, 20, 25, 30, 50)
 PUBLISHED = 100
 """No published figure is of a larger depth."""
 LONGMEMEVAL = "longmemeval"
 """nDCG as LongMemEval's own program takes it: the second place counts as much as the first."""
+VARIANTS = {"ndcg_any": ("ndcg", LONGMEMEVAL)}
+"""By name: counts of others that no measure here is."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -133,11 +136,12 @@ def view(
 def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:
     """Every definition at these depths."""
     ks = sorted({*depths})
-    return (
-        *(Definition(kind, k) for kind in RECALLS for k in ks),
-        *(Definition("mrr", k) for k in ks if k > 1),
-        *(Definition("ndcg", k, variant) for variant in ("", LONGMEMEVAL) for k in ks),
-        *(Definition("precision", k) for k in ks),
+    return tuple(
+        Definition(kind, k, variant)
+        for kind in DEFINITIONS
+        for variant in ("", *(other for measure, other in VARIANTS.values() if measure == kind))
+        for k in ks
+        if (kind, k) != ("mrr", 1)
     )
 
 

@@ -13,7 +13,7 @@ CLAIMED = "version"
 LABEL = "run_label"
 
 
-def version(case: ForeignCase) -> Iterator[Check]:
+def check_version(case: ForeignCase) -> Iterator[Check]:
     """Failed where two of them differ; can't be told where one is named and none is stated as measured."""
     stated = case.imported.facts
     named = {

@@ -15,17 +15,29 @@ import numpy as np
 from recallbench.errors import Blocked, UsageError
 from recallbench.scoring.judgement import Floats, Judged, judge
 from recallbench.scoring.matching import order
-from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.measures.registry import MEASURES, parse
 
 TOLERANCE = 1e-9
 DEPTH = 50
+_DEPTHS: Mapping[str, tuple[int, ...]] = {
+    "recall_any": (1, 5, 10, 25, 50),
+    "recall_frac": (1, 5, 10, 25, 50),
+    "precision": (5, 10),
+    "ndcg": (5, 10, 50),
+    "mrr": (10, DEPTH),
+}
+
+
+def _their_name(measure: str, k: int, source: str) -> str:
+    """Return what a program calls a measure at a depth: a name without one is of the whole ranking."""
+    form = next(alias.form for alias in MEASURES[measure].elsewhere if alias.source == source)
+    return form.format(k=k) if "{k}" in form or k == DEPTH else ""
+
+
 SHARED: Mapping[str, tuple[str, str]] = {
-    **{f"recall_any@{k}": (f"success_{k}", f"Success@{k}") for k in (1, 5, 10, 25, 50)},
-    **{f"recall_frac@{k}": (f"recall_{k}", f"R@{k}") for k in (1, 5, 10, 25, 50)},
-    **{f"precision@{k}": (f"P_{k}", f"P@{k}") for k in (5, 10)},
-    **{f"ndcg@{k}": (f"ndcg_cut_{k}", f"nDCG@{k}") for k in (5, 10, 50)},
-    "mrr@10": ("", "RR@10"),
-    "mrr@50": ("recip_rank", "RR@50"),
+    f"{measure}@{k}": (_their_name(measure, k, "trec_eval"), _their_name(measure, k, "ir_measures"))
+    for measure, depths in _DEPTHS.items()
+    for k in depths
 }
 """By this project's name: pytrec_eval's and ir_measures' name for the same count; empty where one has none."""
 INSTALL = "pip install 'recallbench[parity]'"
@@ -164,5 +176,4 @@ def _ir_measures(drawn: Drawn, measures: Sequence[str]) -> _Scores:
 
 def unshared(names: Iterator[str] | Sequence[str]) -> list[str]:
     """Of these kinds of measure, those that neither oracle has."""
-    shared = {name.partition("@")[0] for name in SHARED}
-    return [name for name in names if name not in shared]
+    return [name for name in names if name not in _DEPTHS]

@@ -10,7 +10,7 @@ import pytest
 
 from recallbench.errors import InputError
 from recallbench.foreign.layouts import longmemeval
-from recallbench.foreign.layouts.registry import LAYOUTS, recognised
+from recallbench.foreign.layouts.registry import LAYOUTS, find_layout
 
 
 def row(id: str, names: list[Any], gold: list[str], session: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: list[A
 
 
 def test_whose_folder_it_is(tmp_path: Path) -> None:
-    assert recognised(folder(tmp_path, GOOD)) is LAYOUTS["longmemeval"]
+    assert find_layout(folder(tmp_path, GOOD)) is LAYOUTS["longmemeval"]
     (tmp_path / "again.jsonl").write_text(json.dumps(GOOD) + "\n")
     with pytest.raises(InputError, match="which retrieval log is meant"):
         longmemeval.read(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from recallbench.errors import InputError
 from recallbench.foreign.layouts import pgmnemo
 from recallbench.foreign.layouts.layout import Claim
-from recallbench.foreign.layouts.registry import LAYOUTS, recognised
+from recallbench.foreign.layouts.registry import LAYOUTS, find_layout
 
 ROW: dict[str, Any] = {
     "qi": 3,
@@ -165,14 +165,14 @@ def test_a_link_that_leaves_the_folder_and_a_pipe_are_refused(tmp_path: Path) ->
 
 
 def test_whose_folder_it_is(tmp_path: Path) -> None:
-    assert recognised(folder(tmp_path, [ROW])) is LAYOUTS["pgmnemo"]
+    assert find_layout(folder(tmp_path, [ROW])) is LAYOUTS["pgmnemo"]
     (tmp_path / "manifest.json").write_text("{}")
-    assert recognised(tmp_path) is None, "a manifest is this tool's own"
+    assert find_layout(tmp_path) is None, "a manifest is this tool's own"
     (tmp_path / "manifest.json").unlink()
     (tmp_path / "metrics.json").write_text(json.dumps({"schema_version": 1}))
-    assert recognised(tmp_path) is None
+    assert find_layout(tmp_path) is None
     (tmp_path / "metrics.json").write_text("{")
-    assert recognised(tmp_path) is LAYOUTS["pgmnemo"], "its rows tell, and the file is refused when it is read"
+    assert find_layout(tmp_path) is LAYOUTS["pgmnemo"], "its rows tell, and the file is refused when it is read"
     with pytest.raises(InputError, match=r"metrics\.json"):
         pgmnemo.read(tmp_path)
-    assert recognised(tmp_path / "nowhere") is None
+    assert find_layout(tmp_path / "nowhere") is None

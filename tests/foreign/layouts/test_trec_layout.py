@@ -8,7 +8,7 @@ import pytest
 
 from recallbench.errors import InputError
 from recallbench.foreign.layouts import trec
-from recallbench.foreign.layouts.registry import LAYOUTS, recognised
+from recallbench.foreign.layouts.registry import LAYOUTS, find_layout
 
 RUN = "q1 Q0 b 1 9.5 tag\nq1 Q0 a 2 8 tag\nq2 Q0 c 1 3 tag\n"
 QRELS = "q1 0 a 1\nq1 0 x 0\nq2 0 d 2\nq3 0 e 1\n"
@@ -77,6 +77,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, files: dict[str, str], tol
 
 
 def test_whose_folder_it_is(tmp_path: Path) -> None:
-    assert recognised(folder(tmp_path)) is LAYOUTS["trec"]
+    assert find_layout(folder(tmp_path)) is LAYOUTS["trec"]
     (tmp_path / "qrels.txt").unlink()
-    assert recognised(tmp_path) is None
+    assert find_layout(tmp_path) is None

@@ -105,10 +105,10 @@ def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None
     """The audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.audit.audit import audit
     from recallbench.foreign.audit import audit_foreign
-    from recallbench.foreign.layouts.registry import recognised
+    from recallbench.foreign.layouts.registry import find_layout
 
     environ = settings.environment()
-    if folder.is_dir() and recognised(folder) is not None:
+    if folder.is_dir() and find_layout(folder) is not None:
         return audit_foreign(folder, corpus_files, environ)
     return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)
 

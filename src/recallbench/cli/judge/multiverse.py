@@ -113,7 +113,7 @@ def _document(found: Multiverse) -> dict[str, Any]:
 
 def _told(found: Multiverse) -> list[str]:
     kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
-    lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_told}"]
+    lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_summary}"]
     lines += [f"gold: {found.gold}"]
     lines += [f"untold: {one}" for one in found.untold]
     lines += [f"{name}: {meaning}" for name, meaning in found.meanings]

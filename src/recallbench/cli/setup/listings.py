@@ -65,4 +65,6 @@ def measures() -> None:
     from recallbench.scoring.measures.registry import MEASURES
 
     for name, kind in MEASURES.items():
-        print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}\n")
+        print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}")
+        others = [form.format(k="k") + f" ({source})" * bool(source) for form, source in kind.elsewhere]
+        print(f"    elsewhere: {', '.join(others)}\n" if others else "")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recallbench.foreign.layouts.layout import Claim, Count, Unread, names_a_measure, plain, shown, speaks_of_a_measure
+from recallbench.foreign.layouts.layout import Claim, Count, Unread, shown
+from recallbench.foreign.names import is_measure_name, mentions_measure, plain
 
 _QUOTED = ("baseline", "target", "delta", "previous", "compar")
 """Words in the name of a part that tells of another run."""
@@ -30,7 +31,7 @@ _LARGEST = 1e9
 
 
 @dataclass(slots=True)
-class Published:
+class StatedNumbers:
     """Everything a metrics file says in numbers."""
 
     file: str
@@ -38,42 +39,42 @@ class Published:
     counts: list[Count] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
 
-    def refuse(self, place: _Place, value: Any) -> None:
+    def refuse(self, place: _Location, value: Any) -> None:
         """Put down what stands there as unread."""
         self.unread.append(Unread(f"{self.file} {place.path}", shown(value), place.quoted))
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Location:
     path: str
     parts: tuple[str, ...]
     quoted: bool
 
-    def below(self, name: str, value: Any) -> _Place:
+    def below(self, name: str, value: Any) -> _Location:
         elsewhere = isinstance(value, dict) and not isinstance(value.get("metrics"), dict)
         quoted = self.quoted or (elsewhere and any(word in name.lower() for word in _QUOTED))
-        return _Place(f"{self.path}/{name}", (*self.parts, name), quoted)
+        return _Location(f"{self.path}/{name}", (*self.parts, name), quoted)
 
     @property
     def measured(self) -> bool:
         """It stands under the name of a measure."""
-        return any(map(names_a_measure, self.parts))
+        return any(map(is_measure_name, self.parts))
 
 
-def published(document: Mapping[str, Any], file: str, facts: tuple[str, ...] = ()) -> Published:
+def stated_numbers(document: Mapping[str, Any], file: str, facts: tuple[str, ...] = ()) -> StatedNumbers:
     """Every figure under the name of a measure, with its path, its part of the questions, n and interval.
 
     `facts` names fields that hold no figure whatever stands in them.
     """
-    found = Published(file)
-    _walk(found, document, _Place("", (), quoted=False), facts)
+    found = StatedNumbers(file)
+    _walk(found, document, _Location("", (), quoted=False), facts)
     return found
 
 
-def _walk(found: Published, node: Mapping[str, Any], place: _Place, facts: tuple[str, ...]) -> None:
+def _walk(found: StatedNumbers, node: Mapping[str, Any], place: _Location, facts: tuple[str, ...]) -> None:
     for name, value in node.items():
         here = place.below(name, value)
-        if names_a_measure(name) and (read := _claim(found.file, name, value, here, place)) is not None:
+        if is_measure_name(name) and (read := _claim(found.file, name, value, here, place)) is not None:
             claim, used = read
             found.claims.append(claim)
             if isinstance(value, dict):
@@ -84,7 +85,7 @@ def _walk(found: Published, node: Mapping[str, Any], place: _Place, facts: tuple
             _look(found, name, value, here)
 
 
-def _look(found: Published, name: str, value: Any, here: _Place) -> None:
+def _look(found: StatedNumbers, name: str, value: Any, here: _Location) -> None:
     if isinstance(value, (dict, list)) and len(here.parts) > _DEPTH:
         found.refuse(here, "more, nested too deep")
     elif isinstance(value, dict):
@@ -106,7 +107,7 @@ def _look(found: Published, name: str, value: Any, here: _Place) -> None:
         _number_of(found, name, value, here)
 
 
-def _number_of(found: Published, name: str, value: float, here: _Place) -> None:
+def _number_of(found: StatedNumbers, name: str, value: float, here: _Location) -> None:
     above = here.parts[-2] if len(here.parts) > 1 else ""
     whole = 0 <= value < _LARGEST and float(value).is_integer()
     if whole and not here.measured and (_COUNT.fullmatch(plain(name)) or above.endswith("distribution")):
@@ -118,14 +119,14 @@ def _number_of(found: Published, name: str, value: float, here: _Place) -> None:
         found.refuse(here, value)
 
 
-def _is_setting(name: str, here: _Place) -> bool:
+def _is_setting(name: str, here: _Location) -> bool:
     """A number that tells how the run was made: no figure of what came of it."""
-    if here.measured or speaks_of_a_measure(name):
+    if here.measured or mentions_measure(name):
         return False
     return _SETTING.fullmatch(plain(name)) is not None or any(part in _SETTINGS for part in here.parts[:-1])
 
 
-def _claim(file: str, name: str, value: Any, here: _Place, above: _Place) -> tuple[Claim, set[str]] | None:
+def _claim(file: str, name: str, value: Any, here: _Location, above: _Location) -> tuple[Claim, set[str]] | None:
     """The claim, and the fields below it that it was read from."""
     if above.measured:
         return None

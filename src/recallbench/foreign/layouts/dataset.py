@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recallbench.corpora.pooled import SCOPE as POOLED
 from recallbench.corpora.records import Corpus
-from recallbench.foreign.layouts.layout import Asked
+from recallbench.foreign.layouts.layout import ImportedQuestion
 
 _DIALOG = re.compile(r"(?:D:?|session_)0*([0-9]+)(?::[0-9]+)?", re.IGNORECASE)
 """LoCoMo's ways of naming a session, with or without a turn."""
@@ -17,7 +17,7 @@ _TURN = re.compile(r"D:?[0-9]+:[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CorpusQuestion:
     """A question of the dataset, its gold by session name."""
 
     id: str
@@ -31,13 +31,13 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class CorpusIndex:
     """Questions and sessions of a corpus, by the names that folders use."""
 
     name: str
     sha256: str
     registered: bool
-    questions: tuple[Known, ...]
+    questions: tuple[CorpusQuestion, ...]
     sessions: Mapping[str, Mapping[str, int]]
     """By scope: each session's name, and how often the haystack holds it."""
     segments: Mapping[str, tuple[str, str]]
@@ -53,14 +53,14 @@ class Dataset:
                 return scope, session_name(rest)
         return "", session_name(id)
 
-    def scope_of(self, asked: Asked, known: Known | None) -> str:
+    def scope_of(self, asked: ImportedQuestion, known: CorpusQuestion | None) -> str:
         """The haystack a question may be answered from."""
         return known.scope if known is not None else asked.scope
 
 
-def index(corpus: Corpus, registered_sha256: str) -> Dataset:
+def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
     """Read the corpus once."""
-    questions: list[Known] = []
+    questions: list[CorpusQuestion] = []
     sessions: dict[str, Mapping[str, int]] = {}
     segments: dict[str, tuple[str, str]] = {}
     pooled = 0
@@ -73,7 +73,7 @@ def index(corpus: Corpus, registered_sha256: str) -> Dataset:
             pooled += 1
         for question in haystack.questions:
             questions.append(
-                Known(
+                CorpusQuestion(
                     question.id,
                     question.scope,
                     question.text,
@@ -84,7 +84,9 @@ def index(corpus: Corpus, registered_sha256: str) -> Dataset:
                     question.abstention,
                 )
             )
-    return Dataset(corpus.name, corpus.sha256, corpus.sha256 == registered_sha256, tuple(questions), sessions, segments)
+    return CorpusIndex(
+        corpus.name, corpus.sha256, corpus.sha256 == registered_sha256, tuple(questions), sessions, segments
+    )
 
 
 def session_name(id: str) -> str:
@@ -98,13 +100,13 @@ def names_a_turn(id: str) -> bool:
     return _TURN.search(id) is not None
 
 
-def matched(dataset: Dataset, asked: Sequence[Asked]) -> list[Known | None]:
+def match_questions(dataset: CorpusIndex, asked: Sequence[ImportedQuestion]) -> list[CorpusQuestion | None]:
     """The dataset's question for each row: by id, else by its number in the file, else by scope and text."""
     by_id = {known.id: known for known in dataset.questions}
-    by_text: dict[tuple[str, str], list[Known]] = {}
+    by_text: dict[tuple[str, str], list[CorpusQuestion]] = {}
     for known in dataset.questions:
         by_text.setdefault((known.scope, known.text.strip()), []).append(known)
-    found: list[Known | None] = []
+    found: list[CorpusQuestion | None] = []
     for one in asked:
         if one.id in by_id:
             found.append(by_id[one.id])
@@ -115,7 +117,7 @@ def matched(dataset: Dataset, asked: Sequence[Asked]) -> list[Known | None]:
     return found
 
 
-def leaks(dataset: Dataset, asked: Asked, known: Known | None) -> Iterator[tuple[str, str]]:
+def leaks(dataset: CorpusIndex, asked: ImportedQuestion, known: CorpusQuestion | None) -> Iterator[tuple[str, str]]:
     """Each retrieved id that cannot belong to the question's scope, and why."""
     scope = dataset.scope_of(asked, known)
     allowed = dataset.sessions.get(scope)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +12,7 @@ from recallbench.reading import is_finite
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ImportedQuestion:
     """One question as the folder states it: ids are the folder's own."""
 
     id: str
@@ -87,7 +85,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ReportText:
     """Words of a folder, which may hold figures."""
 
     where: str
@@ -100,7 +98,7 @@ class Imported:
 
     layout: str
     folder: Path
-    questions: tuple[Asked, ...]
+    questions: tuple[ImportedQuestion, ...]
     claims: tuple[Claim, ...]
     facts: Mapping[str, str]
     """What it states of itself: dataset_sha256, version, …"""
@@ -133,7 +131,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JsonFields:
     """An object of a JSON file, whose fields are of the right type or refused with file and line."""
 
     path: Path
@@ -192,32 +190,6 @@ class Row:
         if not is_finite(value):
             raise self.refusal(name, "a finite number", shown(value))
         return float(value)
-
-
-_MEASURE = re.compile(
-    r"(recall|hit|success|hits|mrr|recip_?rank|ndcg|p|precision|map|f1)(_?rate)?(_(any|all|frac|cut))?([@_]?[0-9]+)?"
-)
-_SPOKEN = re.compile(
-    r"(recall|hits?|hitrate|success|mrr|rr|recip|ndcg|dcg|precision|accuracy|acc|map|f1|score|figure|result|quality)[0-9]*"
-)
-_AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
-
-
-def plain(name: str) -> str:
-    """A measure's name in its plainest spelling: Recall_at_10 and R@10 are recall@10."""
-    text = _AT.sub("@", unicodedata.normalize("NFKC", name).strip().lower())
-    return re.sub(r"^r@(?=[0-9]+$)", "recall@", re.sub(r"^(hit|success)[ -]rate", r"\1_rate", text))
-
-
-def names_a_measure(name: str) -> bool:
-    """Whether a field's name is that of a figure, such as recall@10 or mrr."""
-    return _MEASURE.fullmatch(plain(name)) is not None
-
-
-def speaks_of_a_measure(text: str) -> bool:
-    """Whether any word of it is one that figures are called by."""
-    low = plain(text)
-    return re.search(r"\br@[0-9]", low) is not None or any(map(_SPOKEN.fullmatch, re.findall(r"[a-z]+[0-9]*", low)))
 
 
 def shown(value: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
-from recallbench.foreign.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
+from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, JsonFields, Layout, shown
 from recallbench.reading import is_finite, objects
 
 _MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
@@ -52,7 +52,7 @@ def read(folder: Path) -> Imported:
             remedy="put each log into a folder of its own",
         )
     (path,) = logs
-    read_rows = [_asked(Row(path, line, fields)) for line, fields in objects(path)]
+    read_rows = [_asked(JsonFields(path, line, fields)) for line, fields in objects(path)]
     turns = any(by_turn for _, by_turn in read_rows)
     questions = tuple(asked for asked, _ in read_rows)
     untold = ["a log states no dataset hash, no version and no settings"]
@@ -66,7 +66,7 @@ def read(folder: Path) -> Imported:
     )
 
 
-def _asked(row: Row) -> tuple[Asked, bool]:
+def _asked(row: JsonFields) -> tuple[ImportedQuestion, bool]:
     id = row.text("question_id")
     if not id:
         raise row.refusal("question_id", "an id", shown(row.fields.get("question_id")))
@@ -88,7 +88,7 @@ def _asked(row: Row) -> tuple[Asked, bool]:
         ranked = tuple(dict.fromkeys(ranked))
     stated = row.ids("answer_session_ids") if "answer_session_ids" in row.fields else None
     gold = stated if stated is not None else tuple(dict.fromkeys(name for name in ranked if _MARK in name))
-    asked = Asked(
+    asked = ImportedQuestion(
         id=id,
         gold=gold,
         ranked=ranked,
@@ -103,14 +103,14 @@ def _asked(row: Row) -> tuple[Asked, bool]:
     return asked, bool(turn)
 
 
-def _name(item: Any, row: Row) -> str:
+def _name(item: Any, row: JsonFields) -> str:
     name = item.get("corpus_id") if isinstance(item, dict) else item
     if not isinstance(name, str) or not name:
         raise row.refusal("retrieval_results.ranked_items", "items with a corpus_id", shown(item))
     return name
 
 
-def _figures(metrics: Any, part: str, row: Row) -> dict[str, float]:
+def _figures(metrics: Any, part: str, row: JsonFields) -> dict[str, float]:
     figures = metrics.get(part, {}) if isinstance(metrics, dict) else None
     if not isinstance(figures, dict):
         raise row.refusal(f"retrieval_results.metrics.{part}", "figures by name", shown(figures))
@@ -120,7 +120,7 @@ def _figures(metrics: Any, part: str, row: Row) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()}
 
 
-def _means(questions: tuple[Asked, ...], path: Path) -> tuple[Claim, ...]:
+def _means(questions: tuple[ImportedQuestion, ...], path: Path) -> tuple[Claim, ...]:
     """What the official program prints of a log: means over the questions that are no abstentions."""
     counted = [asked for asked in questions if not asked.abstention]
     if not counted:

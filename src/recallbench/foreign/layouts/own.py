@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from recallbench.foreign.layouts.layout import Asked, Claim, Imported, Layout, Row, shown
+from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, JsonFields, Layout, shown
 from recallbench.reading import document, objects, parsed
 
 ROWS, METRICS = "raw_retrievals.jsonl", "metrics.json"
@@ -19,14 +19,14 @@ def recognises(folder: Path) -> bool:
 def read(folder: Path) -> Imported:
     """Rankings to the depth of the run, and the figures of its metrics.json over all questions and by kind."""
     path = folder / METRICS
-    stated = Row(path, 1, parsed(document(path), path))
+    stated = JsonFields(path, 1, parsed(document(path), path))
     retrieval = stated.fields.get("retrieval")
     depth = retrieval.get("depth") if isinstance(retrieval, dict) else None
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise stated.refusal("retrieval.depth", "a depth, 1 or more", shown(depth))
     corpus = stated.fields.get("corpus")
     name = corpus.get("name") if isinstance(corpus, dict) else ""
-    rows = [Row(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
+    rows = [JsonFields(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
     questions = tuple(map(_asked, rows))
     facts = {name: stated.text(name) for name in ("dataset_sha256", "pgmnemo_version", "seed") if stated.text(name)}
     return Imported(
@@ -44,7 +44,7 @@ def read(folder: Path) -> Imported:
     )
 
 
-def _short(stated: Row, retrieval: Any, questions: tuple[Asked, ...]) -> int:
+def _short(stated: JsonFields, retrieval: Any, questions: tuple[ImportedQuestion, ...]) -> int:
     """The depth of the shallower call; 0 where there was one call."""
     if not any(asked.short is not None for asked in questions):
         return 0
@@ -56,9 +56,9 @@ def _short(stated: Row, retrieval: Any, questions: tuple[Asked, ...]) -> int:
     return int(calls[0])
 
 
-def _asked(row: Row) -> Asked:
+def _asked(row: JsonFields) -> ImportedQuestion:
     id = row.text("question_id")
-    return Asked(
+    return ImportedQuestion(
         id=id,
         gold=row.ids("gold"),
         ranked=_hits(row, "hits"),
@@ -71,14 +71,14 @@ def _asked(row: Row) -> Asked:
     )
 
 
-def _hits(row: Row, name: str) -> tuple[str, ...]:
+def _hits(row: JsonFields, name: str) -> tuple[str, ...]:
     hits = row.fields.get(name)
     if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get("id"), str) for hit in hits):
         raise row.refusal(name, "a list of hits with ids", shown(hits))
     return tuple(hit["id"] for hit in hits)
 
 
-def _claims(stated: Row) -> tuple[Claim, ...]:
+def _claims(stated: JsonFields) -> tuple[Claim, ...]:
     tables = stated.fields.get("estimates")
     overall = tables.get("overall") if isinstance(tables, dict) else None
     if not isinstance(overall, list) or not all(isinstance(one, dict) for one in overall):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
-from recallbench.foreign.layouts.claims import published
-from recallbench.foreign.layouts.layout import Asked, Imported, Layout, Row, names_a_measure, shown
+from recallbench.foreign.layouts.claims import stated_numbers
+from recallbench.foreign.layouts.layout import Imported, ImportedQuestion, JsonFields, Layout, shown
+from recallbench.foreign.names import is_measure_name
 from recallbench.reading import document, is_finite, objects, parsed
 
 METRICS, ROWS = "metrics.json", "raw_retrievals.jsonl"
@@ -53,7 +54,7 @@ def read(folder: Path) -> Imported:
     stated = parsed(document(path), path)
     questions, depth, lists = _questions(folder / ROWS)
     facts = {name: str(stated[name]) for name in FACTS if stated.get(name) not in (None, "", {})}
-    figures = published(stated, METRICS, FACTS)
+    figures = stated_numbers(stated, METRICS, FACTS)
     return Imported(
         NAME,
         folder,
@@ -69,12 +70,12 @@ def read(folder: Path) -> Imported:
     )
 
 
-def _questions(path: Path) -> tuple[tuple[Asked, ...], int, str]:
+def _questions(path: Path) -> tuple[tuple[ImportedQuestion, ...], int, str]:
     if not path.exists() and not path.is_symlink():
         return (), 0, ""
     questions, depth, lists = [], 0, ""
     for line, fields in objects(path):
-        row = Row(path, line, fields)
+        row = JsonFields(path, line, fields)
         named = [name for name in fields if _LIST.fullmatch(name)]
         if len(named) != 1:
             raise row.refusal("retrieved_top10", "one list of retrieved ids", ", ".join(named) or "none")
@@ -91,12 +92,12 @@ def _questions(path: Path) -> tuple[tuple[Asked, ...], int, str]:
     return tuple(questions), depth, lists
 
 
-def _asked(row: Row, lists: str) -> Asked:
+def _asked(row: JsonFields, lists: str) -> ImportedQuestion:
     index = row.whole("qi")
     id = next((row.text(name) for name in IDS if row.text(name)), "")
     if not id and index is None:
         raise row.refusal("qid", "qid, question_id or qi", "none of them")
-    return Asked(
+    return ImportedQuestion(
         id=id or f"{row.text('conv_id')} qi={index}".strip(),
         gold=row.ids(row.one_of(GOLD)),
         ranked=row.ids(lists),
@@ -108,13 +109,13 @@ def _asked(row: Row, lists: str) -> Asked:
         abstention=id.endswith("_abs"),
         first=_first(row),
         stated={
-            name: value for name in row.fields if names_a_measure(name) and (value := row.number(name)) is not None
+            name: value for name in row.fields if is_measure_name(name) and (value := row.number(name)) is not None
         },
         line=row.line,
     )
 
 
-def _scores(row: Row, lists: str) -> tuple[float, ...]:
+def _scores(row: JsonFields, lists: str) -> tuple[float, ...]:
     name = next((name for name in row.fields if _SCORES.fullmatch(name)), None)
     if name is None:
         return ()
@@ -125,7 +126,7 @@ def _scores(row: Row, lists: str) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def _first(row: Row) -> int | None:
+def _first(row: JsonFields) -> int | None:
     if "first_hit_rank" in row.fields:
         rank = row.whole("first_hit_rank")
         if rank == 0:
@@ -134,14 +135,16 @@ def _first(row: Row) -> int | None:
     return None
 
 
-def _corpus(folder: Path, stated: Mapping[str, Any], questions: tuple[Asked, ...]) -> str:
+def _corpus(folder: Path, stated: Mapping[str, Any], questions: tuple[ImportedQuestion, ...]) -> str:
     if questions:
         return "locomo" if questions[0].scope else "longmemeval"
     text = f"{shown(stated.get('dataset', ''))} {folder.absolute()}".lower()
     return next((name for name in ("longmemeval", "locomo") if name in text), "")
 
 
-def _untold(folder: Path, questions: tuple[Asked, ...], facts: Mapping[str, str], lists: str, depth: int) -> list[str]:
+def _untold(
+    folder: Path, questions: tuple[ImportedQuestion, ...], facts: Mapping[str, str], lists: str, depth: int
+) -> list[str]:
     if not questions:
         return [f"no {ROWS}: not one ranking was kept, so no number can be scored again"]
     told = [f"rows keep {depth} ids ({lists}): what lies deeper is not there" if depth else "rows state no depth"]

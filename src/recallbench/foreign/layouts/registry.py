@@ -18,7 +18,7 @@ LAYOUTS: Mapping[str, Layout] = {
 }
 
 
-def recognised(folder: Path) -> Layout | None:
+def find_layout(folder: Path) -> Layout | None:
     """The foreign layout of a folder; None for this tool's own, and for what nobody knows."""
     if own.recognises(folder):
         return None

@@ -9,8 +9,15 @@ from typing import Literal
 
 import numpy as np
 
-from recallbench.foreign.layouts.dataset import Dataset, Known, leaks, matched, names_a_turn, session_name
-from recallbench.foreign.layouts.layout import Asked, Imported
+from recallbench.foreign.layouts.dataset import (
+    CorpusIndex,
+    CorpusQuestion,
+    leaks,
+    match_questions,
+    names_a_turn,
+    session_name,
+)
+from recallbench.foreign.layouts.layout import Imported, ImportedQuestion
 from recallbench.foreign.universes import Denominator, View, view
 from recallbench.scoring.judgement import Bools
 
@@ -48,7 +55,7 @@ class Leak:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Field:
+class RescoredRankings:
     """Everything a published number of the folder can be held against."""
 
     views: tuple[View, ...]
@@ -58,7 +65,7 @@ class Field:
     scoping: Scoping
     """Whether it shows that rankings hold the question's own scope: ids name it, or nothing contradicts, or they do."""
     leaks: tuple[Leak, ...]
-    known: tuple[Known | None, ...]
+    known: tuple[CorpusQuestion | None, ...]
     """The dataset's question of each row; all None where no dataset was given."""
     differing: tuple[str, ...] = ()
     """Questions whose rows state other gold than the dataset gives."""
@@ -71,12 +78,14 @@ class Field:
         return {"named": OWN, "consistent": BARE}.get(self.scoping, "")
 
 
-def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> Field:
+def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = False) -> RescoredRankings:
     """Views, denominators and slices of a folder's rows.
 
     `derive` takes gold from the dataset; where rows state another, views of their gold follow those of the dataset's.
     """
-    known: list[Known | None] = matched(dataset, imported.questions) if dataset else [None] * len(imported.questions)
+    known: list[CorpusQuestion | None] = (
+        match_questions(dataset, imported.questions) if dataset else [None] * len(imported.questions)
+    )
     differing = _differing(imported.questions, dataset, known) if dataset else ()
     scoping, leaking = _scoping(imported, dataset, known)
     views: tuple[View, ...] = ()
@@ -86,7 +95,7 @@ def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> 
     if derive and dataset is not None and differing:
         imported = replace(imported, questions=_derived(imported.questions, dataset, known, {*differing}))
         views = tuple(replace(one, name=one.name + STATED) for one in _views(stated, dataset, scoping))
-    return Field(
+    return RescoredRankings(
         (*_views(imported, dataset, scoping), *views),
         _denominators(imported, dataset, known),
         _slices(imported.questions, known),
@@ -98,7 +107,9 @@ def field(imported: Imported, dataset: Dataset | None, derive: bool = False) -> 
     )
 
 
-def _differing(asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known | None]) -> tuple[str, ...]:
+def _differing(
+    asked: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None]
+) -> tuple[str, ...]:
     found = []
     for one, its in zip(asked, known, strict=True):
         if its is not None:
@@ -109,8 +120,8 @@ def _differing(asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known |
 
 
 def _derived(
-    asked: Sequence[Asked], dataset: Dataset, known: Sequence[Known | None], differing: set[str]
-) -> tuple[Asked, ...]:
+    asked: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None], differing: set[str]
+) -> tuple[ImportedQuestion, ...]:
     """The rows with the dataset's gold, spelled as the folder spells ids."""
     spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
     bare: dict[str, str] = {}
@@ -135,7 +146,7 @@ def _names_scope(id: str) -> bool:
 
 
 def _scoping(
-    imported: Imported, dataset: Dataset | None, known: Sequence[Known | None]
+    imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
 ) -> tuple[Scoping, tuple[Leak, ...]]:
     asked = imported.questions
     found: list[Leak] = []
@@ -167,7 +178,7 @@ def _scoping(
     return ("consistent" if checked and (everyone or listed) else "unknown"), ()
 
 
-def _views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -> tuple[View, ...]:
+def _views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) -> tuple[View, ...]:
     views = _call_views(imported, dataset, scoping)
     reach = imported.short_depth
     if not reach:
@@ -178,7 +189,7 @@ def _views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -> tup
     return tuple(replace(view, call=by_name.get(view.name), reach=reach) for view in views)
 
 
-def _call_views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -> tuple[View, ...]:
+def _call_views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) -> tuple[View, ...]:
     asked, kept = imported.questions, imported.depth
     ranked, gold = [one.ranked for one in asked], [one.gold for one in asked]
     cut = [bool(kept) and len(ids) >= kept for ids in ranked]
@@ -194,7 +205,7 @@ def _call_views(imported: Imported, dataset: Dataset | None, scoping: Scoping) -
     return tuple(found)
 
 
-def _named_views(asked: Sequence[Asked], kept: int, dataset: Dataset | None) -> tuple[View, ...]:
+def _named_views(asked: Sequence[ImportedQuestion], kept: int, dataset: CorpusIndex | None) -> tuple[View, ...]:
     def place(id: str) -> tuple[str, str]:
         if dataset is not None and id in dataset.segments:
             return dataset.segments[id]
@@ -215,12 +226,12 @@ def _named_views(asked: Sequence[Asked], kept: int, dataset: Dataset | None) -> 
     )
 
 
-def _first(asked: Sequence[Asked]) -> list[int | None] | None:
+def _first(asked: Sequence[ImportedQuestion]) -> list[int | None] | None:
     return [one.first for one in asked] if any(one.first is not None for one in asked) else None
 
 
 def _denominators(
-    imported: Imported, dataset: Dataset | None, known: Sequence[Known | None]
+    imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
 ) -> tuple[Denominator, ...]:
     asked = imported.questions
     everyone = np.ones(len(asked), dtype=np.bool_)
@@ -251,17 +262,17 @@ def _denominators(
     return tuple(found)
 
 
-def _absent(imported: Imported, dataset: Dataset | None) -> int:
+def _absent(imported: Imported, dataset: CorpusIndex | None) -> int:
     stated = imported.facts.get("n_questions_total", "")
     whole = len(dataset.questions) if dataset else int(stated) if _COUNT.fullmatch(stated) else 0
     return max(0, whole - len(imported.questions))
 
 
-def _adversarial(one: Asked) -> bool:
+def _adversarial(one: ImportedQuestion) -> bool:
     return "adversarial" in one.kinds.values() or (bool(one.scope) and one.kinds.get("category") == "5")
 
 
-def _slices(asked: Sequence[Asked], known: Sequence[Known | None]) -> dict[str, Bools]:
+def _slices(asked: Sequence[ImportedQuestion], known: Sequence[CorpusQuestion | None]) -> dict[str, Bools]:
     labels: dict[str, list[bool]] = {}
 
     def add(label: str, holds: list[bool]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from recallbench.errors import InputError
-from recallbench.foreign.layouts.layout import Asked, Claim, Count, Imported, Layout, Unread, names_a_measure
+from recallbench.foreign.layouts.layout import Claim, Count, Imported, ImportedQuestion, Layout, Unread
+from recallbench.foreign.names import is_measure_name
 from recallbench.reading import lines
 from recallbench.results.trec import read_qrels, read_run
 
@@ -78,10 +79,10 @@ def read(folder: Path) -> Imported:
     )
 
 
-def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) -> Asked:
+def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) -> ImportedQuestion:
     gold = tuple(document for document, grade in grades.items() if grade > 0)
     scopes = {document.rpartition("/")[0] for document in gold}
-    return Asked(
+    return ImportedQuestion(
         id,
         gold,
         tuple(document for document, _ in hits),
@@ -102,7 +103,7 @@ def _printed(path: Path) -> Iterator[Claim | Count | Unread]:
         if len(fields) == 2 and fields[0] == "num_q" and fields[1].isdecimal() and len(fields[1]) < 10:
             yield Count("num_q", int(fields[1]), where)
             continue
-        if len(fields) != 2 or not names_a_measure(fields[0]):
+        if len(fields) != 2 or not is_measure_name(fields[0]):
             if any(map(str.isdigit, line)) and fields[0] != "runid":
                 yield Unread(where, line.strip()[:60])
             continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from recallbench.scoring.judgement import Floats, Ints, Judged
 from recallbench.scoring.measures.draws import expected
-from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.measure import Alias, Measure, share
 
 
 class F1(Measure):
@@ -19,7 +19,7 @@ class F1(Measure):
     __slots__ = ()
     name = "f1"
     options = ("retrieved",)
-    elsewhere = ("f", "set_f")
+    elsewhere = (Alias("F@{k}"), Alias("set_F@{k}"))
 
     def values(self, judged: Judged) -> Floats:
         return self._of(judged, judged.found(self.k), np.minimum(judged.returned, self.k))

@@ -14,7 +14,6 @@ class F1OfMeans(Measure):
     It belongs to a set of questions, not to one. A question's value is its linearised part: the parts average to the
     measure, and their spread is its (delta method) standard error; one part alone may lie outside 0 to 1. Chance and
     ceiling are the harmonic means of those of the two. `f1_of_means@k(retrieved)` is that of precision@k(retrieved).
-    Elsewhere: F1 of macro-averages.
     """
 
     __slots__ = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,15 @@ import numpy.typing as npt
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.judgement import Bools, Floats, Judged
+
+
+class Alias(NamedTuple):
+    """A name that others give to a measure."""
+
+    form: str
+    """With `{k}` in the place of the depth, if it has one."""
+    source: str = ""
+    """Who calls it so; empty where many do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +33,8 @@ class Measure(ABC):
 
     name: ClassVar[str]
     options: ClassVar[tuple[str, ...]] = ()
-    elsewhere: ClassVar[tuple[str, ...]] = ()
-    """Names that others give to the same count."""
+    elsewhere: ClassVar[tuple[Alias, ...]] = ()
+    """What others call the same count."""
     binary: ClassVar[bool] = False
     """A question gets 0 or 1, nothing between."""
     ordered: ClassVar[bool] = False

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.measure import Alias, Measure, share
 
 
 class Mrr(Measure):
-    """1 / rank of the first gold segment, 0 when it is not within depth d; the protocol's MRR is mrr@50.
-
-    Elsewhere: RR, reciprocal rank.
-    """
+    """1 / rank of the first gold segment, 0 when it is not within depth d; the protocol's MRR is mrr@50."""
 
     __slots__ = ()
     name = "mrr"
-    elsewhere = ("rr", "recip_rank")
+    elsewhere = (Alias("recip_rank", "trec_eval"), Alias("RR@{k}", "ir_measures"), Alias("mean_reciprocal_rank"))
     ordered = True
 
     def values(self, judged: Judged) -> Floats:

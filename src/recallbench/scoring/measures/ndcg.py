@@ -6,7 +6,7 @@ import numpy as np
 
 from recallbench.scoring.judgement import Bools, Floats, Judged
 from recallbench.scoring.measures.draws import expected
-from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.measure import Alias, Measure, share
 
 
 class Ndcg(Measure):
@@ -14,13 +14,13 @@ class Ndcg(Measure):
 
     Gain is linear; a question without grades has grade 1 on each gold segment. Where several segments say the one thing
     that is to be found, the best sum is that of as many of them on top as stand in the top k, one at least.
-    `ndcg@k(graded)` is the mean over the questions that have grades, those alone. Elsewhere: TREC's ndcg_cut_k.
+    `ndcg@k(graded)` is the mean over the questions that have grades, those alone.
     """
 
     __slots__ = ()
     name = "ndcg"
     options = ("graded",)
-    elsewhere = ("ndcg_cut",)
+    elsewhere = (Alias("ndcg_cut_{k}", "trec_eval"), Alias("nDCG@{k}", "ir_measures"))
     ordered = True
 
     def counted(self, judged: Judged) -> Bools:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.measure import Alias, Measure, share
 
 
 class Precision(Measure):
     """Gold segments in the top k, divided by k: a short ranking is not forgiven.
 
-    `precision@k(retrieved)` divides by what came back, k at most, and is 0 when nothing did. Elsewhere: P@k.
+    `precision@k(retrieved)` divides by what came back, k at most, and is 0 when nothing did.
     """
 
     __slots__ = ()
     name = "precision"
     options = ("retrieved",)
-    elsewhere = ("p",)
+    elsewhere = (Alias("P_{k}", "trec_eval"), Alias("P@{k}", "ir_measures"))
 
     def values(self, judged: Judged) -> Floats:
         if self.option == "retrieved":

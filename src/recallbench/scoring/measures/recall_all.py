@@ -5,19 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Bools, Floats, Judged
-from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.measure import Alias, Measure
 from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallAll(Measure):
-    """1 when every gold segment is in the top k, else 0; never more than 0 with more gold than k.
-
-    Elsewhere: LongMemEval's recall_all.
-    """
+    """1 when every gold segment is in the top k, else 0; never more than 0 with more gold than k."""
 
     __slots__ = ()
     name = "recall_all"
-    elsewhere = ("recall", "all_hit")
+    elsewhere = (Alias("recall@{k}"), Alias("all_hit@{k}"), Alias("recall_all@{k}", "LongMemEval"))
     binary = True
 
     def values(self, judged: Judged) -> Floats:

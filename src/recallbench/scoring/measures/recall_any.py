@@ -5,18 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.measure import Alias, Measure
 
 
 class RecallAny(Measure):
-    """1 when at least one gold segment is in the top k, else 0.
-
-    The protocol's recall@k (clarification 1). Elsewhere: success@k, hit rate, LongMemEval's recall_any.
-    """
+    """1 when at least one gold segment is in the top k, else 0: the protocol's recall@k (clarification 1)."""
 
     __slots__ = ()
     name = "recall_any"
-    elsewhere = ("recall", "success", "hit_rate", "hit")
+    elsewhere = (
+        Alias("recall@{k}", "the protocol"),
+        Alias("R@{k}"),
+        Alias("success_{k}", "trec_eval"),
+        Alias("Success@{k}", "ir_measures"),
+        Alias("hit_rate@{k}"),
+        Alias("hit@{k}"),
+        Alias("hits@{k}"),
+        Alias("recall_any@{k}", "LongMemEval"),
+    )
     binary = True
 
     def values(self, judged: Judged) -> Floats:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from recallbench.scoring.judgement import Floats, Judged
-from recallbench.scoring.measures.measure import Measure, share
+from recallbench.scoring.measures.measure import Alias, Measure, share
 from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallFrac(Measure):
     """The share of a question's gold segments that is in the top k; 1 with the first of those that say the same.
 
-    What the published v0.2.1 baselines counted (clarification 1). Elsewhere: TREC's recall@k, LoCoMo's recall.
+    What the published v0.2.1 baselines counted (clarification 1).
     """
 
     __slots__ = ()
     name = "recall_frac"
-    elsewhere = ("recall",)
+    elsewhere = (Alias("recall_{k}", "trec_eval"), Alias("R@{k}", "ir_measures"), Alias("recall@{k}", "LoCoMo"))
 
     def values(self, judged: Judged) -> Floats:
         return share(np.minimum(judged.found(self.k), judged.gold), judged.gold)

@@ -33,6 +33,9 @@ ALL: tuple[Measure, ...] = (
 )
 """What every result states."""
 
+OTHERS = ("map",)
+"""Measures of rankings that people publish and nothing here takes."""
+
 _TEXT = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)@(?P<k>[1-9][0-9]*)(?:\((?P<option>[a-z_]+)\))?")
 
 
@@ -57,11 +60,27 @@ def known() -> list[str]:
     ]
 
 
+def measures_called(word: str) -> tuple[type[Measure], ...]:
+    """Return the measures that go by a name, here or elsewhere: what the protocol means by it comes first."""
+    return tuple(kind for kind in MEASURES.values() if word.lower() in _words(kind))
+
+
+def family(kind: type[Measure]) -> str:
+    """Return the name that a measure shares with others, such as recall, or its own where it shares none."""
+    return next((word for word in _words(kind) if len(measures_called(word)) > 1), kind.name)
+
+
+def measure_names() -> tuple[str, ...]:
+    """Return every name of a measure, without its depth and in lower case."""
+    return tuple(dict.fromkeys(word for kind in MEASURES.values() for word in _words(kind)))
+
+
+def _words(kind: type[Measure]) -> tuple[str, ...]:
+    forms = (kind.name, *(alias.form for alias in kind.elsewhere))
+    return tuple(form.partition("{k}")[0].rstrip("@_").lower() for form in forms)
+
+
 def _suggestion(match: re.Match[str] | None) -> str:
-    """What a name from elsewhere may mean here: one name must never stand for two counts."""
-    if match is None:
-        return ""
-    meant = [
-        f"{name}@{match['k']}" for name, kind in MEASURES.items() if match["name"].lower() in (name, *kind.elsewhere)
-    ]
+    """Return what a name from elsewhere may mean here: one name must never stand for two counts."""
+    meant = [f"{kind.name}@{match['k']}" for kind in measures_called(match["name"])] if match else []
     return f"say {' or '.join(meant)}" if meant else ""

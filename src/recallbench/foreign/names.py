@@ -1,0 +1,73 @@
+"""Names of measures as folders write them, such as Recall_at_10, hit rate or ndcg_cut_10, and what they stand for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from recallbench.foreign.universes import DEFINITIONS, VARIANTS, Definition
+from recallbench.scoring.measures.registry import MEASURES, OTHERS, PRIMARY, family, measure_names, measures_called
+
+_WORDS = sorted({*measure_names(), *OTHERS, *VARIANTS}, key=lambda word: (-len(word), word))
+_LONG, _LETTERS = [word for word in _WORDS if len(word) > 1], [word for word in _WORDS if len(word) == 1]
+_NAME = re.compile(rf"(?P<word>{'|'.join(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
+_AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
+_WITHOUT_DEPTH = {measure.name: measure.k for measure in PRIMARY if measure.ordered}
+"""The protocol's MRR is published without its depth."""
+_FIGURES = ("score", "figure", "result", "quality", "accuracy")
+"""Words for figures that name no measure."""
+MENTION = re.compile(
+    rf"(?<![\w.])(?:(?:{'|'.join(_LONG).replace('_', '[ _-]')})"
+    r"(?:(?:\s*@\s*|_at_|\s+at\s+|_?)[0-9]+(?![.\w]))?(?![\w(])"
+    rf"|(?:{'|'.join(_LETTERS)})\s?@\s?[0-9]+(?![.\w]))",
+    re.IGNORECASE,
+)
+"""A measure named in the cell of a table; a single letter names one only with its depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureName:
+    """What a published name says; no family for what is no measure that can be taken again here."""
+
+    family: str
+    k: int | None
+    protocol: Definition | None = None
+    """What the protocol, or this tool, means by that name."""
+
+    def follows(self, definition: Definition) -> bool:
+        """Whether a definition is one that people give this name to."""
+        same = family(MEASURES[definition.kind]) == self.family
+        return same and (self.k is None or definition.k == self.k)
+
+
+def plain(name: str) -> str:
+    """Return a name in its plainest spelling: Recall_at_10 is recall@10, and Hit Rate is hit_rate."""
+    text = _AT.sub("@", unicodedata.normalize("NFKC", name).strip().lower())
+    return re.sub(r"[ -]", "_", text)
+
+
+def meaning_of(name: str) -> MeasureName:
+    """Return the family, the depth and the protocol's meaning of a published name."""
+    match = _NAME.fullmatch(plain(name))
+    word = match["word"] if match else ""
+    k = int(match["k"]) if match and match["k"] else None
+    kind, variant = VARIANTS.get(word, ("", ""))
+    kind = kind or next((measure.name for measure in measures_called(word) if measure.name in DEFINITIONS), "")
+    depth = k or _WITHOUT_DEPTH.get(kind)
+    if not kind or depth is None or not 1 <= depth <= 100:
+        return MeasureName("", k)
+    return MeasureName(family(MEASURES[kind]), k, Definition(kind, depth, variant))
+
+
+def is_measure_name(name: str) -> bool:
+    """Whether a field's name is that of a figure, such as recall@10 or mrr."""
+    match = _NAME.fullmatch(plain(name))
+    return match is not None and (len(match["word"]) > 1 or match["k"] is not None)
+
+
+def mentions_measure(text: str) -> bool:
+    """Whether any word of it is one that figures are called by."""
+    words = [word if word in _LONG else word.rstrip("0123456789") for word in re.findall(r"[a-z]+[0-9]*", plain(text))]
+    phrase = f"_{'_'.join(words)}_"
+    return any(f"_{name}_" in phrase for name in (*_LONG, *_FIGURES)) or re.search(r"\b[a-z]@[0-9]", text) is not None

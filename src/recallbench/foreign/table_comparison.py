@@ -1,0 +1,101 @@
+"""The figures in the tables of a foreign folder's reports, beside the claims of its files of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recallbench.foreign.layouts.layout import Claim
+from recallbench.foreign.layouts.tables import TableFigure
+from recallbench.foreign.names import meaning_of, plain
+
+
+@dataclass(slots=True)
+class TableComparison:
+    """What became of each figure that stands in a table."""
+
+    agreeing: int = 0
+    wrong: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    """Figures of another run, and differences."""
+    alone: list[Claim] = field(default_factory=list)
+    """No other file claims this measure of these questions: they are claims of their own."""
+
+
+def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> TableComparison:
+    """Return each figure's place beside the claims of the same measure, at the precision it is printed with."""
+    comparison = TableComparison()
+    by_name = {(figure.name, figure.label): _claims_of(figure, claims) for figure in figures}
+    beside = [(figure, by_name[figure.name, figure.label]) for figure in figures]
+    agreeing_rows = {
+        (figure.where, figure.name)
+        for figure, same in beside
+        if not figure.other and any(_agrees(figure, claim) for claim in same)
+    }
+    for figure, same in beside:
+        text = f"{figure.where}: {figure.name}{' of ' + figure.label if figure.label else ''} {_printed(figure)}"
+        agreeing = next((claim for claim in same if _agrees(figure, claim)), None)
+        if figure.other:
+            comparison.elsewhere.append(text)
+        elif agreeing is not None:
+            _compare_interval(comparison, figure, agreeing, text)
+        elif not figure.plain or (figure.where, figure.name) in agreeing_rows or not meaning_of(figure.name).family:
+            comparison.open.append(text)
+        elif not same:
+            comparison.alone.append(
+                Claim(
+                    figure.name,
+                    figure.value,
+                    figure.where,
+                    figure.label,
+                    low=figure.low,
+                    high=figure.high,
+                    decimals=figure.decimals,
+                )
+            )
+        elif any(_rounds_alike(figure, claim) for claim in same):
+            comparison.open.append(f"{text}, of so few decimals")
+        else:
+            comparison.wrong.append(f"{text}, where {same[0].where} has {same[0].value}")
+    return comparison
+
+
+def _claims_of(figure: TableFigure, claims: Sequence[Claim]) -> list[Claim]:
+    """Claims of the same part of the questions under the same name, else under another name of the same measure."""
+    beside = [claim for claim in claims if not claim.quoted and _letters(claim.slice) == _letters(figure.label)]
+    same = [claim for claim in beside if plain(claim.name) == figure.name]
+    meant = meaning_of(figure.name).protocol
+    return same or [claim for claim in beside if meant is not None and meaning_of(claim.name).protocol == meant]
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.lower() if letter.isalnum())
+
+
+def _rounds_alike(figure: TableFigure, claim: Claim) -> bool:
+    return abs(claim.value - figure.value) <= 0.5 * 10.0**-figure.decimals + 1e-9
+
+
+def _agrees(figure: TableFigure, claim: Claim) -> bool:
+    # One decimal would agree with a tenth of all there is.
+    return _rounds_alike(figure, claim) and (figure.decimals > 1 or abs(claim.value - figure.value) <= 1e-4)
+
+
+def _compare_interval(comparison: TableComparison, figure: TableFigure, claim: Claim, text: str) -> None:
+    if figure.low is None or figure.high is None:
+        comparison.agreeing += 1
+        return
+    printed = f"{text} [{figure.low}, {figure.high}]"
+    if claim.low is None or claim.high is None:
+        comparison.open.append(f"{printed}: {claim.where} has no interval")
+        return
+    apart = max(abs(figure.low - claim.low), abs(figure.high - claim.high))
+    if apart > 0.5 * 10.0 ** -min(figure.decimals, 3) + 1e-9:
+        comparison.wrong.append(f"{printed}, where {claim.where} has [{claim.low}, {claim.high}]")
+    else:
+        comparison.agreeing += 1
+
+
+def _printed(figure: TableFigure) -> str:
+    return f"{figure.value:.{max(figure.decimals, 1)}f}"
