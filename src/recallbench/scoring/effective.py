@@ -1,7 +1,7 @@
-"""Intervals of a mean of values from 0 to 1 that also hold near 0 and 1, where few questions or clusters say anything.
+"""Intervals of a mean of values from 0 to 1 that also cover near 0 and 1, from few questions or clusters.
 
-A mean of fractional values is taken as a share of so many trials: as many as would give shares the variance seen. Half
-a hit and half a miss are added to what was seen, so that a sample without any spread does not claim certainty.
+A mean of fractional values is taken as the share of hits in an effective number of trials, which is what gives a share
+the variance observed. Half a hit and half a miss are added, so that a sample without any spread claims no certainty.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOTHING = (1e-12) ** 2
 
 
 def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
-    """One interval for the mean of each column of `values` (questions x measures).
+    """Return one interval for the mean of each column of `values` (questions x measures).
 
     Wilson's for shares, and for other values over the number of trials that has their variance. Where questions share
     clusters: a jackknife over whole clusters on the logit scale.
@@ -32,9 +32,9 @@ def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None
         trials = _trials(values)
         return [
             wilson(float(column.sum()), n)
-            if one
+            if is_binary
             else Interval(*wilson_bounds(float(column.mean()), many), "Wilson 95% over trials of the same variance")
-            for one, column, many in zip(binary, values.T, trials.tolist(), strict=True)
+            for is_binary, column, many in zip(binary, values.T, trials.tolist(), strict=True)
         ]
     means = values.mean(axis=0)
     totals, counts = _by_cluster((values - means) / n, clusters)
@@ -43,7 +43,7 @@ def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None
 
 
 def sum_interval(centre: float, influence: Floats, clusters: Ints, independent: float) -> Interval:
-    """The same over clusters for any statistic from 0 to 1 that is `centre` plus a sum of influences.
+    """Return the interval over clusters of any statistic from 0 to 1 that is `centre` plus a sum of influences.
 
     `independent` is its variance if questions were independent.
     """
@@ -55,7 +55,7 @@ def sum_interval(centre: float, influence: Floats, clusters: Ints, independent: 
 
 
 def _by_cluster(influences: Floats, clusters: Ints) -> tuple[Floats, Ints]:
-    """The sum of each column by cluster, and how many questions each has."""
+    """Return the sum of each column by cluster, and how many questions each cluster has."""
     index = np.unique(clusters, return_inverse=True)[1]
     counts = np.bincount(index)
     totals = np.add.reduceat(influences[np.argsort(index, kind="stable")], np.cumsum(counts) - counts, axis=0)
@@ -63,7 +63,7 @@ def _by_cluster(influences: Floats, clusters: Ints) -> tuple[Floats, Ints]:
 
 
 def _trials(values: Floats) -> Floats:
-    """By column: how many trials with the outcomes 0 and 1 would give a mean of the same variance.
+    """Return, by column, how many trials with the outcomes 0 and 1 would give a mean of the same variance.
 
     As many as there are questions where values are 0 and 1, and more the less they spread.
     """
@@ -74,7 +74,7 @@ def _trials(values: Floats) -> Floats:
 
 
 def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Floats, trials: Floats) -> list[Interval]:
-    """One interval per column: t with G-1 degrees of freedom over what the logit is without each cluster in turn.
+    """Return one interval per column: t with G-1 degrees of freedom over the logits without each cluster in turn.
 
     `totals` are the sums of influences (clusters x columns), `independent` their variances without clusters. Clusters
     that happen to be all but alike are luck: no interval is narrower than Wilson's over twice the trials.
@@ -96,15 +96,15 @@ def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Float
         float(variance / alone) if alone > _NOTHING else None
         for variance, alone in zip(variances, independent, strict=True)
     ]
-    made = []
+    intervals = []
     for i, effect in enumerate(effects):
         if variances[i] <= _NOTHING:
             why = "all questions equal" if effect is None else "all clusters equal"
-            made.append(Interval(None, None, f"n/a ({why})", effect))
+            intervals.append(Interval(None, None, f"n/a ({why})", effect))
             continue
         low, high = wilson_bounds(float(centres[i]), _LUCK * float(trials[i]))
-        made.append(Interval(min(low, float(lows[i])), max(high, float(highs[i])), method, effect))
-    return made
+        intervals.append(Interval(min(low, float(lows[i])), max(high, float(highs[i])), method, effect))
+    return intervals
 
 
 def _logit(share: Floats) -> Floats:

@@ -17,7 +17,7 @@ SEED = 42
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bounds of a mean and how they were found; None where honest bounds can't be given, and `method` says why."""
+    """Bounds of a mean and the method that gave them; None where no honest bounds exist, and `method` says why."""
 
     low: float | None
     high: float | None
@@ -27,7 +27,7 @@ class Interval:
 
 
 def cluster_codes(clusters: Sequence[str]) -> Ints | None:
-    """A number per question, equal where the cluster is; an empty name stands alone. None when all stand alone."""
+    """Return a number per question, equal within a cluster; an empty name is a cluster of its own. None if all are."""
     numbers: dict[str, int] = {}
     codes = np.array(
         [numbers.setdefault(name, len(numbers)) if name else -1 - i for i, name in enumerate(clusters)], dtype=np.int64
@@ -36,23 +36,23 @@ def cluster_codes(clusters: Sequence[str]) -> Ints | None:
 
 
 def is_too_short(value: float | None, design_effect: float | None) -> bool:
-    """Whether an interval holds the truth less often than it says: a few clusters decide a value near 0 or 1.
+    """Whether an interval covers less often than 95%: a few clusters decide a value near 0 or 1.
 
-    They then show too little of how far another one may lie from them. With ten clusters and a design effect of 20 an
-    interval holds .974 in 92% of samples, and .99 in 84% (tests/scoring/test_coverage.py).
+    They show too little of how far another cluster may lie from them. With ten clusters and a design effect of 20 an
+    interval covers .974 in 92% of samples, and .99 in 84% (tests/scoring/test_coverage.py).
     """
     return value is not None and design_effect is not None and design_effect > 5 and not 0.04 <= value <= 0.96
 
 
 def wilson(successes: float, n: int) -> Interval:
-    """Wilson's score interval for a share of independent questions."""
+    """Return Wilson's score interval for a share of independent questions."""
     if n == 0:
         return Interval(None, None, "n/a (no question)")
     return Interval(*wilson_bounds(successes / n, n), "Wilson 95%")
 
 
 def wilson_bounds(share: float, trials: float) -> tuple[float, float]:
-    """The ends of Wilson's interval for a share of so many trials, which need not be a whole number."""
+    """Return the ends of Wilson's interval for a share of so many trials, which need not be a whole number."""
     z = normal_quantile(0.5 + LEVEL / 2)
     centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * float(np.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)))
@@ -63,7 +63,7 @@ def wilson_bounds(share: float, trials: float) -> tuple[float, float]:
 
 
 def score_difference(wins: int, losses: int, n: int) -> Interval:
-    """Tango's score interval for the difference of two shares over the same n independent questions.
+    """Return Tango's score interval for the difference of two shares over the same n independent questions.
 
     `wins` are the questions that only the second has, `losses` those that only the first has. What Wilson's interval
     is for one share: where the score test is just rejected.
@@ -87,12 +87,12 @@ def score_difference(wins: int, losses: int, n: int) -> Interval:
             low, high = (middle, high) if score(middle) > wanted else (low, middle)
         return (low + high) / 2
 
-    found = (wins - losses) / n
-    return Interval(bound(z, -1.0, found), bound(-z, found, 1.0), "score 95% of paired shares (Tango)")
+    observed = (wins - losses) / n
+    return Interval(bound(z, -1.0, observed), bound(-z, observed, 1.0), "score 95% of paired shares (Tango)")
 
 
 def clustered(values: Floats, clusters: Ints) -> Interval:
-    """t with G-1 degrees of freedom over the cluster-robust standard error of the mean.
+    """Return the interval of t with G-1 degrees of freedom over the cluster-robust standard error of the mean.
 
     The mean is a ratio (sum over count), linearised: the variance is G/(G-1) times the sum, over clusters, of the
     squared total of residuals, over n squared.
@@ -105,9 +105,9 @@ def clustered(values: Floats, clusters: Ints) -> Interval:
 
 
 def clustered_sum(centre: float, influence: Floats, clusters: Ints, independent: float) -> Interval:
-    """The same for any statistic that is `centre` plus a sum of influences, with its variance under independence."""
-    found, index = np.unique(clusters, return_inverse=True)
-    groups = len(found)
+    """Return that of any statistic that is `centre` plus a sum of influences, with its variance under independence."""
+    names, index = np.unique(clusters, return_inverse=True)
+    groups = len(names)
     if groups < 2:
         return Interval(None, None, "n/a (one cluster)")
     totals = np.bincount(index, weights=influence, minlength=groups)

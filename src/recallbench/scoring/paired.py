@@ -1,4 +1,4 @@
-"""One ranking against another on the same questions: the difference, how sure it is, and whether chance explains it."""
+"""Two rankings of the same questions compared: the difference, its interval, and whether chance explains it."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Paired:
 
 
 def paired(first: Floats, second: Floats, clusters: Sequence[str] | None = None) -> Paired:
-    """One measure, question by question; `clusters` names what each question depends on ("" stands alone)."""
+    """Compare one measure question by question; `clusters` names what each question depends on ("" stands alone)."""
     return paired_columns(first[:, None], second[:, None], clusters)[0]
 
 
 def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None = None) -> list[Paired]:
-    """The same for each column (questions x measures); a column's figures do not depend on its company."""
+    """Compare each column (questions x measures); a column's figures do not depend on its company."""
     if first.shape != second.shape or first.ndim != 2 or not len(first):
         raise ValueError(f"{first.shape} and {second.shape} are not the values of the same questions")
     if clusters is not None and len(clusters) != len(first):
@@ -65,16 +65,16 @@ def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None
         names[group] = name
     tests = sign_flip_tests(totals)
     if codes is None:
-        intervals = [_independent(column, one) for column, one in zip(moved.T, binary, strict=True)]
+        intervals = [difference_interval(column, flag) for column, flag in zip(moved.T, binary, strict=True)]
     else:
         intervals = mean_intervals(totals, counts)
     return [
-        _one(column, zero_or_one, codes, sums, counts, names, test, bounds)
-        for column, zero_or_one, sums, test, bounds in zip(moved.T, binary, totals.T, tests, intervals, strict=True)
+        _compared(column, flag, codes, sums, counts, names, test, bounds)
+        for column, flag, sums, test, bounds in zip(moved.T, binary, totals.T, tests, intervals, strict=True)
     ]
 
 
-def _one(
+def _compared(
     moved: Floats,
     binary: bool,
     codes: Ints | None,
@@ -87,7 +87,7 @@ def _one(
     difference = float(moved.mean())
     if not moved.any():
         bounds = Interval(None, None, "n/a (no question differs)")
-    least, most, turning = (None, None, ()) if codes is None else _left_out(difference, totals, counts, names)
+    least, most, turning = (None, None, ()) if codes is None else _leave_one_out(difference, totals, counts, names)
     return Paired(
         n=len(moved),
         clusters=len(totals),
@@ -108,7 +108,7 @@ def _one(
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Each p after Holm's correction for all of them, in the order given."""
+    """Return each p after Holm's correction for all of them, in the order given."""
     adjusted, reached = [0.0] * len(ps), 0.0
     for rank, i in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
         reached = max(reached, min(1.0, (len(ps) - rank) * ps[i]))
@@ -116,22 +116,22 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _independent(moved: Floats, binary: bool) -> Interval:
-    """Of the mean difference: Tango's score interval for pairs of 0 and 1, else t over the standard error.
+def difference_interval(moved: Floats, binary: bool) -> Interval:
+    """Return the interval of a mean difference over independent questions.
 
-    A percentile bootstrap of differences covers too little where few questions move, and Wilson's formula knows no
-    pairs.
+    It is Tango's score interval for pairs of 0 and 1, else t over the standard error. A percentile bootstrap of
+    differences covers too little where few questions move, and Wilson's formula knows no pairs.
     """
     if binary:
         return score_difference(int((moved > 0).sum()), int((moved < 0).sum()), len(moved))
     # What is known of means from 0 to 1 holds of a difference from -1 to 1, moved and stretched.
-    found = clustered((1 + moved) / 2, np.arange(len(moved)))
-    low, high = (None if bound is None else 2 * bound - 1 for bound in (found.low, found.high))
-    return Interval(low, high, found.method.partition(",")[0].replace("clusters", "questions"))
+    share = clustered((1 + moved) / 2, np.arange(len(moved)))
+    low, high = (None if bound is None else 2 * bound - 1 for bound in (share.low, share.high))
+    return Interval(low, high, share.method.partition(",")[0].replace("clusters", "questions"))
 
 
 def _detectable(bounds: Interval, clusters: int, normal: bool) -> float | None:
-    """From how wide the interval is; None where there is none, or where it was cut off at an end."""
+    """Return the detectable difference by the interval's width; None without one, or where it is cut off at an end."""
     if bounds.low is None or bounds.high is None or bounds.low <= -1 or bounds.high >= 1:
         return None
     sure, powerful = (
@@ -140,9 +140,10 @@ def _detectable(bounds: Interval, clusters: int, normal: bool) -> float | None:
     return (bounds.high - bounds.low) / 2 * (sure + powerful) / sure
 
 
-def _left_out(
+def _leave_one_out(
     difference: float, totals: Floats, counts: Ints, names: Sequence[str]
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
+    """Return the least and the most difference without one cluster, and the clusters that decide its sign."""
     if len(totals) < 2:
         return None, None, ()
     rest = (totals.sum() - totals) / (counts.sum() - counts)

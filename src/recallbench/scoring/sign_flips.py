@@ -1,7 +1,7 @@
-"""What the signs of clusters say of a mean difference: a test of none, and the differences it does not reject.
+"""The sign-flip test of a difference between two rankings, by cluster, and the interval that belongs to it.
 
 If a ranking is no better than another, each cluster could as well have moved the other way. So the sum over clusters is
-held to the sums with signs drawn at random. No assumption about the sizes of clusters is made, which t needs: where one
+compared with the sums under random signs. No assumption about the sizes of clusters is made, which t needs: where one
 of ten holds half of the questions, t calls chance a difference in one sample of seven.
 """
 
@@ -37,7 +37,7 @@ class Test:
 
 
 def sign_flips(totals: Floats) -> Test:
-    """Whether the sum of these totals, one per cluster, is further from 0 than with signs drawn at random.
+    """Test whether the sum of these totals, one per cluster, is further from 0 than under random signs.
 
     Exact by enumeration where no more than 20 of them differ from 0 (flipping the others changes nothing), else
     p = (b+1) / (B+1) over 9,999 random flips, seed 42.
@@ -46,20 +46,20 @@ def sign_flips(totals: Floats) -> Test:
 
 
 def sign_flip_tests(totals: Floats) -> list[Test]:
-    """One test per column of (clusters x measures)."""
+    """Return one test per column of (clusters x measures)."""
     tests: list[Test | None] = [_exact(column[np.abs(column) > EQUAL], column) for column in totals.T]
-    open_ = [i for i, test in enumerate(tests) if test is None]
-    beyond = _beyond(totals[:, open_]) if open_ else ()
-    for i, count in zip(open_, beyond, strict=True):
+    sampled = [i for i, test in enumerate(tests) if test is None]
+    beyond = _count_beyond(totals[:, sampled]) if sampled else ()
+    for i, count in zip(sampled, beyond, strict=True):
         p = (int(count) + 1) / (FLIPS + 1)
         tests[i] = Test(p, 1 / (FLIPS + 1), f"{FLIPS:,} random sign flips, seed {SEED}")
     return [test for test in tests if test is not None]
 
 
 def mean_intervals(totals: Floats, counts: Ints) -> list[Interval]:
-    """By column of (clusters x measures) the mean differences that a 95% sign-flip test does not reject.
+    """Return, by column of (clusters x measures), the mean differences that a 95% sign-flip test does not reject.
 
-    Held against a difference d, a cluster's total is less by d for each of its `counts` questions. Flipping the signs
+    Tested against a difference d, a cluster's total is less by d for each of its `counts` questions. Flipping the signs
     of some clusters then reaches what was seen if their own mean is at most d: the ends of the interval are ranks among
     the means of all sets of clusters (Hartigan's typical values).
     """
@@ -72,20 +72,20 @@ def mean_intervals(totals: Floats, counts: Ints) -> list[Interval]:
     seed = "" if groups <= ENUMERATED else f", seed {SEED}"
     method = f"95% by {how} sign flips of {groups} clusters{seed}"
     place = flips // _TAIL
-    made = []
+    intervals = []
     for means in _set_means(totals, counts):
         if means.max() - means.min() <= EQUAL:
             # An interval of no width would claim certainty.
-            made.append(Interval(None, None, "n/a (all clusters equal)"))
+            intervals.append(Interval(None, None, "n/a (all clusters equal)"))
             continue
         last = len(means) - place
         ordered = np.partition(means, (place - 1, last))
-        made.append(Interval(float(ordered[place - 1]), float(ordered[last]), method))
-    return made
+        intervals.append(Interval(float(ordered[place - 1]), float(ordered[last]), method))
+    return intervals
 
 
 def _set_means(totals: Floats, counts: Ints) -> Iterator[Floats]:
-    """By column the mean over the questions of each set of clusters: of all sets, or of as many as flips are drawn."""
+    """Yield, by column, the mean over the questions of each set of clusters: of all sets, or of the random ones."""
     if len(counts) <= ENUMERATED:
         sizes = _subset_sums(counts.astype(np.float64))[1:]
         for column in totals.T:
@@ -100,7 +100,7 @@ def _set_means(totals: Floats, counts: Ints) -> Iterator[Floats]:
 
 
 def _subset_sums(values: Floats) -> Floats:
-    """The sum of every subset, the empty one first."""
+    """Return the sum of every subset, the empty one first."""
     sums = np.zeros(1)
     for value in values:
         sums = np.concatenate([sums, sums + value])
@@ -108,7 +108,7 @@ def _subset_sums(values: Floats) -> Floats:
 
 
 def _exact(moving: Floats, totals: Floats) -> Test | None:
-    """By enumeration; None where there are too many."""
+    """Test by enumeration; None where there are too many."""
     if not len(moving):
         return Test(1.0, 1.0, "no cluster differs")
     if len(moving) > ENUMERATED:
@@ -116,18 +116,19 @@ def _exact(moving: Floats, totals: Floats) -> Test | None:
     sums = moving[:1]
     for total in moving[1:]:
         sums = np.concatenate([sums + total, sums - total])
-    p = float((np.abs(sums) >= _reached(totals)).mean())
+    p = float((np.abs(sums) >= _distance(totals)).mean())
     return Test(p, 0.5 ** (len(moving) - 1), f"all {2 ** len(moving):,} sign flips")
 
 
-def _reached(totals: Floats) -> float:
+def _distance(totals: Floats) -> float:
+    """Return how far the sum is from 0."""
     # Sums that are equal on paper may differ in their last digits.
     return abs(float(totals.sum())) - 1e-9 * float(np.abs(totals).sum())
 
 
-def _beyond(totals: Floats) -> Ints:
-    """How many of the random flips, the same ones for every column, bring its sum as far from 0 as it is."""
-    reached = np.array([_reached(column) for column in totals.T])
+def _count_beyond(totals: Floats) -> Ints:
+    """Count, by column, the random flips that bring its sum as far from 0 as it is; all columns share the flips."""
+    reached = np.array([_distance(column) for column in totals.T])
     beyond = np.zeros(totals.shape[1], dtype=np.int64)
     for drawn in _random_sets(len(totals)):
         sums = 2.0 * (drawn @ totals) - totals.sum(axis=0)
@@ -136,7 +137,7 @@ def _beyond(totals: Floats) -> Ints:
 
 
 def _random_sets(groups: int) -> Iterator[Floats]:
-    """The clusters whose sign is kept in each of the random flips, as rows of 0 and 1, some rows at a time."""
+    """Yield the clusters that keep their sign in each random flip, as rows of 0 and 1, some rows at a time."""
     draw = np.random.default_rng(SEED)
     width = -(-groups // 8)
     step = max(1, _CELLS // (8 * width))
