@@ -12,7 +12,8 @@ from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.errors import InputError
 from recallbench.progress import Progress, Silent
-from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings, sampled
 from recallbench.stores.bm25 import BM25Store
@@ -126,7 +127,7 @@ def test_a_store_is_told_when_things_were_said_and_asked() -> None:
 
 
 def test_what_the_encoder_saw_is_counted() -> None:
-    seen = ask(Witness()).seen
+    seen = ask(Witness()).tokens
     assert seen is not None
     assert seen.truncated == [False] * 15
     assert seen.gold_turn_starts == [0, 9] * 15

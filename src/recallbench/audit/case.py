@@ -16,11 +16,12 @@ from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.reading import document, parsed, state
-from recallbench.results.figures import Answers, Figures, figures
-from recallbench.results.metrics import DeviationPart, HubPart, Metrics
+from recallbench.results.figures import Figures, figures
+from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.rows import HitRow, Row, position_of, read_rows
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
+from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.scoring.editions import EDITIONS
 
 T = TypeVar("T")
@@ -131,100 +132,68 @@ class Case:
         return tuple(row.candidates for row in _first(self.readable_rows).values())
 
     @_Kept
-    def answers(self) -> Answers:
+    def retrieval(self) -> Retrieval:
         """The kept rankings under the dataset's questions; a hit that is none of its scope's segments is dropped."""
+        stated = self.metrics.retrieval
         rows = _first(self.readable_rows)
         asked = list(zip(self.questions, self.candidates, strict=True))
-        twice = len(self.metrics.retrieval.calls) > 1
         control = self.control
 
         def kept(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
             return _ranking(question, size, [(hit.id, hit.score) for hit in hits])
 
-        return Answers(
-            survey=self.dataset.survey if self.has_dataset else _stated_survey(self.metrics),
-            corpus=self.corpus,
-            clustered=self.dataset.corpus.clustered
-            if self.has_dataset
-            else any(question.cluster for question, _ in asked),
-            matching=self.dataset.corpus.matching if self.has_dataset else None,
+        return Retrieval(
+            Calls(self.rules.default_k, stated.depth),
             questions=[question for question, _ in asked],
             candidates=[size for _, size in asked],
             rankings=[kept(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],
             short=[kept(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in asked]
-            if twice
+            if len(stated.calls) > 1
             else None,
             control=[_ranking(q, size, control.get(q.id, ())) for q, size in asked],
-            k=self.rules.default_k,
-            depth=self.metrics.retrieval.depth,
-            limit=self.metrics.retrieval.limit,
-            failed=frozenset(self.metrics.retrieval.failed),
+            segments=self.dataset.segments if self.has_dataset else stated.segments,
+            failed=stated.failed,
         )
 
     @_Kept
     def figures(self) -> Figures:
         """Every figure, worked out again."""
-        return figures(self.answers, EDITIONS[self.metrics.statistics_edition])
+        survey = self.dataset.survey if self.has_dataset else _stated_survey(self.metrics)
+        edition = EDITIONS[self.metrics.statistics_edition]
+        return figures(self.retrieval, survey, self._configuration, self.corpus, self.rules, edition)
+
+    @property
+    def _configuration(self) -> Configuration:
+        stated = self.metrics
+        return Configuration(
+            sha256=stated.dataset_sha256,
+            store=stated.store.name,
+            variant=stated.store.variant,
+            embedder=stated.embedder.name if stated.embedder else "",
+            pooled=stated.retrieval.scope == "pooled",
+            depth=stated.retrieval.depth,
+            limit=stated.retrieval.limit,
+            reproduction=stated.reproduction or "",
+            failures=len(stated.retrieval.failed),
+        )
 
     @_Kept
     def deviations(self) -> tuple[Deviation, ...]:
         """The departures that follow from what was run."""
-        made = self.metrics
-        return departures(
-            Configuration(
-                sha256=made.dataset_sha256,
-                store=made.store.name,
-                variant=made.store.variant,
-                embedder=made.embedder.name if made.embedder else "",
-                pooled=made.retrieval.scope == "pooled",
-                depth=made.retrieval.depth,
-                limit=made.retrieval.limit,
-                reproduction=made.reproduction or "",
-                failures=len(made.retrieval.failed),
-            ),
-            self.corpus,
-            self.rules,
-        )
+        return departures(self._configuration, self.corpus, self.rules)
 
     @_Kept
     def derived(self) -> Metrics:
         """The stated metrics, with every part that can be worked out again put in place of the stated one."""
-        stated, found = self.metrics, self.figures
-        asked = len(self.questions)
-        survey = self.answers.survey
-        retrieval = stated.retrieval.model_copy(
-            update={
-                "calls": found.calls,
-                "asked": asked,
-                "left_out": survey.questions - survey.asked,
-                "segments": self.dataset.segments if self.has_dataset else stated.retrieval.segments,
-                "short_questions": found.short_questions,
-                "missing_hits": found.missing_hits,
-                "agreement": found.agreement,
-            }
-        )
-        without = stated.model_copy(
-            update={
-                "corpus": found.corpus.model_copy(update={"file": stated.corpus.file})
-                if self.has_dataset
-                else stated.corpus,
-                "retrieval": retrieval,
-                "deviations": [DeviationPart(kind=one.kind, detail=one.detail) for one in self.deviations],
-                "headline": found.headline,
-                "estimates": found.estimates,
-                "denominators": found.denominators,
-                "control_bm25": found.control_bm25,
-                "abstention": found.abstention,
-                "tenants": found.tenants,
-                "abilities": found.abilities,
-                "worst": found.worst,
-                "labels": found.labels if self.has_dataset else stated.labels,
-                "hub": _as_pinned(found.hub, stated.hub) if self.has_dataset else stated.hub,
-                "matching": found.matching if self.has_dataset else stated.matching,
-            }
-        )
+        stated, found = self.metrics, {**self.figures}
+        if self.has_dataset:
+            found["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
+            found["hub"] = _as_pinned(self.figures["hub"], stated.hub)
+        else:
+            for name in ("corpus", "labels", "hub", "matching"):
+                del found[name]
         # What the run could say of itself before anything was committed.
-        return judged(without, self.rules, self.corpus, None)
+        return judged(stated.model_copy(update=found), self.rules, self.corpus, None)
 
 
 def _first(rows: Sequence[Row]) -> dict[str, Row]:

@@ -15,9 +15,9 @@ from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
-from recallbench.retrieval.loop import Retrieval
 from recallbench.retrieval.ranking import Ranking
-from recallbench.scoring.judgement import judge
+from recallbench.retrieval.record import Retrieval
+from recallbench.scoring.calls import clusters_of, judge_rankings
 
 FIELDS = ("kind", "tenant", "scope")
 """What the queries of a set can be told apart by."""
@@ -35,8 +35,7 @@ class StoreRun:
         self._definitions = definitions
         self._ms = {one.question_id: one.milliseconds for one in retrieval.timings.sample if one.state == "warm"}
         self._matching = matching
-        clusters = tuple(one.cluster for one in retrieval.questions)
-        self._clusters = clusters if any(clusters) else None
+        self._clusters = clusters_of(retrieval.questions)
         self._calls = [(depth, retrieval.rankings)]
         if retrieval.short is not None:
             self._calls.insert(0, (k, retrieval.short))
@@ -46,7 +45,6 @@ class StoreRun:
         refuse_beyond([k], self._calls[-1][0])
         depth, rankings = next(call for call in self._calls if call[0] >= k)
         questions = self._retrieval.questions
-        grades = [one.grades for one in questions]
         failed: Mapping[str, RecallBenchError] = self._retrieval.failures.reasons
         return Report(
             tuple(_case(one) for one in questions),
@@ -54,14 +52,7 @@ class StoreRun:
                 _answer(one, ranking, failed.get(one.id), self._ms.get(one.id))
                 for one, ranking in zip(questions, self._retrieval.rankings, strict=True)
             ),
-            judge(
-                [one.positions for one in rankings],
-                [one.gold for one in questions],
-                self._retrieval.candidates,
-                depth,
-                grades if any(grades) else None,
-                [one.one_find for one in questions],
-            ),
+            judge_rankings(self._retrieval, rankings, depth),
             k,
             self._matching,
             max(self._retrieval.candidates, default=None),

@@ -180,6 +180,8 @@ class Survey:
     """Queries of a labelled set that its judgements say nothing of: they are passed over."""
     irrelevant: int = 0
     """Those whose judgements are all of grade 0: they are passed over too."""
+    matching: Matching | None = None
+    """How gold follows from expected texts; None where it is known by id."""
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
     published: HubFiles | None = None

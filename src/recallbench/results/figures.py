@@ -3,90 +3,98 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence, Set
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from pydantic import BaseModel
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
-from recallbench.corpora.matching.method import Matching, Step
-from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question, Survey
 from recallbench.corpora.registry import abilities
 from recallbench.protocol.bands import band
-from recallbench.protocol.rules import CorpusRules
+from recallbench.protocol.deviations import Configuration, departures
+from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
-from recallbench.retrieval.ranking import Ranking
+from recallbench.results.match_figures import match_figures
+from recallbench.results.set_figures import hub_files, label_ages, worst_questions
+from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import KEPT, abstention, top_score
 from recallbench.scoring.agreement import agreement
-from recallbench.scoring.editions import CURRENT, DIGITS, FIRST, Edition
+from recallbench.scoring.calls import clusters_of, judge_calls, judge_rankings
+from recallbench.scoring.editions import CURRENT, DIGITS, Edition
 from recallbench.scoring.estimate import Estimate, estimates
-from recallbench.scoring.judgement import Bools, Judged, judge
-from recallbench.scoring.measures.mrr import Mrr
-from recallbench.scoring.measures.recall_any import RecallAny
+from recallbench.scoring.judgement import Bools, Judged, reaching
 from recallbench.scoring.measures.registry import ALL, parse
 
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What was asked of a corpus, in its order, and every ranking that came back."""
-
-    survey: Survey
-    corpus: CorpusRules
-    clustered: bool
-    matching: Matching | None
-    """How gold follows from expected texts; None where it is known by id."""
-    questions: Sequence[Question]
-    candidates: Sequence[int]
-    rankings: Sequence[Ranking]
-    short: Sequence[Ranking] | None
-    """The k-deep calls; None where one call serves both."""
-    control: Sequence[Ranking]
-    k: int
-    depth: int
-    limit: int | None
-    failed: frozenset[str] = frozenset()
-    """Ids of questions that the store failed on."""
+EstimateTable = dict[str, list[parts.EstimatePart]]
+"""By slice, an estimate for each measure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Those parts of `metrics.json` that follow from the answers."""
+class Figures(TypedDict):
+    """Those fields of `metrics.json` that follow from the rankings, the corpus and what was run."""
 
     corpus: parts.CorpusPart
-    calls: list[int]
-    short_questions: int
-    missing_hits: int
-    agreement: parts.AgreementPart | None
+    retrieval: parts.RetrievalPart
+    deviations: list[parts.DeviationPart]
     headline: list[parts.HeadlinePart]
-    estimates: dict[str, list[parts.EstimatePart]]
+    estimates: EstimateTable
     denominators: list[parts.DenominatorPart]
-    control_bm25: dict[str, list[parts.EstimatePart]]
+    control_bm25: EstimateTable
     abstention: parts.AbstentionPart | None
-    tenants: dict[str, list[parts.EstimatePart]] | None
-    abilities: dict[str, list[parts.EstimatePart]] | None
+    tenants: EstimateTable | None
+    abilities: EstimateTable | None
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
     hub: parts.HubPart | None
     matching: parts.MatchingPart | None
 
 
-WORST = 20
-"""How many of the questions that drag the mean down are named."""
-
-
-def figures(answers: Answers, edition: Edition = CURRENT) -> Figures:
+def figures(
+    retrieval: Retrieval,
+    survey: Survey,
+    run: Configuration,
+    corpus: CorpusRules,
+    rules: Rules,
+    edition: Edition = CURRENT,
+) -> Figures:
     """Every figure that anyone can work out again from the corpus and the rankings, by this edition of the statistics.
 
     The same rankings give the same bytes: no figure keeps digits that depend on the processor's order of summation.
     """
-    found = _figures(answers, edition)
-    if not edition.every_figure_rounded:
-        return found
-    return replace(found, **{one.name: _rounded(getattr(found, one.name)) for one in fields(found)})
+    questions, depth = retrieval.questions, retrieval.calls.depth
+    calls = judge_calls(retrieval)
+    clusters = clusters_of(questions)
+    measures = tuple(measure for measure in ALL if measure.k <= depth)
+
+    def table(judged: Judged | Sequence[Judged], slices: Mapping[str, Bools]) -> EstimateTable:
+        found = estimates(measures, judged, clusters, slices, edition) if slices else {}
+        return {name: [estimate_part(estimate) for estimate in row] for name, row in found.items()}
+
+    kinds = _by_kind(questions, survey)
+    by_kind = table(calls, kinds)
+    labelled = is_set_name(corpus.name)
+    found = Figures(
+        corpus=_corpus(retrieval, survey, corpus),
+        retrieval=_retrieval(retrieval, survey, run),
+        deviations=[
+            parts.DeviationPart(kind=one.kind, detail=one.detail)
+            for one in departures(replace(run, failures=len(retrieval.failed)), corpus, rules)
+        ],
+        headline=_headline(corpus, by_kind[parts.OVERALL]),
+        estimates=by_kind,
+        denominators=_denominators(questions, survey, run.limit, calls),
+        control_bm25=table(judge_rankings(retrieval, retrieval.control, depth), kinds),
+        abstention=_abstention(retrieval, clusters, edition),
+        tenants=table(calls, _by_tenant(questions)) or None,
+        abilities=table(calls, _by_ability(questions, corpus)) or None if edition.abilities else None,
+        worst=worst_questions(questions, calls[-1], retrieval.calls.k) if labelled else None,
+        labels=label_ages(questions, survey, edition) if labelled else None,
+        hub=hub_files(survey),
+        matching=match_figures(retrieval, survey, calls),
+    )
+    return cast(Figures, _rounded(found)) if edition.every_figure_rounded else found
 
 
 def _rounded(part: Any) -> Any:
@@ -102,249 +110,60 @@ def _rounded(part: Any) -> Any:
     return part
 
 
-def _figures(answers: Answers, edition: Edition) -> Figures:
-    depth, k = answers.depth, answers.k
-    judged = _judged(answers, answers.rankings, depth)
-    calls = (judged if answers.short is None else _judged(answers, answers.short, k), judged)
-    clusters = [question.cluster for question in answers.questions] if answers.clustered else None
-    kinds = np.array([question.kind for question in answers.questions])
-    slices = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
-    slices |= {kind: kinds == kind for kind in answers.survey.kinds if kind in set(kinds.tolist())}
-    measures = tuple(measure for measure in ALL if measure.k <= depth)
-    tenants = np.array([question.tenant for question in answers.questions])
+def _by_kind(questions: Sequence[Question], survey: Survey) -> dict[str, Bools]:
+    kinds = np.array([question.kind for question in questions])
+    asked = set(kinds.tolist())
+    slices: dict[str, Bools] = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
+    return slices | {kind: kinds == kind for kind in survey.kinds if kind in asked}
+
+
+def _by_tenant(questions: Sequence[Question]) -> dict[str, Bools]:
+    tenants = np.array([question.tenant for question in questions])
     names = sorted(set(tenants.tolist()) - {""})
-    # Kinds and tenants may share a name.
-    by_tenant = {f"tenant {name}": tenants == name for name in names} if len(names) > 1 else {}
-    by_ability = _by_ability(answers) if edition.abilities else {}
-    found = estimates(measures, calls, clusters, slices | by_tenant | by_ability, edition)
-    apart = {name.removeprefix("tenant "): found.pop(name) for name in by_tenant}
-    rolled_up = {name.removeprefix("ability "): found.pop(name) for name in by_ability}
-    own = is_set_name(answers.corpus.name)
-    control = estimates(measures, _judged(answers, answers.control, depth), clusters, slices, edition)
-    missing = _missing(answers)
-    return Figures(
-        corpus=_corpus(answers),
-        calls=[depth] if answers.short is None else [k, depth],
-        short_questions=sum(count > 0 for count in missing),
-        missing_hits=sum(missing),
-        agreement=_agreement(answers),
-        headline=_headline(answers.corpus, found[parts.OVERALL]),
-        estimates={name: [estimate_part(one) for one in row] for name, row in found.items()},
-        denominators=_denominators(answers, calls),
-        control_bm25={name: [estimate_part(one) for one in row] for name, row in control.items()},
-        abstention=_abstention(answers, clusters, edition),
-        tenants={name: [estimate_part(one) for one in row] for name, row in apart.items()} or None,
-        abilities={name: [estimate_part(one) for one in row] for name, row in rolled_up.items()} or None,
-        worst=_worst(answers, judged) if own else None,
-        labels=_labels(answers.questions, answers.survey, edition) if own else None,
-        hub=_hub(answers.survey),
-        matching=_matching(answers, calls),
-    )
+    return {name: tenants == name for name in names} if len(names) > 1 else {}
 
 
-def _by_ability(answers: Answers) -> dict[str, Bools]:
-    questions = answers.questions
-    names, each = abilities(answers.corpus.name, [one.kind for one in questions], [one.abstention for one in questions])
-    return {f"ability {name}": np.array([one == name for one in each]) for name in names}
+def _by_ability(questions: Sequence[Question], corpus: CorpusRules) -> dict[str, Bools]:
+    names, each = abilities(corpus.name, [one.kind for one in questions], [one.abstention for one in questions])
+    return {name: np.array([one == name for one in each]) for name in names}
 
 
-def _worst(answers: Answers, judged: Judged) -> list[parts.WorstPart]:
-    """Those whose first gold segment comes latest, then those with the least of it among the first ten."""
-    first = np.where(judged.first > 0, judged.first, judged.depth + 1)
-    found = judged.found(min(answers.k, judged.depth))
-    wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, answers.k))))
-    order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.answering[i], i))
-    return [
-        parts.WorstPart(
-            question_id=answers.questions[i].id,
-            kind=answers.questions[i].kind,
-            tenant=answers.questions[i].tenant,
-            first_rank=int(first[i]) if first[i] <= judged.depth else None,
-            gold=int(judged.answering[i]),
-            found=int(found[i]),
-        )
-        for i in order[:WORST]
-    ]
-
-
-def _labels(questions: Sequence[Question], survey: Survey, edition: Edition) -> parts.LabelsPart:
-    days = sorted(one.labelled_at.date().isoformat() for one in questions if one.labelled_at is not None)
-    return parts.LabelsPart(
-        dated=len(days),
-        undated=len(questions) - len(days),
-        oldest=days[0] if days else None,
-        newest=days[-1] if days else None,
-        unjudged=survey.unjudged,
-        # Sets of the hub passed them over without a word before.
-        irrelevant=survey.irrelevant if edition.number > FIRST.number else 0,
-    )
-
-
-def _hub(survey: Survey) -> parts.HubPart | None:
-    found = survey.published
-    if found is None:
-        return None
-    return parts.HubPart(
-        repo=found.repo,
-        revision=found.revision,
-        qrels_repo=found.qrels_repo,
-        qrels_revision=found.qrels_revision,
-        files=[
-            parts.HubFilePart(name=name, sha256=sha256, pinned=found.is_pinned(name))
-            for name, sha256 in found.files.items()
-        ],
-    )
-
-
-def _matching(answers: Answers, calls: Sequence[Judged]) -> parts.MatchingPart | None:
-    matching = answers.matching
-    if matching is None:
-        return None
-    asked = [question for question in answers.questions if question.expected]
-    random = answers.survey.random_matches
-    unmatched = [question.id for question in asked if not question.gold]
-    mixed = any(question.gold and not question.expected for question in answers.questions)
-    hybrid = matching.method == "hybrid"
-    return parts.MatchingPart(
-        method=str(matching),
-        questions=len(asked),
-        by_id=_decided(answers, calls, by_text=False) if mixed else None,
-        by_text=_decided(answers, calls, by_text=True) if mixed else None,
-        exact=sum(len(question.gold & question.exact) for question in asked),
-        fuzzy=sum(len(question.gold - question.exact - question.by_id) for question in asked),
-        exact_questions=sum(bool(question.gold & question.exact) for question in asked),
-        fuzzy_questions=sum(bool(one.gold) and not one.gold & (one.exact | one.by_id) for one in asked),
-        without=len(unmatched),
-        unmatched=unmatched[:WORST],
-        random_pairs=random.pairs if random else 0,
-        sensitivity=[_at_threshold(answers, matching, one) for one in (None, *matching.thresholds)],
-        shares=_shares(answers, matching) if hybrid else None,
-    )
-
-
-def _shares(answers: Answers, matching: Matching) -> list[parts.SharePart]:
-    """What each step of hybrid made gold, and what it found first. Rankings of the k-deep call serve as elsewhere."""
-    rankings = answers.rankings if answers.short is None else answers.short
-    gold: Counter[Step | None] = Counter()
-    found: Counter[Step | None] = Counter()
-    for question, ranking in zip(answers.questions, rankings, strict=True):
-        gold.update(step_of(question, position) for position in question.gold)
-        steps = (step_of(question, position) for position in ranking.positions[: answers.k])
-        found[next((step for step in steps if step is not None), None)] += 1
-    counted = sum(bool(question.gold) for question in answers.questions)
-    return [
-        parts.SharePart(
-            step=step, gold=gold[step], found_10=found[step], share=found[step] / counted if counted else None
-        )
-        for step in matching.steps
-    ]
-
-
-def _decided(answers: Answers, calls: Sequence[Judged], *, by_text: bool) -> parts.DecidedPart:
-    chosen = np.array([bool(one.gold) and bool(one.expected) == by_text for one in answers.questions], dtype=bool)
-    first, last = min(calls, key=lambda call: call.depth), calls[-1]
-    found = RecallAny(min(answers.k, first.depth)).values(first)[chosen]
-    reciprocal = Mrr(last.depth).values(last)[chosen]
-    return parts.DecidedPart(
-        questions=int(chosen.sum()),
-        recall_any_10=float(found.mean()) if len(found) else None,
-        mrr=float(reciprocal.mean()) if len(reciprocal) else None,
-    )
-
-
-def _at_threshold(answers: Answers, matching: Matching, threshold: float | None) -> parts.ThresholdPart:
-    """As if the method had been this one. Rankings of the k-deep call serve where there is one."""
-    rankings = answers.rankings if answers.short is None else answers.short
-    hybrid = matching.method == "hybrid"
-    gold, found = [], []
-    for question, ranking in zip(answers.questions, rankings, strict=True):
-        near = question.likeness
-        first = ranking.positions[: answers.k]
-        if threshold is None:
-            matched: Set[int] = question.exact
-        else:
-            f1 = np.frombuffer(near.f1)
-            matched = set(np.frombuffer(near.positions, dtype=np.int64)[f1 >= threshold].tolist())
-            matched |= question.exact | question.by_id if hybrid else set()
-        gold.append(len(matched))
-        found.append(sum(one in matched for one in first))
-    shares = [
-        min(part, 1) if question.one_find else part / whole
-        for question, part, whole in zip(answers.questions, found, gold, strict=True)
-        if whole
-    ]
-    asked = sum(bool(question.expected) for question in answers.questions)
-    random = answers.survey.random_matches
-    rate = None if random is None else random.exact if threshold is None else random.rates.get(threshold)
-    return parts.ThresholdPart(
-        threshold=threshold,
-        questions=len(shares),
-        gold=sum(gold),
-        recall_frac_10=float(np.mean(shares)) if shares else None,
-        recall_frac_10_of_all=math.fsum(shares) / asked if asked else None,
-        random=rate,
-    )
-
-
-def _missing(answers: Answers) -> list[int]:
-    """By question: hits that its haystack has and the calls did not return."""
-    calls = [(answers.rankings, answers.depth), *([(answers.short, answers.k)] if answers.short is not None else [])]
-    return [
-        sum(min(asked, size) - len(rankings[i].positions) for rankings, asked in calls)
-        for i, size in enumerate(answers.candidates)
-    ]
-
-
-def _judged(answers: Answers, rankings: Sequence[Ranking], depth: int) -> Judged:
-    grades = [question.grades for question in answers.questions]
-    return judge(
-        [ranking.positions for ranking in rankings],
-        [question.gold for question in answers.questions],
-        answers.candidates,
-        depth,
-        grades if any(grades) else None,
-        [question.one_find for question in answers.questions],
-    )
-
-
-def estimate_part(one: Estimate) -> parts.EstimatePart:
+def estimate_part(estimate: Estimate) -> parts.EstimatePart:
     """As `metrics.json` has it."""
-    low, high = (None if bound is None else round(bound, DIGITS) for bound in (one.low, one.high))
+    low, high = (None if bound is None else round(bound, DIGITS) for bound in (estimate.low, estimate.high))
     return parts.EstimatePart.model_construct(
-        **{name: value for name, value in asdict(one).items() if name != "left_out"}
-        | {"measure": str(one.measure), "ordered": one.measure.ordered, "low": low, "high": high}
+        **{name: value for name, value in asdict(estimate).items() if name != "left_out"}
+        | {"measure": str(estimate.measure), "ordered": estimate.measure.ordered, "low": low, "high": high}
     )
 
 
-def _headline(corpus: CorpusRules, row: Sequence[Estimate]) -> list[parts.HeadlinePart]:
-    by_name = {str(one.measure): one for one in row}
+def _headline(corpus: CorpusRules, row: Sequence[parts.EstimatePart]) -> list[parts.HeadlinePart]:
+    by_name = {estimate.measure: estimate for estimate in row}
     shown = []
     for protocol_name, measure in (("recall@10", "recall_any@10"), ("MRR", "mrr@50")):
         if measure in by_name:
             width, status = band(corpus, protocol_name)
             shown.append(
                 parts.HeadlinePart(
-                    protocol_name=protocol_name,
-                    estimate=estimate_part(by_name[measure]),
-                    band=width,
-                    band_status=status,
+                    protocol_name=protocol_name, estimate=by_name[measure], band=width, band_status=status
                 )
             )
     return shown
 
 
-def _denominators(answers: Answers, calls: Sequence[Judged]) -> list[parts.DenominatorPart]:
-    questions = answers.questions
-    wanted = [measure for measure in map(parse, parts.COMPARED) if measure.k <= answers.depth]
-    reaching = {str(m): (m, next(call for call in calls if call.depth >= m.k)) for m in wanted}
-    values = {name: measure.values(call) for name, (measure, call) in reaching.items()}
-    chances = {name: measure.chance(call) for name, (measure, call) in reaching.items()}
+def _denominators(
+    questions: Sequence[Question], survey: Survey, limit: int | None, calls: Sequence[Judged]
+) -> list[parts.DenominatorPart]:
+    measures = [measure for measure in map(parse, parts.COMPARED) if measure.k <= calls[-1].depth]
+    judged = {measure: reaching(calls, measure.k) for measure in measures}
+    values = {str(measure): measure.values(call) for measure, call in judged.items()}
+    chances = {str(measure): measure.chance(call) for measure, call in judged.items()}
     shown = []
-    for i, (name, count) in enumerate(answers.survey.denominators.items()):
+    for i, (name, count) in enumerate(survey.denominators.items()):
         member = np.array([name in question.denominators for question in questions], dtype=bool)
         scored = sum(bool(one.gold) or one.abstention for one in questions if name in one.denominators)
         # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
-        base = count if answers.limit is None else int(member.sum())
+        base = count if limit is None else int(member.sum())
         chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
         shown.append(
             parts.DenominatorPart(
@@ -359,8 +178,7 @@ def _denominators(answers: Answers, calls: Sequence[Judged]) -> list[parts.Denom
     return shown
 
 
-def _corpus(answers: Answers) -> parts.CorpusPart:
-    survey, corpus = answers.survey, answers.corpus
+def _corpus(retrieval: Retrieval, survey: Survey, corpus: CorpusRules) -> parts.CorpusPart:
     return parts.CorpusPart(
         name=survey.corpus,
         file=survey.file,
@@ -375,7 +193,7 @@ def _corpus(answers: Answers) -> parts.CorpusPart:
         with_evidence=survey.with_evidence,
         unresolved_evidence=sum(
             not all(0 <= position < size for position in question.gold)
-            for question, size in zip(answers.questions, answers.candidates, strict=True)
+            for question, size in zip(retrieval.questions, retrieval.candidates, strict=True)
         ),
         kinds=dict(survey.kinds),
         segments_per_scope=list(survey.segments_per_scope),
@@ -387,24 +205,53 @@ def _corpus(answers: Answers) -> parts.CorpusPart:
     )
 
 
-def _agreement(answers: Answers) -> parts.AgreementPart | None:
-    if answers.short is None:
+def _retrieval(retrieval: Retrieval, survey: Survey, run: Configuration) -> parts.RetrievalPart:
+    k, depth = retrieval.calls.k, retrieval.calls.depth
+    missing = _missing(retrieval)
+    return parts.RetrievalPart(
+        calls=[depth] if retrieval.short is None else [k, depth],
+        depth=depth,
+        scope="pooled" if run.pooled else "own",
+        limit=run.limit,
+        asked=len(retrieval.questions),
+        left_out=survey.questions - survey.asked,
+        segments=retrieval.segments,
+        short_questions=sum(count > 0 for count in missing),
+        missing_hits=sum(missing),
+        agreement=_agreement(retrieval),
+        failed=list(retrieval.failed),
+    )
+
+
+def _missing(retrieval: Retrieval) -> list[int]:
+    """By question: hits that its haystack has and the calls did not return."""
+    calls = [(retrieval.rankings, retrieval.calls.depth)]
+    if retrieval.short is not None:
+        calls.append((retrieval.short, retrieval.calls.k))
+    return [
+        sum(min(k, size) - len(rankings[i].positions) for rankings, k in calls)
+        for i, size in enumerate(retrieval.candidates)
+    ]
+
+
+def _agreement(retrieval: Retrieval) -> parts.AgreementPart | None:
+    if retrieval.short is None:
         return None
-    found = agreement([r.positions for r in answers.short], [r.positions for r in answers.rankings], answers.k)
+    short, deep = ([one.positions for one in rankings] for rankings in (retrieval.short, retrieval.rankings))
+    found = agreement(short, deep, retrieval.calls.k)
     return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
 
 
-def _abstention(answers: Answers, clusters: Sequence[str] | None, edition: Edition) -> parts.AbstentionPart | None:
-    flags = [question.abstention for question in answers.questions]
+def _abstention(retrieval: Retrieval, clusters: Sequence[str] | None, edition: Edition) -> parts.AbstentionPart | None:
+    questions = retrieval.questions
+    flags = [question.abstention for question in questions]
     if not any(flags):
         return None
+    failed = frozenset(retrieval.failed)
     # Nobody knows whether a question that no expected text gave gold can be answered.
-    known = [i for i, question in enumerate(answers.questions) if question.gold or question.abstention]
+    known = [i for i, question in enumerate(questions) if question.gold or question.abstention]
     found = abstention(
-        [
-            top_score(answers.rankings[i].scores, failed=answers.questions[i].id in answers.failed, abstain=flags[i])
-            for i in known
-        ],
+        [top_score(retrieval.rankings[i].scores, failed=questions[i].id in failed, abstain=flags[i]) for i in known],
         [flags[i] for i in known],
         None if clusters is None else [clusters[i] for i in known],
         edition=edition,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from recallbench.corpora.records import Haystack, Question
@@ -14,48 +14,11 @@ from recallbench.progress import Advance, Progress
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.ranking import Ranking, ranking
+from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
 from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
 from recallbench.stores.store import Hit, Query, Store
 
 Haystacks = Callable[[], Iterable[Haystack]]
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """The depths asked for: recall is scored from a call with k, MRR from one with the full depth."""
-
-    k: int = 10
-    depth: int = 50
-
-
-@dataclass(slots=True)
-class SegmentTokens:
-    """What the encoder saw of the segments."""
-
-    tokens: list[int] = field(default_factory=list)
-    truncated: list[bool] = field(default_factory=list)
-    gold_turn_starts: list[int] = field(default_factory=list)
-    gold_turn_cuts: list[int] = field(default_factory=list)
-    """For each labelled turn: where the text it stands in was cut."""
-
-
-@dataclass(slots=True)
-class Retrieval:
-    """Everything that was asked and answered, in corpus order."""
-
-    questions: list[Question] = field(default_factory=list)
-    candidates: list[int] = field(default_factory=list)
-    rankings: list[Ranking] = field(default_factory=list)
-    short: list[Ranking] | None = None
-    """The k-deep calls; None where the store is prefix-stable and one call serves both."""
-    control: list[Ranking] = field(default_factory=list)
-    segments: int = 0
-    vectors_sha256: str = ""
-    version: str = ""
-    """As the store stated it before the first item went in."""
-    seen: SegmentTokens | None = None
-    timings: Timings = field(default_factory=Timings)
-    failures: Failures = field(default_factory=Failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +51,8 @@ def retrieve(
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
     failures = Failures(keep_going=keep_going)
-    result = Retrieval(short=None if store.prefix_stable else [], timings=timings, failures=failures)
-    result.seen = SegmentTokens() if embedder is not None else None
+    result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
+    result.tokens = SegmentTokens() if embedder is not None else None
     ids, used = OpaqueIds(), hashlib.sha256()
     timed = sampled(expected) if expected else frozenset()
     waiting: list[_Asked] = []
@@ -108,8 +71,8 @@ def retrieve(
             place = ids.admit(haystack)
             items = ids.items(haystack)
             embedded = embedder.lookup([s.text for s in haystack.segments], "passage") if embedder is not None else None
-            if embedded is not None and result.seen is not None:
-                _note_tokens(result.seen, haystack, embedded)
+            if embedded is not None and result.tokens is not None:
+                _note_tokens(result.tokens, haystack, embedded)
             questions = haystack.questions
             passages = embedded.vectors if embedded is not None and store.needs_vectors else None
             with result.timings.phase("ingest"):
@@ -148,6 +111,7 @@ def retrieve(
         with progress.stage("asking", answers, "answers") as advance:
             _ask(store, waiting, calls, result, advance, timed)
     failures.refuse_all_failed(len(result.questions))
+    result.failed = [question.id for question in result.questions if question.id in failures.reasons]
     result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
     if control is None:
         result.control = result.rankings

@@ -9,7 +9,7 @@ from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Haystack, Question, Segment
 from recallbench.protocol.reproductions import Reproduction
 from recallbench.reports.reproduction import QuestionPart
-from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.selection import selected
 from recallbench.scoring.bare_sessions import judge_by_session
 from recallbench.scoring.judgement import Judged

@@ -24,11 +24,12 @@ from recallbench.protocol.rules import CorpusRules, Rules, applied
 from recallbench.reports.reproduction import ReproductionRecord
 from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import Metrics
-from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.ranking import scored_apart
+from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
-from recallbench.runs.assembly import EmbedderState, Ingredients, StoreState, assemble
+from recallbench.runs.assembly import assemble
 from recallbench.runs.choices import Choice, choose, configuration, dsn_of
 from recallbench.runs.opening import corpus_of, embed, embedder_of, store_of
 from recallbench.runs.options import Options
@@ -104,24 +105,22 @@ def _run(
         if embedder is not None:
             with timings.phase("embed"):
                 embed(haystacks, embedder, survey.segments)
-        retrieval, state = _measure(store, haystacks, embedder, options, rules, survey, timings, progress)
+        retrieval = _measure(store, haystacks, embedder, options, rules, survey, timings, progress)
         with timings.phase("score"):
-            made_of = Ingredients(
-                options,
-                rules,
-                registered,
-                survey,
-                applied(rules, registered, corpus.clarifications, choice.store, choice.embedder),
-                corpus.clustered,
-                corpus.matching,
-                choice,
-                configuration(options, choice, survey.sha256),
-                state,
-                _embedder_state(embedder),
+            metrics = assemble(
                 retrieval,
-                _seed(options),
+                survey,
+                configuration(options, choice, survey.sha256),
+                registered,
+                rules,
+                store=store,
+                embedder=embedder,
+                clarifications=applied(rules, registered, corpus.clarifications, choice.store, choice.embedder),
+                asked_version=options.version,
+                seed=_seed(options),
             )
-            metrics = judged(assemble(made_of), rules, registered, None)
+            _warn_of_scores(store, metrics, retrieval, options, progress)
+            metrics = judged(metrics, rules, registered, None)
         reproduced = None
         if choice.reproduction is not None:
             # What the run put into the system under test is gone before the published way is tried on it.
@@ -133,7 +132,7 @@ def _run(
             reproduced = record(choice.reproduction, found, again.segments, again.version, metrics, registered.sha256)
         circumstances = Circumstances(started, since, options, embedder.report() if embedder is not None else None)
         texts = _texts(haystacks) if options.with_text else None
-        folder = measured_folder(folder, options, choice.store, state.version, today)
+        folder = measured_folder(folder, options, choice.store, retrieval.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)
     return Outcome(folder, metrics, reproduced, retrieval)
 
@@ -180,10 +179,10 @@ def _measure(
     survey: Survey,
     timings: Timings,
     progress: Progress,
-) -> tuple[Retrieval, StoreState]:
+) -> Retrieval:
     expected = survey.asked if options.limit is None else min(options.limit, survey.asked)
     control = None if store.name == CONTROL else open_store(CONTROL, environ=options.environ)
-    retrieval = retrieve(
+    return retrieve(
         haystacks,
         store,
         control,
@@ -194,24 +193,21 @@ def _measure(
         progress=progress,
         keep_going=options.keep_going,
     )
-    state = StoreState(store.name, retrieval.version, store.version(), dict(store.settings()), dict(store.evidence()))
+
+
+def _warn_of_scores(store: Store, metrics: Metrics, retrieval: Retrieval, options: Options, progress: Progress) -> None:
+    """Note that a segment has two scores, where the store's own declaration rules that out."""
     own = {one.field: getattr(options, one.field) for one in STORE_OPTIONS}
+    k, evidence = retrieval.calls.k, metrics.store.evidence
     apart = sum(
-        store.scores_alike(size, rules.default_k, own, state.evidence) and scored_apart(short, deep) is not None
+        store.scores_alike(size, k, own, evidence) and scored_apart(short, deep) is not None
         for size, short, deep in zip(retrieval.candidates, retrieval.short or (), retrieval.rankings, strict=False)
     )
     if apart:
         progress.note(
-            f"{store.name}: for {apart} questions a segment has another score in the call for {rules.default_k} hits "
+            f"{store.name}: for {apart} questions a segment has another score in the call for {k} hits "
             f"than in that for {options.depth}, which an audit refuses; where that is right, say scores_depend_on_k"
         )
-    return retrieval, state
-
-
-def _embedder_state(embedder: Embedder | None) -> EmbedderState | None:
-    if embedder is None:
-        return None
-    return EmbedderState(embedder.name, embedder.fingerprint, embedder.fingerprint_sha256, embedder.max_tokens)
 
 
 def _seed(options: Options) -> int | None:

@@ -33,7 +33,7 @@ from recallbench.results.retrievals import (
     trec_qrels,
     trec_run,
 )
-from recallbench.retrieval.loop import Retrieval
+from recallbench.retrieval.record import Retrieval
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import redacted
 from recallbench.stores.registry import recorded_name

@@ -9,7 +9,7 @@ import numpy as np
 
 from recallbench.scoring.editions import CURRENT, Edition
 from recallbench.scoring.intervals import cluster_codes
-from recallbench.scoring.judgement import Bools, Floats, Ints, Judged
+from recallbench.scoring.judgement import Bools, Floats, Ints, Judged, reaching
 from recallbench.scoring.measures.measure import Measure
 
 
@@ -63,7 +63,7 @@ def estimates(
         if len(clusters) != len(first):
             raise ValueError(f"{len(clusters)} clusters for {len(first)} questions")
         codes = cluster_codes(clusters)
-    columns = [_Column.of(measure, _reaching(calls, measure)) for measure in measures]
+    columns = [_Column.of(measure, reaching(calls, measure.k)) for measure in measures]
     return {name: _slice(columns, np.asarray(mask, dtype=np.bool_), codes, edition) for name, mask in slices.items()}
 
 
@@ -86,10 +86,6 @@ class _Column:
         if self.measure.separable:
             return _Column(self.measure, judged, self.values[mask], self.chance[mask], self.ceiling[mask])
         return _Column.of(self.measure, judged)
-
-
-def _reaching(calls: Sequence[Judged], measure: Measure) -> Judged:
-    return next((call for call in calls if call.depth >= measure.k), calls[-1])
 
 
 def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None, edition: Edition) -> tuple[Estimate, ...]:

@@ -199,6 +199,11 @@ def judge(
     return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, total, has_grades)
 
 
+def reaching(calls: Sequence[Judged], k: int) -> Judged:
+    """Return the shallowest call that reaches k (clarification 15), or the deepest where none does."""
+    return next((call for call in calls if call.depth >= k), calls[-1])
+
+
 def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:
     """One judgement of questions that were judged apart, each beside their places among all; all of one depth."""
     order = np.argsort(np.concatenate([np.asarray(among, dtype=np.int64) for among, _ in parts]))

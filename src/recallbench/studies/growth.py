@@ -21,15 +21,15 @@ from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.reports.growth import Growth, Size
 from recallbench.results.figures import estimate_part
-from recallbench.retrieval.loop import Calls, Retrieval, retrieve
-from recallbench.retrieval.ranking import Ranking
+from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import selected
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.choices import Choice, choose
 from recallbench.runs.opening import corpus_of, embed, embedder_of, store_of
 from recallbench.runs.options import Options
+from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
-from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.registry import parse
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
@@ -71,7 +71,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
             found = _asked(larger, choice, options, embedder, progress)
             versions.append(found.version)
-            sizes.append(_size(factor, larger, found, corpus.clustered, options.depth))
+            sizes.append(_size(factor, larger, found, options.depth))
     return Growth(
         corpus=options.corpus,
         store=choice.store,
@@ -138,20 +138,11 @@ def _asked(
         store.close()
 
 
-def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, clustered: bool, depth: int) -> Size:
-    gold, grades = [q.gold for q in found.questions], [q.grades for q in found.questions]
-    one_find = [q.one_find for q in found.questions]
-
-    def judged(rankings: Sequence[Ranking], reach: int) -> Judged:
-        ranked = [one.positions for one in rankings]
-        return judge(ranked, gold, found.candidates, reach, grades if any(grades) else None, one_find)
-
-    calls = [judged(found.rankings, depth)]
-    if found.short is not None:
-        calls.insert(0, judged(found.short, min(10, depth)))
+def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, depth: int) -> Size:
+    calls = judge_calls(found)
     measures = [measure for measure in map(parse, MEASURES) if measure.k <= depth]
-    clusters = [question.cluster for question in found.questions] if clustered else None
-    row = estimates(measures, calls, clusters, {"all": np.ones(len(gold), dtype=bool)})["all"]
+    everything = {"all": np.ones(len(found.questions), dtype=bool)}
+    row = estimates(measures, calls, clusters_of(found.questions), everything)["all"]
     times = [one.milliseconds for one in found.timings.sample if one.state == "warm"]
     p50, p95 = (round(float(value), 4) for value in np.percentile(times, [50, 95])) if times else (None, None)
     return Size(

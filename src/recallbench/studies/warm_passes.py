@@ -11,13 +11,15 @@ from recallbench.corpora.records import Haystack
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.retrievals import rows
-from recallbench.retrieval.loop import Calls, Retrieval, retrieve
+from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import offered
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.choices import Choice
 from recallbench.runs.opening import corpus_of, embedder_of, store_of
 from recallbench.runs.options import Options
-from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.calls import judge_calls
+from recallbench.scoring.judgement import reaching
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.stores.store import Item, Matrix, Store
@@ -56,7 +58,7 @@ def warm_passes(
         made = []
         for i in range(1, times + 1):
             progress.note(f"warm pass {i} of {times}")
-            made.append(_asked_again(ask(cast(Store, _Filled(store))), f"warm_{i}", rules, options, measures, folder))
+            made.append(_asked_again(ask(cast(Store, _Filled(store))), f"warm_{i}", measures, folder))
         return made
     finally:
         store.close()
@@ -86,37 +88,17 @@ class _Filled:
         return "not wanted: this pass is a warm one"
 
 
-def _asked_again(
-    found: Retrieval, name: str, rules: Rules, options: Options, measures: Sequence[Measure], folder: Path
-) -> Pass:
+def _asked_again(found: Retrieval, name: str, measures: Sequence[Measure], folder: Path) -> Pass:
     lines = "".join(rows(found.questions, found.candidates, found.rankings, found.short))
     put(folder / f"{name}.jsonl", lines)
-    grades = [question.grades for question in found.questions]
-
-    def judged(depth: int, short: bool) -> Judged:
-        ranked = found.short if short and found.short is not None else found.rankings
-        return judge(
-            [ranking.positions for ranking in ranked],
-            [question.gold for question in found.questions],
-            found.candidates,
-            depth,
-            grades if any(grades) else None,
-            [question.one_find for question in found.questions],
-        )
-
-    deep = judged(options.depth, short=False)
-    brief = deep if found.short is None else judged(rules.default_k, short=True)
-
-    def reaching(measure: Measure) -> Judged:
-        return brief if brief.depth >= measure.k else deep
-
+    calls = judge_calls(found)
     return Pass(
         name,
         "warm",
         tuple(question.id for question in found.questions),
-        deep.gold > 0,
-        {str(measure): measure.values(reaching(measure)) for measure in measures},
-        Mrr(options.depth).values(deep),
+        calls[-1].gold > 0,
+        {str(measure): measure.values(reaching(calls, measure.k)) for measure in measures},
+        Mrr(found.calls.depth).values(calls[-1]),
         hashlib.sha256(lines.encode()).hexdigest(),
         "",
     )

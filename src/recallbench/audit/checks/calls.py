@@ -43,7 +43,7 @@ def _requests(case: Case, declared: Sequence[int]) -> Iterator[str]:
 
 def _apart(case: Case, kind: type[Store], k: int) -> Iterator[str]:
     """Segments that got one score in the call for k hits, and another one in the deep call."""
-    options, evidence, made = recorded_options(case), case.metrics.store.evidence, case.answers
+    options, evidence, made = recorded_options(case), case.metrics.store.evidence, case.retrieval
     entry = find_entry(case.metrics.store.name)
     own = entry is None or entry.outside is None
     if made.short is None or (not own and SCORES not in evidence and case.metrics.statistics_edition == FIRST.number):

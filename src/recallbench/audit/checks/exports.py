@@ -12,15 +12,15 @@ from recallbench.errors import InputError
 from recallbench.reading import document, lines
 from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
-from recallbench.retrieval.loop import Calls, retrieve
+from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.bm25 import BM25Store
 
 
 def run(case: Case) -> Finding:
-    made = case.answers
-    lines = trec_run(made.questions, made.rankings, made.depth, run_tag(case.metrics.store.name))
+    made = case.retrieval
+    lines = trec_run(made.questions, made.rankings, made.calls.depth, run_tag(case.metrics.store.name))
     return _same(case, "run.trec", "".join(lines))
 
 
@@ -47,14 +47,14 @@ def names(case: Case) -> Finding:
 
 
 def control(case: Case) -> Finding:
-    kept, made = case.control, case.answers
+    kept, made = case.control, case.retrieval
     found = []
     for question, size in zip(made.questions, made.candidates, strict=True):
         hits = kept.get(question.id, [])
         strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
         found += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
-        if len(hits) != min(made.depth, size):
-            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.depth, size)}")
+        if len(hits) != min(made.calls.depth, size):
+            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.calls.depth, size)}")
     unknown = sorted(kept.keys() - {question.id for question in made.questions})
     found += [f"{id} is no question that was asked" for id in unknown]
     if case.metrics.store.name == BM25Store.name:
@@ -66,20 +66,20 @@ def control(case: Case) -> Finding:
         ]
     if found:
         return listed(found, "")
-    lines = trec_run(made.questions, made.control, made.depth, CONTROL_TAG)
+    lines = trec_run(made.questions, made.control, made.calls.depth, CONTROL_TAG)
     return _same(case, "run.bm25.trec", "".join(lines))
 
 
 def control_again(case: Case) -> Finding:
     """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
-    corpus, made = case.dataset.corpus, case.answers
+    corpus, made = case.dataset.corpus, case.retrieval
     again = retrieve(
         lambda: given(corpus.haystacks(), case.metrics),
         BM25Store(),
         None,
         None,
         expected=len(made.questions),
-        calls=Calls(made.k, made.depth),
+        calls=made.calls,
         timings=Timings(),
         progress=case.progress,
     )

@@ -87,7 +87,7 @@ class TextMatched:
             )
         if warning := self.matching.out_of_reach(expected):
             self._progress.note(f"warning: {warning}")
-        return replace(survey, with_evidence=with_evidence, random_matches=self._found.random)
+        return replace(survey, with_evidence=with_evidence, matching=self.matching, random_matches=self._found.random)
 
     def haystacks(self) -> Iterator[Haystack]:
         return map(self._with_gold, self._corpus.haystacks())

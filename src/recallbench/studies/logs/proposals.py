@@ -14,7 +14,8 @@ from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.protocol.rules import CorpusRules
-from recallbench.retrieval.loop import Calls, retrieve
+from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Calls
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.choices import choose
 from recallbench.runs.opening import embed, embedder_of, store_of

@@ -1,0 +1,54 @@
+"""The record of a retrieval: which questions were asked, and every ranking that came back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from recallbench.corpora.records import Question
+from recallbench.retrieval.failures import Failures
+from recallbench.retrieval.ranking import Ranking
+from recallbench.retrieval.timing import Timings
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The depths asked for: recall is scored from a call with k, MRR from one with the full depth."""
+
+    k: int = 10
+    depth: int = 50
+
+
+@dataclass(slots=True)
+class SegmentTokens:
+    """How many tokens each segment has, and where the encoder cut it."""
+
+    tokens: list[int] = field(default_factory=list)
+    truncated: list[bool] = field(default_factory=list)
+    gold_turn_starts: list[int] = field(default_factory=list)
+    gold_turn_cuts: list[int] = field(default_factory=list)
+    """For each labelled turn: where the text it stands in was cut."""
+
+
+@dataclass(slots=True)
+class Retrieval:
+    """Everything that was asked and answered, in corpus order: what every figure follows from."""
+
+    calls: Calls = Calls()
+    questions: list[Question] = field(default_factory=list)
+    candidates: list[int] = field(default_factory=list)
+    """How many segments each question may be answered from."""
+    rankings: list[Ranking] = field(default_factory=list)
+    short: list[Ranking] | None = None
+    """The k-deep calls; None where the store is prefix-stable and one call serves both."""
+    control: list[Ranking] = field(default_factory=list)
+    segments: int = 0
+    """How many the store was given."""
+    failed: list[str] = field(default_factory=list)
+    """Ids of the questions that the store failed on."""
+    vectors_sha256: str = ""
+    version: str = ""
+    """As the store stated it before the first item went in."""
+    tokens: SegmentTokens | None = None
+    """None where nothing was embedded."""
+    timings: Timings = field(default_factory=Timings)
+    failures: Failures = field(default_factory=Failures)
