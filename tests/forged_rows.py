@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.embedding.cache import RECORD
+from recallbench.embedding.vector_cache import RECORD
 
 Change = Callable[[Any, Any], None]
 

@@ -26,12 +26,12 @@ from recallbench.corpora.registry import open_corpus
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import ENCODERS
-from recallbench.embedding.engine import Clock, Engine
-from recallbench.embedding.forward import Batch
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.openvino_engine import OpenvinoEngine
 from recallbench.embedding.registry import open_embedder
-from recallbench.embedding.tokens import Tokens
-from recallbench.embedding.weights import Shelf
+from recallbench.embedding.tokens import EncoderTokenizer
+from recallbench.embedding.torch_engine import Batch, TorchEngine, load_module, pad_batch
+from recallbench.embedding.weights import FileResolver
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from row import Row, show
@@ -49,8 +49,9 @@ def rows(file: Path | None = None) -> list[Row]:
 
 
 def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> list[Row]:
-    shelf = Shelf(SPEC.name, os.environ, Memo(cache / "memo"), Silent())
-    theirs = _sentence_transformer(shelf.verified(SPEC.passage)["config.json"].parent)
+    resolver = FileResolver(SPEC.name, os.environ, Memo(cache / "memo"), Silent())
+    paths = resolver.verified_paths(SPEC.passage)
+    theirs = _sentence_transformer(paths["config.json"].parent)
     # Other texts of the same lengths load, compile and prove; what is timed then is the work alone.
     warming = [" ".join(reversed(text.split())) for text in texts[::7]]
 
@@ -62,12 +63,15 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
 
     ours = opened()
     first = ours.report()
-    engine = Engine(SPEC, SPEC.passage, shelf.verified(SPEC.passage), first.backend, Clock())
-    tokens = Tokens(shelf.verified(SPEC.tokenizer), SPEC.max_tokens)
+    module = load_module(SPEC, SPEC.passage, paths)
+    engine = OpenvinoEngine(module) if first.backend.startswith("openvino") else TorchEngine(module, first.device)
+    tokenizer = EncoderTokenizer(resolver.verified_paths(SPEC.tokenizer), SPEC.max_tokens)
     # In slices, so that whatever else the machine does meanwhile falls on all three sides alike.
-    slices = [(texts[start::SLICES], _batches(engine, tokens, texts[start::SLICES])) for start in range(SLICES)]
+    slices = [
+        (texts[start::SLICES], _batches(tokenizer, module.pad_id, texts[start::SLICES])) for start in range(SLICES)
+    ]
     for _, batches in slices:
-        engine.forward(batches[-1])
+        engine(batches[-1])
     seconds: dict[tuple[str, int], list[float]] = defaultdict(list)
     for turn in range(ROUNDS):
         if turn:
@@ -75,7 +79,7 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
             ours = opened()
         for place, (part, batches) in enumerate(slices):
             seconds["stage", place].append(_timed(ours.ensure, part, "passage"))
-            seconds["bare", place].append(_timed(lambda some: [engine.forward(batch) for batch in some], batches))
+            seconds["bare", place].append(_timed(lambda some: [engine(batch) for batch in some], batches))
             seconds["encode", place].append(_timed(theirs, part))
     stage, bare, encode = (
         sum(median(seconds[side, place]) for place in range(SLICES)) for side in ("stage", "bare", "encode")
@@ -83,12 +87,12 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
     differing, ties = _differences(haystacks, ours, theirs)
     ours.close()
     faster = first.backend.startswith("openvino") and machine.has_avx512()
-    parts = ", ".join(f"{part} {first.seconds.get(part, 0.0):.1f} s" for part in ("load", "compile", "proof"))
+    apart = ", ".join(f"{part} {first.seconds.get(part, 0.0):.1f} s" for part in ("load", "compile", "proof"))
     return [
         Row(
             f"embedding stage against bare forward passes ({first.backend})",
             "at least 0.95 of their throughput",
-            f"{bare / stage:.3f} ({len(texts) / stage:.1f} against {len(texts) / bare:.1f} texts/s; apart: {parts})",
+            f"{bare / stage:.3f} ({len(texts) / stage:.1f} against {len(texts) / bare:.1f} texts/s; apart: {apart})",
             bare / stage >= 0.95,
         ),
         Row(
@@ -114,9 +118,9 @@ def _sentence_transformer(folder: Path) -> Callable[[list[str]], Any]:
     return lambda texts: model.encode(texts, batch_size=SPEC.batch_size, show_progress_bar=False)
 
 
-def _batches(engine: Engine, tokens: Tokens, texts: list[str]) -> list[Batch]:
-    ids = [one.ids for one in sorted(tokens.read(texts), key=lambda one: -one.tokens)]
-    return [engine.batch(ids[start : start + SPEC.batch_size]) for start in range(0, len(ids), SPEC.batch_size)]
+def _batches(tokenizer: EncoderTokenizer, pad_id: int, texts: list[str]) -> list[Batch]:
+    ids = [text.ids for text in sorted(tokenizer.tokenise(texts), key=lambda text: -text.tokens)]
+    return [pad_batch(ids[start : start + SPEC.batch_size], pad_id) for start in range(0, len(ids), SPEC.batch_size)]
 
 
 def _timed(work: Callable[..., object], *arguments: Any) -> float:

@@ -12,9 +12,10 @@ import _thread
 import os
 import signal
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from select import POLLIN, POLLOUT, poll
 
@@ -163,3 +164,20 @@ def _end_when_repeated(numbers: Iterable[signal.Signals]) -> None:
         for number in numbers:
             if callable(signal.getsignal(number)):
                 library.sysv_signal(number, library.signal(number, None))
+
+
+@contextmanager
+def postpone_signals() -> Iterator[None]:
+    """Let a signal that would end the program wait until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+    if came:
+        signal.raise_signal(came[0])

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cache_rows import DIMS, SEAL
 from tiny_models import Tiny, bge, dragon
 
 from loopback_hub import LoopbackHub
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.registry import open_embedder
+from recallbench.embedding.vector_cache import VectorCache
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +48,9 @@ def opened(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> Any:
         return open_embedder(spec, **{**settings, **options})
 
     return open_
+
+
+@pytest.fixture
+def opened_cache(tmp_path: Path) -> Any:
+    """Opens the cache of one folder, as the user of this seal."""
+    return lambda seal=SEAL, *further: VectorCache(tmp_path / "c", DIMS, seal, *further)

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 from tiny_models import Tiny, independent, sentence, table_of
 
-from recallbench.embedding import cached, machine
-from recallbench.embedding.engine import Engine
+from recallbench.embedding import cached_embedder, engine_choice, machine
 from recallbench.errors import InputError
 from recallbench.progress import Advance, Silent
 
@@ -37,7 +36,7 @@ def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
     again.ensure(TEXTS[:4], "passage")
     report = again.report()
     assert (report.distinct, report.computed, report.reused, report.truncated) == (4, 0, 4, 1)
-    assert report.computed_with == (machine.computing_with("torch/cpu"),)
+    assert report.computed_with == (machine.describe_computation("torch/cpu"),)
     assert report.tokens == int(again.lookup(TEXTS[:4], "passage").tokens.sum())
 
 
@@ -49,8 +48,8 @@ def test_twins_keep_a_vector_per_role(opened: Any, tiny_dragon: Tiny) -> None:
 
 
 def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cached, "WINDOW", 4)
-    monkeypatch.setattr(cached, "BLOCK", 2)
+    monkeypatch.setattr(cached_embedder, "WINDOW", 4)
+    monkeypatch.setattr(cached_embedder, "BLOCK", 2)
     embedder = opened()
     read = 0
     ahead = []
@@ -71,11 +70,11 @@ def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypa
 def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     widths = []
 
-    def watched(self: Any, batch: Any, original: Any = Engine.forward) -> Any:
-        widths.append(batch.ids.shape)
-        return original(self, batch)
+    def watched(rows: Any, pad_id: int, original: Any = engine_choice.pad_batch) -> Any:
+        widths.append((len(rows), max(map(len, rows))))
+        return original(rows, pad_id)
 
-    monkeypatch.setattr(Engine, "forward", watched)
+    monkeypatch.setattr(engine_choice, "pad_batch", watched)
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
     tokens = sorted(embedder.lookup(TEXTS, "passage").tokens.tolist(), reverse=True)

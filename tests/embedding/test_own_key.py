@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recallbench.embedding.own_key import own_key, place
+from recallbench.embedding.own_key import key_path, own_key
 from recallbench.errors import InputError, UsageError
 
 
@@ -19,8 +19,8 @@ from recallbench.errors import InputError, UsageError
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the key of a user who has none yet will lie."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
-    assert place() == tmp_path / "settings" / "recallbench" / "vectors.key"
-    return place()
+    assert key_path() == tmp_path / "settings" / "recallbench" / "vectors.key"
+    return key_path()
 
 
 def test_it_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: Path) -> None:
@@ -43,24 +43,15 @@ def test_one_that_others_may_use_is_refused(path: Path, tmp_path: Path, mode: in
     assert error.value.remedy.startswith(f"chmod 600 {path}; ")
 
 
-def test_one_whose_maker_was_killed_before_it_was_whole_is_made_whole(path: Path, tmp_path: Path) -> None:
-    for torn in (b"", b"ten bytes!"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(torn)
-        path.chmod(0o600)
-        key, _ = own_key(tmp_path / "cache")
-        assert len(key) == 32
-        assert path.read_bytes() == key
-
-
-def test_another_file_in_its_place_is_refused_and_left_alone(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("length", [0, 10, 40])
+def test_another_file_in_its_place_is_refused_and_left_alone(path: Path, tmp_path: Path, length: int) -> None:
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"x" * 40)
+    path.write_bytes(b"x" * length)
     path.chmod(0o600)
     with pytest.raises(InputError, match="is not a key that RecallBench made") as error:
         own_key(tmp_path / "cache")
-    assert error.value.found == "40 bytes"
-    assert path.read_bytes() == b"x" * 40
+    assert error.value.found == f"{length} bytes"
+    assert path.read_bytes() == b"x" * length
 
 
 def test_where_none_can_be_kept_it_holds_for_this_process_and_a_note_says_so(path: Path, tmp_path: Path) -> None:
@@ -163,12 +154,12 @@ def test_another_file_that_takes_its_place_is_not_the_one_that_was_looked_at(
         own_key(tmp_path / "cache")
 
 
-def test_one_that_can_only_be_read_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_written_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key, _ = own_key(tmp_path / "cache")
     opened = os.open
 
     def read_only(name: Any, flags: int, *mode: int) -> int:
-        if flags & os.O_RDWR:
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
             raise OSError(errno.EROFS, "Read-only file system")
         return opened(name, flags, *mode)
 

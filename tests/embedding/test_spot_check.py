@@ -10,8 +10,8 @@ import pytest
 from tiny_models import sentence
 
 from forged_rows import forge, turn
-from recallbench.embedding.seal import Seal
-from recallbench.embedding.spot_check import Draw, Ticket
+from recallbench.embedding.own_key import Seal
+from recallbench.embedding.spot_check import KeptText, SpotCheck
 from recallbench.errors import InputError
 
 TEXTS = [sentence(3 + seed, seed) for seed in range(20)]
@@ -148,46 +148,26 @@ def test_own_vectors_are_checked_where_that_is_asked_for(
     both = opened(recheck_own=True)
     both.ensure(TEXTS, "passage")
     assert (both.report().foreign, both.report().embedded_again) == (20, 8)
-    monkeypatch.setattr("recallbench.embedding.proof.COSINE", 1.1)
+    monkeypatch.setattr("recallbench.embedding.vector_agreement.COSINE", 1.1)
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as error:
         opened(recheck_own=True).ensure(TEXTS, "passage")
     assert "8 drawn from 12 vectors without the seal of your own key" in error.value.expected
 
 
-@pytest.mark.marked
-def test_a_backend_that_fails_its_proof_during_the_check_leaves_nothing_of_its_vectors(
-    user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user("ann")
-    opened(backend="openvino").ensure(TEXTS, "passage")
-    user("bob")
-    with monkeypatch.context() as patched:
-        patched.setattr("recallbench.embedding.proof.COSINE", 1.1)
-        patched.setattr("recallbench.embedding.machine.cpu_model", lambda: "another processor")
-        embedder = opened(backend="openvino", recheck_own=True)
-        embedder.ensure([*TEXTS, "rain again"], "passage")
-        found = embedder.lookup([*TEXTS, "rain again"], "passage").vectors
-    report = embedder.report()
-    assert (report.backend, report.computed, report.reused) == ("torch/cpu", 21, 0)
-    assert (report.foreign, report.embedded_again, report.embedded_again_worst_cosine) == (0, 0, None)
-    by_torch = opened(backend="torch").lookup([*TEXTS, "rain again"], "passage").vectors
-    np.testing.assert_array_equal(found, by_torch)
-
-
-def drawn(lots: dict[int, bytes], order: list[int]) -> list[int]:
-    draw = Draw()
+def drawn(seals: dict[int, bytes], order: list[int]) -> list[int]:
+    check = SpotCheck()
     for row in order:
-        draw.offer(Ticket(lots[row], row, row, ""))
-    return [ticket.row for ticket in draw.drawn]
+        check.offer(KeptText(seals[row], row, row, ""))
+    return [kept.row for kept in check.drawn]
 
 
 def test_a_draw_is_of_eight_distinct_rows_whatever_their_order() -> None:
     seal = Seal(b"k" * 32, "fingerprint")
-    lots = {row: seal.of(b"", bytes([row])) for row in range(30)}
-    first = drawn(lots, list(range(30)))
+    seals = {row: seal.of(b"", bytes([row])) for row in range(30)}
+    first = drawn(seals, list(range(30)))
     assert len(set(first)) == 8
-    assert drawn(lots, [*range(29, -1, -1), *range(30)]) == first
-    assert drawn(lots, [5, 5, 3]) == sorted([3, 5], key=lambda row: lots[row])
+    assert drawn(seals, [*range(29, -1, -1), *range(30)]) == first
+    assert drawn(seals, [5, 5, 3]) == sorted([3, 5], key=lambda row: seals[row])
 
 
 def test_whoever_forges_a_quarter_of_the_rows_is_met_nine_times_in_ten() -> None:
@@ -195,6 +175,6 @@ def test_whoever_forges_a_quarter_of_the_rows_is_met_nine_times_in_ten() -> None
     met = 0
     for user in range(400):
         seal = Seal(user.to_bytes(32, "big"), "fingerprint")
-        lots = {row: seal.of(b"", bytes([row])) for row in range(40)}
-        met += any(row < 10 for row in drawn(lots, list(range(40))))
+        seals = {row: seal.of(b"", bytes([row])) for row in range(40)}
+        met += any(row < 10 for row in drawn(seals, list(range(40))))
     assert met / 400 == pytest.approx(0.9239, abs=0.04)

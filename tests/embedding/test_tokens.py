@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny_models import Tiny, sentence
 
-from recallbench.embedding.tokens import Tokens
+from recallbench.embedding.tokens import EncoderTokenizer
 
 ODD = [
     "",
@@ -27,7 +27,7 @@ def test_wordpiece_from_a_vocabulary_equals_transformers(tiny_dragon: Tiny, tmp_
     for name in ("vocab.txt", "tokenizer_config.json"):
         paths[name] = tmp_path / name
         paths[name].write_bytes(tiny_dragon.files[f"tiny/dragon-query/{name}"])
-    for text, found in zip(ODD, Tokens(paths, 512).read(ODD), strict=True):
+    for text, found in zip(ODD, EncoderTokenizer(paths, 512).tokenise(ODD), strict=True):
         assert found.ids.tolist() == tiny_dragon.tokenizer(text, truncation=True, max_length=512)["input_ids"]
         assert found.tokens == len(tiny_dragon.tokenizer(text)["input_ids"])
 
@@ -44,13 +44,14 @@ def test_minilm_equals_transformers_at_512_tokens(minilm: Path) -> None:
     from transformers import AutoTokenizer
 
     theirs = AutoTokenizer.from_pretrained(str(minilm))
-    ours = Tokens({"tokenizer.json": minilm / "tokenizer.json"}, 512)
-    for text, found in zip(ODD, ours.read(ODD), strict=True):
+    ours = EncoderTokenizer({"tokenizer.json": minilm / "tokenizer.json"}, 512)
+    for text, found in zip(ODD, ours.tokenise(ODD), strict=True):
         assert found.ids.tolist() == theirs(text, truncation=True, max_length=512)["input_ids"]
 
 
 def test_the_cut_falls_behind_the_last_token_that_is_seen(minilm: Path) -> None:
-    [found] = Tokens({"tokenizer.json": minilm / "tokenizer.json"}, 8).read(["Ünder the old bridge, we met Zoë again"])
+    tokenizer = EncoderTokenizer({"tokenizer.json": minilm / "tokenizer.json"}, 8)
+    [found] = tokenizer.tokenise(["Ünder the old bridge, we met Zoë again"])
     # [CLS] under the old bridge , we [SEP]
     assert (len(found.ids), found.tokens) == (8, 11)
     assert found.cut == len("Ünder the old bridge, we")

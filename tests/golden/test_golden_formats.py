@@ -13,13 +13,19 @@ from golden.batch import run_commands
 from golden.formats import INPUTS, PGMNEMO, RESULTS, VERSIONS
 from golden.likeness import assert_same_result, names, shape
 from golden.reading import copy_inputs
-from recallbench.embedding.cache import VectorCache
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.fingerprint import (
+    file_hashes,
+    fingerprint,
+    fingerprint_digest,
+    source_facts,
+    treatment_facts,
+)
 from recallbench.embedding.hashing import HashEmbedder
-from recallbench.embedding.identity import Identity, digest_of, sources_of, treatment_of
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.seal import Seal
-from recallbench.embedding.weights import Shelf
+from recallbench.embedding.own_key import Seal
+from recallbench.embedding.vector_cache import VectorCache
+from recallbench.embedding.weights import FileResolver
 from recallbench.progress import Silent
 from stores.standin import database
 from versioned import versioned_server
@@ -61,12 +67,12 @@ def test_encoders_keep_their_fingerprints(tmp_path: Path) -> None:
     memo, dragon = Memo(tmp_path), ENCODERS["dragon-plus"]
     pinned = {name: spec for name, spec in ENCODERS.items() if spec is not dragon}
     prints = {
-        name: Identity(spec, Shelf(name, {}, memo, Silent())).fingerprint("openvino/cpu")
+        name: fingerprint(spec, file_hashes(spec, FileResolver(name, {}, memo, Silent())), "openvino/cpu")
         for name, spec in pinned.items()
     }
-    found = {name: digest_of(facts) for name, facts in prints.items()}
+    found = {name: fingerprint_digest(facts) for name, facts in prints.items()}
     found |= {
-        "dragon-plus": digest_of(sources_of(dragon) | treatment_of(dragon)),
+        "dragon-plus": fingerprint_digest(source_facts(dragon) | treatment_facts(dragon)),
         "hash": HashEmbedder().fingerprint_sha256,
     }
     assert found == FINGERPRINTS

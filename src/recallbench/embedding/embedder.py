@@ -17,8 +17,8 @@ Backend = Literal["auto", "openvino", "torch"]
 ProofStatus = Literal["equal", "cached", "failed", "not needed"]
 
 
-class Embedded(NamedTuple):
-    """One row per text that was asked for, in that order."""
+class Embeddings(NamedTuple):
+    """One row per text that was looked up, in that order."""
 
     vectors: Matrix
     tokens: Counts
@@ -85,7 +85,7 @@ class Embedder(Protocol):
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         """Embed and keep whatever is not kept yet. `texts` is read once, as a stream; `total` is for the progress."""
 
-    def lookup(self, texts: Sequence[str], role: Role) -> Embedded:
+    def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """The vectors of these texts; what was not ensured is embedded now."""
 
     def report(self) -> EmbeddingReport:

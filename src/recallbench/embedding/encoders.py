@@ -53,40 +53,46 @@ class EncoderSpec:
     passage_prefix: str = ""
     query_prefix: str = ""
 
+    def parts(self) -> dict[str, PinnedFiles]:
+        """Return the distinct sets of files: without the query side where one set of weights serves both."""
+        parts = {"passage": self.passage, "query": self.query, "tokenizer": self.tokenizer}
+        if self.query == self.passage:
+            del parts["query"]
+        return parts
+
     def weights(self, role: Role) -> PinnedFiles:
-        """The weights that embed texts of this role."""
+        """Return the weights that embed texts of this role."""
         return self.passage if role == "passage" else self.query
 
     def prefix(self, role: Role) -> str:
-        """What is put before a text of this role."""
+        """Return what is put before a text of this role."""
         return self.passage_prefix if role == "passage" else self.query_prefix
 
     def one_sided(self) -> bool:
-        """A text gets the same vector whichever role it plays."""
+        """Whether a text gets the same vector whichever role it plays."""
         return self.passage == self.query and self.passage_prefix == self.query_prefix
 
 
 def read_spec(name: str, table: Mapping[str, Any]) -> EncoderSpec:
-    """One table of `encoders.toml` as a value."""
+    """Read one table of `encoders.toml`."""
     fields = dict(table)
     passage = PinnedFiles(**fields.pop("passage"))
     query = PinnedFiles(**fields.pop("query")) if "query" in fields else passage
-    return EncoderSpec(
-        name=name, passage=passage, query=query, tokenizer=PinnedFiles(**fields.pop("tokenizer")), **fields
-    )
+    tokenizer = PinnedFiles(**fields.pop("tokenizer"))
+    return EncoderSpec(name=name, passage=passage, query=query, tokenizer=tokenizer, **fields)
 
 
-def _read() -> dict[str, EncoderSpec]:
+def _read_encoders() -> dict[str, EncoderSpec]:
     text = files("recallbench.embedding").joinpath("encoders.toml").read_text(encoding="utf-8")
     return {name: read_spec(name, table) for name, table in tomllib.loads(text).items()}
 
 
-ENCODERS: Mapping[str, EncoderSpec] = _read()
+ENCODERS: Mapping[str, EncoderSpec] = _read_encoders()
 """The pinned encoders by name. `hash` is not among them: it has no weights (see hashing.py)."""
 
 
 def find_encoder(name: str) -> EncoderSpec:
-    """The pinned encoder of this name."""
+    """Return the pinned encoder of this name."""
     try:
         return ENCODERS[name]
     except KeyError:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from recallbench.embedding.embedder import Embedded, EmbeddingReport
+from recallbench.embedding.embedder import EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.fingerprint import fingerprint_digest
 
 DIMS = 256
 MAX_TOKENS = 512
@@ -42,13 +42,13 @@ class HashEmbedder:
 
     @property
     def fingerprint_sha256(self) -> str:
-        return hashlib.sha256(json.dumps(dict(self.fingerprint), sort_keys=True).encode()).hexdigest()
+        return fingerprint_digest(self.fingerprint)
 
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         for text in texts:
             self._seen[hashlib.sha256(text.encode()).hexdigest()] = len(WORD.findall(text))
 
-    def lookup(self, texts: Sequence[str], role: Role) -> Embedded:
+    def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         vectors = np.zeros((len(texts), DIMS), np.float32)
         tokens = np.zeros(len(texts), np.int32)
         cut = np.zeros(len(texts), np.int32)
@@ -66,7 +66,7 @@ class HashEmbedder:
             tokens[row] = len(words)
             cut[row] = seen[-1].end() if len(words) > MAX_TOKENS else len(text)
         self.ensure(texts, role)
-        return Embedded(vectors, tokens, cut)
+        return Embeddings(vectors, tokens, cut)
 
     def report(self) -> EmbeddingReport:
         lengths = self._seen.values()
@@ -88,9 +88,7 @@ class HashEmbedder:
         return None
 
     def _place(self, word: str) -> tuple[int, float]:
-        found = self._places.get(word)
-        if found is None:
+        if word not in self._places:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            found = int.from_bytes(digest[:4], "little") % DIMS, 1.0 if digest[4] & 1 else -1.0
-            self._places[word] = found
-        return found
+            self._places[word] = int.from_bytes(digest[:4], "little") % DIMS, 1.0 if digest[4] & 1 else -1.0
+        return self._places[word]

@@ -1,4 +1,4 @@
-"""The machine as far as embedding cares: found out without importing anything heavy."""
+"""Processor, device and library versions, without importing anything heavy."""
 
 from __future__ import annotations
 
@@ -13,33 +13,31 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "openvino", "numpy")
 
 @cache
 def cpu_model() -> str:
-    """The processor's name, or its architecture where the system doesn't tell."""
+    """Return the processor's name, or its architecture where the system doesn't name it."""
     return _cpuinfo("model name") or platform.processor() or platform.machine()
 
 
 @cache
 def has_avx512() -> bool:
-    """Whether OpenVINO has the instructions on which it outruns torch."""
+    """Return whether OpenVINO has the instructions on which it outruns torch."""
     return "avx512f" in _cpuinfo("flags").split()
 
 
 def library_versions() -> dict[str, str]:
-    """Installed versions of what computes a vector; "" where one is missing."""
+    """Return the installed versions of what computes a vector; "" where one is missing."""
     return {name: version_of(name) for name in LIBRARIES}
 
 
-def computing_with(backend: str) -> str:
-    """What computes a vector on this backend and may change its last digits, in a line."""
+def describe_computation(backend: str) -> str:
+    """Return what computes a vector on this backend and may change its last digits, in a line."""
     runtime, _, device = backend.partition("/")
-    used = {name: found for name, found in library_versions().items() if name != "openvino" or name == runtime}
-    return (
-        ", ".join(f"{name} {found}" for name, found in used.items())
-        + f" on {cpu_model() if device == 'cpu' else device}"
-    )
+    versions = library_versions().items()
+    used = [f"{name} {version}" for name, version in versions if name != "openvino" or name == runtime]
+    return f"{', '.join(used)} on {cpu_model() if device == 'cpu' else device}"
 
 
 def likely_device(environ: Mapping[str, str]) -> str:
-    """`cuda`, `mps` or `cpu`, as torch will most likely find; torch itself has the last word when a model is loaded."""
+    """Return `cuda`, `mps` or `cpu`, as torch will most likely find; torch has the last word when a model is loaded."""
     if platform.system() == "Darwin" and platform.machine() == "arm64":
         return "mps"
     hidden = environ.get("CUDA_VISIBLE_DEVICES", "all") in ("", "-1")
@@ -49,7 +47,7 @@ def likely_device(environ: Mapping[str, str]) -> str:
 
 @cache
 def version_of(name: str) -> str:
-    """The installed version of a package; "" where it is missing."""
+    """Return the installed version of a package; "" where it is missing."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Small facts worth remembering between runs: proofs, recorded hashes. One file each, written whole or not at all."""
+"""Small facts remembered between runs: proofs, recorded hashes. One file each, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from recallbench.scratch import replacing
 
 
 class Memo:
-    """Facts under a folder, each found again by everything that it depends on."""
+    """Facts under a folder, each by everything that it depends on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def recall(self, key: Mapping[str, str]) -> dict[str, Any] | None:
-        """The fact kept for exactly this key; an unreadable one counts as none."""
+        """Return the fact kept for exactly this key; an unreadable one counts as none."""
         try:
             kept = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -32,8 +32,8 @@ class Memo:
         path = self._path(key)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as made:
-                made.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
+            with replacing(path) as draft:
+                draft.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise RecallBenchError(
                 f"can't write {path}",

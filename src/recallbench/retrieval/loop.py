@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from recallbench.corpora.records import Haystack, Question
-from recallbench.embedding.embedder import Embedded, Embedder
+from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds
@@ -168,7 +168,7 @@ def _answer(store: Store, one: _Asked, k: int) -> Ranking:
     return ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
 
 
-def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embedded) -> None:
+def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:
     cuts = embedded.cut.tolist()
     seen.tokens += embedded.tokens.tolist()
     for segment, cut in zip(haystack.segments, cuts, strict=True):

@@ -13,11 +13,11 @@ from recallbench.audit.case import Case
 from recallbench.audit.encoding import distinct_texts, most_tokens
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
-from recallbench.embedding.cache import UNRECORDED
 from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.embedding.encoders import ENCODERS
-from recallbench.embedding.proof import COSINE
-from recallbench.embedding.spot_check import SIZE
+from recallbench.embedding.spot_check import ROWS_CHECKED
+from recallbench.embedding.vector_agreement import COSINE
+from recallbench.embedding.vector_cache import UNRECORDED
 from recallbench.results.metrics import EmbedderPart, ExposurePart
 
 _REPORT = TypeAdapter(EmbeddingReport)
@@ -125,7 +125,7 @@ def _held_against_new(report: EmbeddingReport, told: Mapping[str, Any], *, unche
     foreign, again, worst = report.foreign, report.embedded_again, report.embedded_again_worst_cosine
     if not (0 <= foreign <= report.reused and 0 <= again <= report.reused):
         yield f"{foreign} foreign and {again} embedded again, of {report.reused} reused vectors"
-    fewest = min(SIZE, foreign if unchecked else report.reused)
+    fewest = min(ROWS_CHECKED, foreign if unchecked else report.reused)
     if again < fewest:
         yield f"{again} vectors embedded again, where {foreign} of {report.reused} are foreign: {fewest} have to be"
     if (again > 0) != (worst is not None) or (worst is not None and not COSINE <= worst <= 1):

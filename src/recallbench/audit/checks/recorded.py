@@ -9,8 +9,14 @@ from recallbench.audit.declared import recorded_options
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.fingerprint import (
+    FIRST_USE,
+    fingerprint_digest,
+    pinned_hashes,
+    source_facts,
+    treatment_facts,
+)
 from recallbench.embedding.hashing import HashEmbedder
-from recallbench.embedding.identity import FIRST_USE, digest_of, files_of, pinned_of, sources_of, treatment_of
 from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, objects, parsed
 from recallbench.reports.reproduction import JSON_NAME
@@ -92,7 +98,7 @@ def _embedder(case: Case) -> Iterator[str]:
         yield "an embedder, and no word on what it saw" if made else "what an embedder saw, and no embedder"
     if made is None:
         return
-    if digest_of(made.fingerprint) != made.fingerprint_sha256:
+    if fingerprint_digest(made.fingerprint) != made.fingerprint_sha256:
         yield "a fingerprint_sha256 that is not the fingerprint's"
     if not _HASH.fullmatch(made.vectors_sha256):
         yield "no sha256 of the vectors"
@@ -104,9 +110,9 @@ def _embedder(case: Case) -> Iterator[str]:
         further: set[str] = set()
     elif made.name in ENCODERS:
         spec = ENCODERS[made.name]
-        pinned = {name: digest for name, digest in pinned_of(spec).items() if name in made.fingerprint}
-        expected = {**sources_of(spec), **treatment_of(spec), **pinned}
-        further = {"backend", FIRST_USE, *files_of(spec)}
+        pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in made.fingerprint}
+        expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
+        further = {"backend", FIRST_USE, *pinned_hashes(spec)}
     else:
         yield f"an embedder called {made.name}, which this release does not know"
         return

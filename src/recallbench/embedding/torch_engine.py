@@ -1,16 +1,22 @@
-"""A transformer with its pooling as one torch module: token ids and mask in, vectors out."""
+"""The torch engine: an encoder's weights as one torch module, run on any device."""
 
 from __future__ import annotations
 
 import pickle
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
+from recallbench.embedding.tokens import TokenIds
 from recallbench.errors import InputError
+from recallbench.interruption import postpone_signals
 
 if TYPE_CHECKING:
     import torch
@@ -19,13 +25,61 @@ UNUSED = ("pooler.", "embeddings.position_ids")
 """Tensors that pooling of the last hidden state never reads; a checkpoint may carry or lack them."""
 
 
-def load_module(spec: EncoderSpec, weights: PinnedFiles, paths: Mapping[str, Path]) -> torch.nn.Module:
-    """The module of these verified files, in float32 and evaluation mode. Runs no code that came with them."""
+class Batch(NamedTuple):
+    """Token ids padded to the longest text, and which of them are real."""
+
+    ids: npt.NDArray[np.int64]
+    mask: npt.NDArray[np.int64]
+
+
+Engine = Callable[[Batch], Matrix]
+"""A forward pass: one vector per row of a batch."""
+
+
+def pad_batch(rows: Sequence[TokenIds], pad_id: int) -> Batch:
+    """Join rows of token ids into one batch."""
+    width = max(len(row) for row in rows)
+    ids = np.full((len(rows), width), pad_id, np.int64)
+    mask = np.zeros((len(rows), width), np.int64)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
+        mask[number, : len(row)] = 1
+    return Batch(ids, mask)
+
+
+class TorchEngine:
+    """The forward pass by torch."""
+
+    def __init__(self, module: torch.nn.Module, device: str = "cpu") -> None:
+        self._module = module.to(device)
+        self._device = device
+
+    def __call__(self, batch: Batch) -> Matrix:
+        import torch
+
+        with torch.inference_mode():
+            ids, mask = (torch.from_numpy(part).to(self._device) for part in batch)
+            vectors: Matrix = self._module(ids, mask).float().cpu().numpy()
+        return vectors
+
+
+def available_device(device: str) -> str:
+    """Return the device if torch has it, else `cpu`."""
+    # Importing torch runs Python from C++: what a signal raised there would end the process, with nothing cleaned up.
+    with postpone_signals():
+        import torch
+
+    available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}.get(device)
+    return device if available is not None and available() else "cpu"
+
+
+def load_module(spec: EncoderSpec, files: PinnedFiles, paths: Mapping[str, Path]) -> torch.nn.Module:
+    """Load the transformer of these verified files with its pooling, in float32. Runs no code that came with them."""
     import torch
     from transformers import AutoConfig, AutoModel
 
-    state = _tensors(paths[weights.model_file])
-    with quiet():
+    state = _load_tensors(paths[files.model_file])
+    with silent_transformers():
         try:
             config = AutoConfig.from_pretrained(
                 str(paths["config.json"].parent), trust_remote_code=False, local_files_only=True
@@ -36,7 +90,7 @@ def load_module(spec: EncoderSpec, weights: PinnedFiles, paths: Mapping[str, Pat
             ) from error
         with torch.device("meta"):
             architecture = type(AutoModel.from_config(config))
-        model, told = architecture.from_pretrained(
+        model, loading = architecture.from_pretrained(
             None,
             config=config,
             state_dict=state,
@@ -44,23 +98,23 @@ def load_module(spec: EncoderSpec, weights: PinnedFiles, paths: Mapping[str, Pat
             add_pooling_layer=False,
             output_loading_info=True,
         )
-    wrong = [key for key in [*told["missing_keys"], *told["mismatched_keys"]] if not str(key).startswith(UNUSED)]
+    wrong = [key for key in [*loading["missing_keys"], *loading["mismatched_keys"]] if not str(key).startswith(UNUSED)]
     if wrong:
         raise InputError(
-            f"{paths[weights.model_file]} does not hold the tensors of {weights.repo}",
+            f"{paths[files.model_file]} does not hold the tensors of {files.repo}",
             expected=f"every tensor of {architecture.__name__}",
             found=f"{len(wrong)} missing or of another shape, first {wrong[0]}",
         )
     if config.hidden_size != spec.native_dims:
         raise InputError(
-            f"{weights.repo} has another width than {spec.name}",
+            f"{files.repo} has another width than {spec.name}",
             expected=f"{spec.native_dims} dimensions",
             found=str(config.hidden_size),
         )
-    return _pooled(model, spec).eval()
+    return _add_pooling(model, spec).eval()
 
 
-def _pooled(model: torch.nn.Module, spec: EncoderSpec) -> torch.nn.Module:
+def _add_pooling(model: torch.nn.Module, spec: EncoderSpec) -> torch.nn.Module:
     import torch
 
     class Pooled(torch.nn.Module):  # type: ignore[misc,unused-ignore]
@@ -83,8 +137,8 @@ def _pooled(model: torch.nn.Module, spec: EncoderSpec) -> torch.nn.Module:
     return Pooled()
 
 
-def _tensors(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file, without running anything that it holds."""
+def _load_tensors(path: Path) -> dict[str, torch.Tensor]:
+    """Load the tensors of a file without running anything that it holds."""
     import torch
 
     if path.name.endswith(".safetensors"):
@@ -109,8 +163,8 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the loading chatter of the library off the terminal; what matters of it is raised above."""
+def silent_transformers() -> Iterator[None]:
+    """Keep the loading messages of the library off the terminal; what matters of them is raised above."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

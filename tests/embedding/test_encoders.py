@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from tiny_models import Tiny
 
+from recallbench.corpora import stream
+from recallbench.embedding import machine, weights
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.weights import fetch_weights, weights_status
 from recallbench.errors import UsageError
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
+from recallbench.results import environment, manifest
 
 
 def test_bge_m3() -> None:
@@ -112,3 +115,8 @@ def test_the_registry_agrees_with_the_protocol(name: str) -> None:
     assert (spec.passage.repo, spec.passage.revision) == (registered.context_repo, registered.context_revision)
     assert (spec.native_dims, spec.stored_dims) == (registered.dims, registered.stored_dims)
     assert (spec.max_tokens, spec.batch_size) == (rules.max_tokens, rules.batch_size)
+
+
+def test_a_file_is_hashed_and_the_processor_named_by_one_rule_everywhere() -> None:
+    assert weights.sha256_of is manifest.file_sha256 is stream.sha256_of
+    assert environment.cpu_model is machine.cpu_model

@@ -1,4 +1,4 @@
-"""A signal waits for the end of an import."""
+"""A signal that would end the program waits for the end of a block that it must not break into."""
 
 import subprocess
 import sys
@@ -8,18 +8,18 @@ import pytest
 # In a process of its own: a signal is a matter of the whole process, and this one may hold native libraries.
 PROGRAM = """
 import os, signal, sys
-from recallbench.embedding.native import unbroken
+from recallbench.interruption import postpone_signals
 
-def interrupt(came, frame):
-    raise KeyboardInterrupt(came)
+def interrupt(number, frame):
+    raise KeyboardInterrupt(number)
 
 number = getattr(signal, sys.argv[1])
 signal.signal(number, interrupt)
-with unbroken():
+with postpone_signals():
     pass
 assert signal.getsignal(number) is interrupt
 try:
-    with unbroken():
+    with postpone_signals():
         os.kill(os.getpid(), number)
         print("the rest of the block")
     print("behind it")

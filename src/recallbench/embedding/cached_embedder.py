@@ -1,0 +1,342 @@
+"""A pinned encoder behind its cache: nothing heavy is loaded until a text must be embedded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from recallbench.embedding import machine
+from recallbench.embedding.embedder import Backend, EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.encoders import EncoderSpec, Role
+from recallbench.embedding.engine_choice import EngineChoice, ProofTexts
+from recallbench.embedding.fingerprint import fingerprint, fingerprint_digest, text_key
+from recallbench.embedding.memo import Memo
+from recallbench.embedding.own_key import Seal, own_key
+from recallbench.embedding.spot_check import KeptText, SpotCheck, worst_cosine
+from recallbench.embedding.stopwatch import Stopwatch
+from recallbench.embedding.tokens import EncoderTokenizer, TokenIds
+from recallbench.embedding.vector_cache import RowState, VectorCache
+from recallbench.embedding.weights import FileResolver
+from recallbench.errors import InputError, RecallBenchError
+from recallbench.progress import Advance, Progress
+
+STAGES: Mapping[Role, str] = {"passage": "embedding passages", "query": "embedding queries"}
+POPULATIONS: Mapping[RowState, str] = {
+    RowState.FOREIGN: "without the seal of your own key",
+    RowState.OWN: "of your own",
+}
+WINDOW = 8192
+"""Texts sorted by length at a time; only their ids are kept in memory, at most 16 MB."""
+BLOCK = 256
+"""Texts taken from the stream at a time."""
+
+
+class NumberedText(NamedTuple):
+    """A text with its place among those to embed."""
+
+    position: int
+    key: bytes
+    text: str
+
+
+class PendingText(NamedTuple):
+    """A tokenised text that waits for its vector."""
+
+    position: int
+    key: bytes
+    ids: TokenIds
+    tokens: int
+    cut: int
+
+
+class CachedEmbedder:
+    """Embeds with one encoder and keeps every vector."""
+
+    def __init__(
+        self,
+        spec: EncoderSpec,
+        *,
+        cache_dir: Path,
+        backend: Backend,
+        environ: Mapping[str, str],
+        progress: Progress,
+        recheck_own: bool,
+    ) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.stored_dims = spec.stored_dims
+        self.max_tokens = spec.max_tokens
+        self._cache_dir = cache_dir
+        # Importing torch makes a folder for compiled kernels, by itself under the system's temporary one.
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir / "torch"))
+        self._preference: Backend = backend
+        self._environ = environ
+        self._progress = progress
+        self._states_checked = (RowState.FOREIGN, RowState.OWN) if recheck_own else (RowState.FOREIGN,)
+        self._memo = Memo(cache_dir / "memo")
+        self._resolver = FileResolver(spec.name, environ, self._memo, progress)
+        self._stopwatch = Stopwatch()
+        self._engine_choice: EngineChoice | None = None
+        self._tokenizer: EncoderTokenizer | None = None
+        self._vector_cache: VectorCache | None = None
+        self._key_note = ""
+        self._proof_texts = ProofTexts()
+        self._tokens: dict[bytes, int] = {}
+        """True tokens of every distinct text of this run that has its vector."""
+        self._computed = 0
+        self._reused = 0
+        self._foreign = 0
+        self._embedded_again = 0
+        self._worst_again: float | None = None
+
+    @property
+    def fingerprint(self) -> Mapping[str, str]:
+        """What decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
+        return fingerprint(self.spec, self._engines.hashes, self._engines.backend)
+
+    @property
+    def fingerprint_sha256(self) -> str:
+        """One hash over the fingerprint."""
+        return fingerprint_digest(self.fingerprint)
+
+    def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
+        """Embed and keep whatever is not kept yet."""
+        if total is None and isinstance(texts, Sequence):
+            total = len(texts)
+        self._cache.refresh()
+        proof_needs_texts = self._engines.needs_texts()
+        checks = {state: SpotCheck() for state in self._states_checked}
+        window: list[PendingText] = []
+        window_keys: set[bytes] = set()
+        stream = (NumberedText(n, text_key(self.spec, text, role, n), text) for n, text in enumerate(texts))
+        stage = self._stage(role, total) if total is not None else nullcontext(None)
+        with stage as advance:
+            while block := list(islice(stream, BLOCK)):
+                if proof_needs_texts:
+                    for numbered in block:
+                        self._proof_texts.offer(numbered.text)
+                missing = self._find_missing(block, window_keys, checks)
+                if advance:
+                    advance(len(block) - len(missing))
+                window.extend(self._tokenise(missing, role))
+                if len(window) >= WINDOW:
+                    self._embed_window(window, role, advance)
+                    window, window_keys = [], set()
+            for state, check in checks.items():
+                self._recheck(state, check, role)
+            if window:
+                self._embed_window(window, role, advance)
+
+    def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
+        """Return the vectors of these texts; what was not ensured is embedded now."""
+        keys = [text_key(self.spec, text, role, position) for position, text in enumerate(texts)]
+        # Rows that somebody put in the place of those that were accepted count as never checked.
+        if any(key not in self._tokens or self._usable_row(key) is None for key in keys):
+            self.ensure(texts, role)
+        rows = [row for key in keys if (row := self._usable_row(key)) is not None]
+        if len(rows) < len(keys):
+            raise RecallBenchError(
+                f"vectors that were just written can't be read back: {self._cache.folder}",
+                expected=f"{len(keys)} vectors",
+                found=f"{len(rows)} as they were written",
+                remedy="check the disk; the folder is only a cache and may be deleted",
+            )
+        return self._kept(rows)
+
+    def report(self) -> EmbeddingReport:
+        """Return what happened so far."""
+        engines, cache = self._engines, self._vector_cache
+        notes = list(engines.notes)
+        if self._key_note:
+            notes.append(self._key_note)
+        if cache is not None and cache.corrupt:
+            notes.append(f"{cache.corrupt} damaged record(s) in the vector cache were computed anew")
+        return EmbeddingReport(
+            encoder=self.name,
+            backend=engines.backend,
+            device=engines.backend.partition("/")[2],
+            proof=engines.proof_status,
+            worst_cosine=engines.worst_cosine,
+            proof_texts=engines.proof_texts,
+            distinct=len(self._tokens),
+            computed=self._computed,
+            reused=self._reused,
+            tokens=sum(self._tokens.values()),
+            truncated=sum(tokens > self.max_tokens for tokens in self._tokens.values()),
+            seconds=dict(self._stopwatch.seconds),
+            notes=tuple(notes),
+            foreign=self._foreign,
+            embedded_again=self._embedded_again,
+            embedded_again_worst_cosine=self._worst_again,
+            computed_with=cache.computed_with if cache is not None else (),
+        )
+
+    def close(self) -> None:
+        """Release models and files. May be called twice."""
+        if self._engine_choice is not None:
+            self._engine_choice.close()
+        self._tokenizer = None
+        if self._vector_cache is not None:
+            self._vector_cache.close()
+            self._vector_cache = None
+
+    def _find_missing(
+        self, block: Sequence[NumberedText], window_keys: set[bytes], checks: Mapping[RowState, SpotCheck]
+    ) -> list[NumberedText]:
+        """Return the first of each text that has no vector yet; count the others, and offer them to a spot check."""
+        cache = self._cache
+        missing = []
+        kept: dict[bytes, int] = {}
+        for text in block:
+            key = text.key
+            if key in window_keys or key in kept:
+                continue
+            row = cache.row(key)
+            if key in self._tokens and (row is None or cache.state(row) != RowState.FOREIGN):
+                continue
+            if row is None:
+                window_keys.add(key)
+                missing.append(text)
+                continue
+            kept[key] = row
+            if check := checks.get(cache.state(row)):
+                check.offer(KeptText(cache.seal(row), row, text.position, text.text))
+        self._reused += sum(key not in self._tokens for key in kept)
+        self._tokens.update(zip(kept, cache.tokens(list(kept.values())).tolist(), strict=True))
+        return missing
+
+    def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
+        """Embed again what was drawn, and accept all that took part where it agrees; raises InputError otherwise."""
+        if not check.drawn:
+            return
+        self._settle_backend()
+        cache, count = self._cache, len(check.rows)
+        population = f"{count} {'vector' if count == 1 else 'vectors'} {POPULATIONS[state]}"
+        self._progress.note(
+            f"{cache.folder} keeps {population}: before any is used, {len(check.drawn)} are embedded again"
+        )
+        pending = self._tokenise([NumberedText(kept.position, b"", kept.text) for kept in check.drawn], role)
+        rows = [kept.row for kept in check.drawn]
+        computed = Embeddings(
+            self._compute(pending, role),
+            np.array([text.tokens for text in pending], np.int32),
+            np.array([text.cut for text in pending], np.int32),
+        )
+        worst = worst_cosine(self._kept(rows), computed, cache.folder, population)
+        if state == RowState.FOREIGN:
+            cache.accept(check.rows, rows)
+            self._foreign += count
+        self._embedded_again += len(rows)
+        self._worst_again = worst if self._worst_again is None else min(worst, self._worst_again)
+
+    def _embed_window(self, window: list[PendingText], role: Role, advance: Advance | None) -> None:
+        """Compute and keep the vectors of one window, the longest texts first."""
+        self._settle_backend()
+        window.sort(key=lambda pending: (-pending.tokens, pending.key))
+        # Without a total for all texts, the time left is estimated for each window.
+        with nullcontext(advance) if advance else self._stage(role, len(window)) as advance_stage:
+            for start in range(0, len(window), self.spec.batch_size):
+                batch = window[start : start + self.spec.batch_size]
+                vectors = self._compute(batch, role)
+                keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
+                self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
+                self._tokens.update(zip(keys, tokens, strict=True))
+                self._computed += len(batch)
+                advance_stage(len(batch))
+
+    def _compute(self, pending: Sequence[PendingText], role: Role) -> Matrix:
+        """Run the encoder over one batch; raises InputError for a vector that can't be compared with another."""
+        with self._stopwatch.part("forward"):
+            vectors = self._engines.embed([text.ids for text in pending], role)
+        with np.errstate(all="ignore"):
+            lengths = np.linalg.norm(vectors, axis=1)
+        useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
+        if len(useless):
+            first = int(useless[0])
+            raise InputError(
+                f"{self.spec.title} gave no usable vector for {role} text {pending[first].position} (counted from 0)",
+                expected="finite numbers, not all zero",
+                found="zeros" if lengths[first] == 0 else "NaN or infinity",
+                remedy=f"recallbench fetch {self.name} verifies the weights; --backend torch rules out OpenVINO",
+            )
+        return vectors
+
+    def _tokenise(self, texts: Sequence[NumberedText], role: Role) -> list[PendingText]:
+        if not texts:
+            return []
+        if self._tokenizer is None:
+            self._tokenizer = EncoderTokenizer(self._resolver.verified_paths(self.spec.tokenizer), self.max_tokens)
+        with self._stopwatch.part("tokenise"):
+            tokenised = self._tokenizer.tokenise([text.text for text in texts], self.spec.prefix(role))
+            return [PendingText(text.position, text.key, *read) for text, read in zip(texts, tokenised, strict=True)]
+
+    def _token_ids(self, texts: Sequence[str], role: Role) -> list[TokenIds]:
+        return [pending.ids for pending in self._tokenise([NumberedText(0, b"", text) for text in texts], role)]
+
+    def _usable_row(self, key: bytes) -> int | None:
+        row = self._cache.row(key)
+        return None if row is None or self._cache.state(row) == RowState.FOREIGN else row
+
+    def _kept(self, rows: Sequence[int]) -> Embeddings:
+        return Embeddings(self._cache.vectors(rows), self._cache.tokens(rows), self._cache.cuts(rows))
+
+    def _stage(self, role: Role, total: int) -> AbstractContextManager[Advance]:
+        return self._progress.stage(STAGES[role], total, "texts")
+
+    def _settle_backend(self) -> None:
+        """Make the proofs that are due; where the backend turns out to be another one, its cache takes over."""
+        engines = self._engines
+        before = engines.backend
+        engines.settle(self._proof_texts.texts(), self._token_ids)
+        if engines.backend == before:
+            return
+        if self._tokens:
+            # Vectors of two backends never meet in one run.
+            raise RecallBenchError(
+                f"{engines.notes[-1]}, but vectors of {before} already went into this run",
+                expected="one backend throughout a run",
+                found=f"{len(self._tokens)} texts with vectors of {before}",
+                remedy="run the same command again: this is remembered, and the other backend is used from the start",
+            )
+        if self._vector_cache is not None:
+            self._vector_cache.close()
+            self._vector_cache = None
+
+    @property
+    def _engines(self) -> EngineChoice:
+        """The engines, with the hash of every file known and a backend chosen."""
+        if self._engine_choice is None:
+            self._engine_choice = EngineChoice(
+                self.spec, self._resolver, self._memo, self._preference, self._environ, self._stopwatch
+            )
+        return self._engine_choice
+
+    @property
+    def _cache(self) -> VectorCache:
+        """The cache of the backend that is used."""
+        if self._vector_cache is None:
+            folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
+            if not folder.resolve().is_relative_to(self._cache_dir.resolve()):
+                raise InputError(
+                    f"the vector cache leads elsewhere: {folder}",
+                    expected=f"a folder below {self._cache_dir}",
+                    found=str(folder.resolve()),
+                    remedy="if the link is your own, name the folder it leads to with --cache-dir; else find out whose",
+                )
+            key, self._key_note = own_key(self._cache_dir)
+            if self._key_note:
+                self._progress.note(self._key_note)
+            self._vector_cache = VectorCache(
+                folder,
+                self.stored_dims,
+                Seal(key, self.fingerprint_sha256),
+                self.fingerprint,
+                machine.describe_computation(self._engines.backend),
+            )
+        return self._vector_cache

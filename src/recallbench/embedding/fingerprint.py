@@ -1,0 +1,100 @@
+"""What decides the vectors of an encoder: its fingerprint, and the key of a text under it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from recallbench.embedding.encoders import EncoderSpec, Role
+from recallbench.embedding.weights import FileResolver
+from recallbench.errors import InputError
+
+FIRST_USE = "recorded at first use, not pinned"
+"""What a fingerprint calls the files whose hash nobody gave beforehand."""
+
+
+def file_hashes(spec: EncoderSpec, resolver: FileResolver) -> dict[str, str]:
+    """Return the sha256 of every file by `part/file`; downloads what is neither pinned nor recorded."""
+    hashes: dict[str, str] = {}
+    for part, files in spec.parts().items():
+        known = resolver.known_hashes(files)
+        if known is None:
+            resolver.verified_paths(files)
+            known = resolver.known_hashes(files) or {}
+        hashes |= {f"{part}/{file}": digest for file, digest in known.items()}
+    return hashes
+
+
+def fingerprint(spec: EncoderSpec, hashes: Mapping[str, str], backend: str) -> dict[str, str]:
+    """Return everything that decides a vector, in words."""
+    facts = {
+        **source_facts(spec),
+        **{f"sha256 {name}": digest for name, digest in sorted(hashes.items())},
+        **treatment_facts(spec),
+        "backend": backend,
+    }
+    recorded = [
+        f"{part}/{file}" for part, files in spec.parts().items() for file, pin in files.files.items() if not pin
+    ]
+    if recorded:
+        facts[FIRST_USE] = ", ".join(sorted(recorded))
+    return facts
+
+
+def source_facts(spec: EncoderSpec) -> dict[str, str]:
+    """Return which weights an encoder takes."""
+    return {
+        "encoder": spec.title,
+        "passage": f"{spec.passage.repo}@{spec.passage.revision}",
+        "query": f"{spec.query.repo}@{spec.query.revision}",
+        "tokenizer": f"{spec.tokenizer.repo}@{spec.tokenizer.revision}",
+    }
+
+
+def treatment_facts(spec: EncoderSpec) -> dict[str, str]:
+    """Return what an encoder does with a text."""
+    return {
+        "pooling": spec.pooling,
+        "normalisation": "L2" if spec.normalise else "none",
+        "max_tokens": str(spec.max_tokens),
+        "batch_size": str(spec.batch_size),
+        "dtype": spec.dtype,
+        "passage_prefix": spec.passage_prefix,
+        "query_prefix": spec.query_prefix,
+        "native_dims": str(spec.native_dims),
+        "stored_dims": str(spec.stored_dims),
+        "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
+    }
+
+
+def pinned_hashes(spec: EncoderSpec) -> dict[str, str]:
+    """Return the pinned hash of each file by its name in a fingerprint; empty where none is pinned."""
+    parts = {"passage": spec.passage, "query": spec.query, "tokenizer": spec.tokenizer}
+    return {f"sha256 {part}/{file}": pin for part, files in parts.items() for file, pin in files.files.items()}
+
+
+def engine_facts(spec: EncoderSpec, hashes: Mapping[str, str], side: Role) -> dict[str, str]:
+    """Return what a proof about the forward pass of one side depends on, besides machine and libraries."""
+    digests = [digest for name, digest in hashes.items() if name.startswith(f"{side}/")]
+    return {"weights": json.dumps(sorted(digests)), "pooling": spec.pooling, "normalise": str(spec.normalise)}
+
+
+def fingerprint_digest(facts: Mapping[str, str]) -> str:
+    """Return one hash over a fingerprint."""
+    return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()
+
+
+def text_key(spec: EncoderSpec, text: str, role: Role, position: int) -> bytes:
+    """Return the key of a text under one fingerprint. Where both roles share weights and prefix, a text has one
+    vector, whichever role it plays; else the role is part of the key."""
+    side = "text" if spec.one_sided() else role
+    try:
+        return hashlib.sha256(f"{side}\0{text}".encode()).digest()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{role} text {position} (counted from 0) holds a character that no encoder reads",
+            expected="Unicode text",
+            found=f"a lone surrogate at character {error.start - len(side) - 1}",
+            remedy="repair the corpus file: half of a \\uD8xx\\uDCxx pair is missing",
+        ) from error

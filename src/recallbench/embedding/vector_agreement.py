@@ -1,0 +1,40 @@
+"""Whether two sets of vectors of the same texts count as the same."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+COSINE = 0.999999
+"""Smallest cosine of a pair: other batches and engines give vectors that differ by a ten-millionth."""
+LENGTH = 1e-4
+"""Largest relative difference in length; an encoder that does not normalise could differ there unseen by the cosine."""
+
+
+class Difference(NamedTuple):
+    """How far two sets of vectors of the same texts lie apart, at worst."""
+
+    cosine: float
+    length: float
+    """Relative."""
+
+    @property
+    def tolerable(self) -> bool:
+        """Whether both sets count as the same."""
+        return self.cosine >= COSINE and self.length <= LENGTH
+
+
+def vector_difference(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> Difference:
+    """Compare two matrices row by row."""
+    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    lengths = np.linalg.norm(ours, axis=1), np.linalg.norm(theirs, axis=1)
+    with np.errstate(all="ignore"):
+        cosines = (ours * theirs).sum(axis=1) / (lengths[0] * lengths[1])
+        drift = np.abs(lengths[0] / lengths[1] - 1)
+    # A NaN on either side is no equality: it counts as the worst there is.
+    return Difference(
+        min(1.0, float(np.nan_to_num(cosines, nan=-1.0).min())),
+        float(np.nan_to_num(drift, nan=np.inf).max()),
+    )

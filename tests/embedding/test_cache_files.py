@@ -1,0 +1,37 @@
+"""Whoever shares a cache can put a link or a pipe in a file's place: neither is opened."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recallbench.embedding.cache_files import open_cache_file, read_at, write_at
+from recallbench.errors import InputError
+
+
+@pytest.mark.parametrize("kind", ["link to a file", "link to nothing", "pipe"])
+def test_what_is_no_file_is_refused_and_not_followed(tmp_path: Path, kind: str) -> None:
+    private, place = tmp_path / "private", tmp_path / "index"
+    if kind == "link to a file":
+        private.write_text("a secret of the user's\n")
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(private)
+    with pytest.raises(InputError, match="the vector cache is not as RecallBench makes it") as error:
+        open_cache_file(place)
+    assert error.value.found == ("a pipe, device or folder" if kind == "pipe" else "a link")
+    assert str(place) in error.value.problem
+    assert (private.read_text() if private.exists() else "") == (
+        "a secret of the user's\n" if kind == "link to a file" else ""
+    )
+
+
+def test_what_is_written_at_a_place_is_read_from_there(tmp_path: Path) -> None:
+    descriptor = open_cache_file(tmp_path / "index")
+    write_at(descriptor, b"abcdef", 2)
+    assert read_at(descriptor, 4, 3) == b"cde"
+    assert read_at(descriptor, 6, 100) == b"ef"
+    os.close(descriptor)

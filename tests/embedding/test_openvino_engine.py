@@ -1,0 +1,125 @@
+"""Whatever goes wrong with OpenVINO, torch embeds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_models import Tiny, sentence
+
+from recallbench.embedding.memo import Memo
+from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable
+from recallbench.embedding.torch_engine import TorchEngine, load_module, pad_batch
+from recallbench.embedding.vector_agreement import vector_difference
+from recallbench.embedding.weights import FileResolver
+from recallbench.progress import Silent
+
+pytestmark = pytest.mark.marked
+
+TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 12))]
+
+
+class Broken:
+    """OpenVINO's entry point with one thing wrong."""
+
+    def __init__(self, wrong: str) -> None:
+        import openvino
+
+        self.wrong = wrong
+        self.core = openvino.Core()
+
+    def compile_model(self, *arguments: Any) -> Any:
+        if self.wrong == "compile":
+            raise RuntimeError("unsupported on this processor\nand a long trace")
+        self.compiled = self.core.compile_model(*arguments)
+        return self
+
+    def get_property(self, name: str) -> Any:
+        return self
+
+    def get_type_name(self) -> str:
+        return "bf16" if self.wrong == "precision" else "f32"
+
+    def create_infer_request(self) -> Any:
+        return self
+
+    def infer(self, inputs: Any) -> Any:
+        raise RuntimeError("unsupported on this processor")
+
+
+def break_openvino(patched: pytest.MonkeyPatch, wrong: str) -> None:
+    import openvino
+
+    if wrong == "import":
+        patched.setitem(sys.modules, "openvino", None)
+    elif wrong == "convert":
+
+        def convert(*arguments: Any, **options: Any) -> Any:
+            raise TypeError("unsupported on this processor")
+
+        patched.setattr(openvino, "convert_model", convert)
+    else:
+        real = Broken(wrong)
+        patched.setattr(openvino, "Core", lambda: real)
+
+
+FAULTS = {
+    "import": "ModuleNotFoundError: import of openvino halted",
+    "convert": "TypeError: unsupported on this processor)",
+    "compile": "RuntimeError: unsupported on this processor)",
+    "precision": "ValueError: asked for f32, it computes in bf16)",
+    "infer": "RuntimeError: unsupported on this processor)",
+}
+
+
+@pytest.mark.parametrize("wrong", FAULTS)
+def test_an_openvino_that_does_not_work_means_torch_now_and_from_then_on(
+    opened: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: str
+) -> None:
+    with monkeypatch.context() as patched:
+        break_openvino(patched, wrong)
+        embedder = opened(backend="openvino")
+        found = embedder.lookup(TEXTS, "passage").vectors
+    report = embedder.report()
+    assert (report.backend, report.proof, report.worst_cosine, report.computed) == ("torch/cpu", "failed", None, 4)
+    [note] = report.notes
+    assert note.startswith(f"OpenVINO can't run this encoder on this machine ({FAULTS[wrong]}")
+    assert note.endswith("): torch was used")
+    assert embedder.fingerprint["backend"] == "torch/cpu"
+    by_torch = opened(backend="torch", cache_dir=tmp_path / "other").lookup(TEXTS, "passage").vectors
+    np.testing.assert_array_equal(found, by_torch)
+    again = opened(backend="openvino")
+    assert again.fingerprint["backend"] == "torch/cpu"
+    again.ensure(TEXTS, "passage")
+    assert (again.report().computed, again.report().notes) == (0, (note,))
+
+
+def test_a_proven_openvino_that_stops_working_is_an_error_that_names_the_way_out(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(backend="openvino").ensure(TEXTS, "passage")
+    with monkeypatch.context() as patched:
+        break_openvino(patched, "import")
+        with pytest.raises(OpenvinoUnusable) as error:
+            opened(backend="openvino").ensure(["rain again"], "query")
+    assert error.value.remedy == "--backend torch"
+
+
+def test_float32_is_requested_where_the_processor_would_take_less(
+    tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import openvino
+
+    core = openvino.Core()
+    if "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        pytest.skip("this processor has no bf16 that OpenVINO could take instead")
+    core.set_property("CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+    monkeypatch.setattr(openvino, "Core", lambda: core)
+    spec = tiny_bge.spec
+    paths = FileResolver(spec.name, environ, Memo(tmp_path / "memo"), Silent()).verified_paths(spec.passage)
+    module = load_module(spec, spec.passage, paths)
+    batch = pad_batch([np.array([0, 7, 8, 9, 2], np.int32)], 1)
+    assert vector_difference(OpenvinoEngine(module)(batch), TorchEngine(module)(batch)).tolerable
