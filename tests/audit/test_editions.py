@@ -169,7 +169,7 @@ def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
     today = render(crowded, told).split("\n")
     assert "An interval that is *too short*" in "\n".join(today)
     for module in ("cells", "report"):
-        monkeypatch.setattr(f"recallbench.results.{module}.is_too_short", lambda value, effect: False)
+        monkeypatch.setattr(f"recallbench.reports.{module}.is_too_short", lambda value, effect: False)
     before = render(crowded, told).split("\n")
     assert len(before) < len(today)
     assert list(_figures_parted(before, today)) == []
