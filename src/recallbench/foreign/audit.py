@@ -98,9 +98,9 @@ def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) 
 
 
 def _blocked(folder: Path) -> Check:
-    found = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
+    names = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
     # The verdict knows this check by its name.
-    return passed_unless("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in found], "neither is there")
+    return passed_unless("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in names], "neither is there")
 
 
 def _committed(folder: Path) -> Check:
@@ -113,12 +113,12 @@ def _committed(folder: Path) -> Check:
 def _check_facts(case: ForeignCase) -> Iterator[Check]:
     stated = case.imported.facts
     missing = [name for name in _FACTS if name not in stated]
-    told = ", ".join(f"{name} {stated[name]}" for name in ("version", *_FACTS[1:]) if name in stated)
+    text = ", ".join(f"{name} {stated[name]}" for name in ("version", *_FACTS[1:]) if name in stated)
     yield check(
         "RB-F-FACTS",
         "facts stated",
         "fail" if missing else "pass",
-        (f"not stated: {', '.join(missing)}" if missing else "all stated") + (f"; stated: {told}" if told else ""),
+        (f"not stated: {', '.join(missing)}" if missing else "all stated") + (f"; stated: {text}" if text else ""),
     )
     hash, corpus = stated.get("dataset_sha256", ""), case.corpus
     if not hash or corpus is None:

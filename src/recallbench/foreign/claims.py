@@ -39,53 +39,75 @@ class TracedClaim(Check):
     """The definition it follows and the protocol's figure, as far as either is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Reproduced:
+    """Where a claim's number came out again as the protocol counts."""
+
+    claim: Claim
+    view: View
+    definition: Definition
+    questions: Bools
+    """(Q,): those that it is over."""
+
+    def values(self) -> Floats | None:
+        """Return what each question counts, where the kept rows fix it for at least two."""
+        low, high = bounds(self.definition, self.view)
+        counted = self.questions & (self.view.judged.gold > 0)
+        values: Floats = low[counted]
+        return None if len(values) < 2 or float((high - low)[counted].max(initial=0.0)) > 1e-9 else values
+
+
 def check_claims(case: ForeignCase) -> Iterator[Check]:
-    """One for each published number, one for their intervals, and one where there is none at all."""
+    """Trace each published number to its definition, then check intervals; say so where nothing is published."""
     published = (*case.imported.claims, *case.comparison.alone)
     if all(claim.quoted for claim in published):
         yield check("RB-F-CLAIM", "published numbers", "cannot-tell", "nothing is claimed of this run")
-    if not published:
-        return
-    asked = bool(case.imported.questions)
     digits = max((_decimals(claim) for claim in published if _decimals(claim) <= 6), default=4)
-    depths = {*DEPTHS, *(k for claim in published if (k := meaning_of(claim.name).k) and k <= 100)}
-    wanted = definitions(depths)
-    table = cells(case.rescored.views, wanted, case.rescored.denominators) if asked else []
-    reproduced: list[tuple[Claim, View, Definition, Bools]] = []
+    table: list[Cell] = []
+    if case.imported.questions:
+        depths = {*DEPTHS, *(k for claim in published if (k := meaning_of(claim.name).k) and k <= 100)}
+        table = cells(case.rescored.views, definitions(depths), case.rescored.denominators)
+    reproduced: list[_Reproduced] = []
     for claim in published:
-        name = f"published {claim.name}" + (f", {claim.slice}" if claim.slice else "")
         if claim.quoted:
-            told = f"{claim.value} is told of another run"
-            yield _traced(claim, name, "cannot-tell", told, "told of another run", needed=False)
-        elif not asked:
-            yield _traced(claim, name, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
+            other = "told of another run"
+            yield _traced(claim, "cannot-tell", f"{claim.value} is {other}", other, needed=False)
+        elif not case.imported.questions:
+            yield _traced(claim, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
         else:
-            part, label, mask = table, "", np.ones(len(case.imported.questions), dtype=np.bool_)
-            if claim.slice:
-                label, mask, part = _slice(case, claim, digits)
-            if not part:
-                told = f"{claim.value}: which questions are {claim.slice} can't be told"
-                yield _traced(claim, name, "cannot-tell", told, "which questions it is of can't be told")
-                continue
-            found = trace(
-                claim.name,
-                claim.value,
-                part,
-                case.rescored.own_view,
-                max(digits, _decimals(claim)) if claim.decimals is None else claim.decimals,
-                contradicted=case.rescored.scoping == "contradicted",
-            )
-            if found.follows and found.follows[0].protocol:
-                first = found.follows[0]
-                view = next(view for view in case.rescored.views if view.name == first.scope)
-                reproduced.append((claim, view, first.definition, mask))
-            told = found.text + (f" [{label}]" if label else "")
-            yield _traced(claim, name, found.status, told, found.cause, _equals(found))
-    if any(_bounded(claim) for claim in published):
-        yield _intervals(case, [claim for claim in published if _bounded(claim)], reproduced, digits)
+            traced, reproduction = _trace(case, claim, table, digits)
+            reproduced += [reproduction] if reproduction is not None else []
+            yield traced
+    if with_interval := [claim for claim in published if _has_interval(claim)]:
+        yield _check_intervals(case, with_interval, reproduced, digits)
 
 
-def _bounded(claim: Claim) -> bool:
+def _trace(case: ForeignCase, claim: Claim, table: list[Cell], digits: int) -> tuple[TracedClaim, _Reproduced | None]:
+    """Return what a number turns out to be, and where it came out again."""
+    label, questions = "", np.ones(len(case.imported.questions), dtype=np.bool_)
+    if claim.slice:
+        label, questions, table = _slice(case, claim, digits)
+    if not table:
+        text = f"{claim.value}: which questions are {claim.slice} can't be told"
+        return _traced(claim, "cannot-tell", text, "which questions it is of can't be told"), None
+    origin = trace(
+        claim.name,
+        claim.value,
+        table,
+        case.rescored.own_view,
+        max(digits, _decimals(claim)) if claim.decimals is None else claim.decimals,
+        contradicted=case.rescored.scoping == "contradicted",
+    )
+    text = origin.text + (f" [{label}]" if label else "")
+    traced = _traced(claim, origin.status, text, origin.cause, _equals(origin))
+    if not origin.follows or not origin.follows[0].protocol:
+        return traced, None
+    first = origin.follows[0]
+    view = next(view for view in case.rescored.views if view.name == first.scope)
+    return traced, _Reproduced(claim, view, first.definition, questions)
+
+
+def _has_interval(claim: Claim) -> bool:
     return not claim.quoted and (claim.low is not None or claim.high is not None)
 
 
@@ -94,10 +116,10 @@ def _decimals(claim: Claim) -> int:
 
 
 def _traced(
-    claim: Claim, name: str, status: Status, observed: str, cause: str, equals: str = "", needed: bool = True
+    claim: Claim, status: Status, observed: str, cause: str, equals: str = "", needed: bool = True
 ) -> TracedClaim:
     return TracedClaim(
-        name,
+        f"published {claim.name}" + (f", {claim.slice}" if claim.slice else ""),
         status,
         CODES["RB-F-CLAIM"],
         f"{observed} ({claim.where})",
@@ -109,9 +131,9 @@ def _traced(
     )
 
 
-def _equals(found: Origin) -> str:
-    given = f"{found.follows[0].definition} {found.follows[0].low:.4f}" if found.follows else found.cause
-    return "; ".join(part for part in (given, found.beside) if part)
+def _equals(origin: Origin) -> str:
+    given = f"{origin.follows[0].definition} {origin.follows[0].low:.4f}" if origin.follows else origin.cause
+    return "; ".join(part for part in (given, origin.beside) if part)
 
 
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:
@@ -129,11 +151,11 @@ def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, li
             definitions((*DEPTHS, meaning_of(claim.name).k or 1)),
             [Denominator(label, mask, protocol=True)],
         )
-        found = trace(claim.name, claim.value, part, case.rescored.own_view, max(digits, _decimals(claim)))
+        source = trace(claim.name, claim.value, part, case.rescored.own_view, max(digits, _decimals(claim)))
         note = f"{claim.slice} is {label}{_kind_of(case, label)}"
-        if best is None or found.follows:
+        if best is None or source.follows:
             best = (note, mask, part)
-        if found.follows:
+        if source.follows:
             break
     return best or ("", np.zeros(len(case.imported.questions), dtype=np.bool_), [])
 
@@ -150,21 +172,21 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _intervals(
+def _check_intervals(
     case: ForeignCase,
     published: Sequence[Claim],
-    reproduced: Sequence[tuple[Claim, View, Definition, Bools]],
+    reproduced: Sequence[_Reproduced],
     digits: int,
 ) -> Check:
-    """Whether intervals are mean and 1.96 standard errors, cut at 0 and 1."""
+    """Check whether intervals are mean and 1.96 standard errors, cut at 0 and 1."""
     form = "the normal one over questions taken as independent"
     outside = [_interval(claim) for claim in published if not _holds_its_own(claim)]
     if outside:
         return check("RB-F-INTERVAL", "intervals", "fail", f"without the number they belong to: {abridge(outside)}")
-    origins = {id(claim): (view, definition, mask) for claim, view, definition, mask in reproduced}
+    values_of = {id(each.claim): each.values() for each in reproduced}
     tried, wrong, bare = 0, [], []
     for claim in published:
-        values = _values(*origins[id(claim)]) if id(claim) in origins else None
+        values = values_of.get(id(claim))
         if values is None or claim.low is None or claim.high is None:
             bare.append(_interval(claim))
             continue
@@ -174,21 +196,13 @@ def _intervals(
         if abs(max(0.0, mean - half) - claim.low) > slack or abs(min(1.0, mean + half) - claim.high) > slack:
             wrong.append(_interval(claim))
     if case.corpus is not None and CORPORA[case.corpus.name].clustered and tried > len(wrong):
-        told = f"{tried - len(wrong)} are {form}, which those of one haystack are not (clarification 10)"
-        return check("RB-F-INTERVAL", "intervals", "fail", told)
+        text = f"{tried - len(wrong)} are {form}, which those of one haystack are not (clarification 10)"
+        return check("RB-F-INTERVAL", "intervals", "fail", text)
     if wrong or bare:
         parts = [f"not {form}: {abridge(wrong)}"] if wrong else []
         parts += [f"the numbers they belong to are not reproduced: {abridge(bare)}"] if bare else []
         return check("RB-F-INTERVAL", "intervals", "cannot-tell", "; ".join(parts))
     return check("RB-F-INTERVAL", "intervals", "pass", f"{tried} are {form}")
-
-
-def _values(view: View, definition: Definition, mask: Bools) -> Floats | None:
-    """What each question counts, where the kept rows fix it for at least two."""
-    low, high = bounds(definition, view)
-    kept = mask & (view.judged.gold > 0)
-    values: Floats = low[kept]
-    return None if len(values) < 2 or float((high - low)[kept].max(initial=0.0)) > 1e-9 else values
 
 
 def _interval(claim: Claim) -> str:

@@ -21,29 +21,32 @@ _SCOPES = ("n_conversations", "n_scopes", "n_haystacks", "num_conversations")
 
 def check_counts(case: ForeignCase) -> Check:
     """Failed where one contradicts the rows; what a name counts that nobody knows can't be told."""
-    asked = case.imported.questions
-    wrong, open_ = [], []
+    questions = case.imported.questions
+    wrong, undecided = [], []
     for count in case.imported.counts:
-        told = f"{count.name}{' of ' + count.slice if count.slice else ''} says {count.value}"
+        text = f"{count.name}{' of ' + count.slice if count.slice else ''} says {count.value}"
         allowed, beside = _allowed(case, count)
         if beside and count.value not in allowed:
-            wrong.append(f"{told}, {beside}")
+            wrong.append(f"{text}, {beside}")
         elif not beside:
-            open_.append(told)
-    counted = {int((one.mask & view.judged.gold.astype(bool)).sum()) for one in case.rescored.denominators
-               for view in case.rescored.views}  # fmt: skip
-    everyone = {len(asked), *_totals(case), *counted}
+            undecided.append(text)
+    counted = {
+        int((denominator.mask & (view.judged.gold > 0)).sum())
+        for denominator in case.rescored.denominators
+        for view in case.rescored.views
+    }
+    everyone = {len(questions), *_totals(case), *counted}
     for claim in case.imported.claims:
         if claim.quoted or claim.n is None:
             continue
         if not claim.slice and claim.n not in everyone:
-            wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, there are {len(asked)} rows")
+            wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, there are {len(questions)} rows")
         elif claim.slice and claim.n not in _parts(case):
             wrong.append(f"{claim.where} counts {claim.n} for {claim.name}, no part of the rows has as many")
     if wrong:
         return check("RB-F-COUNTS", "counts", "fail", abridge(wrong))
-    if open_:
-        return check("RB-F-COUNTS", "counts", "cannot-tell", f"what they count isn't known: {abridge(open_)}")
+    if undecided:
+        return check("RB-F-COUNTS", "counts", "cannot-tell", f"what they count isn't known: {abridge(undecided)}")
     return check("RB-F-COUNTS", "counts", "pass", "no stated count contradicts the rows")
 
 
@@ -57,17 +60,17 @@ def _totals(case: ForeignCase) -> set[int]:
 def _parts(case: ForeignCase) -> set[int]:
     """How many questions the parts have that rows or dataset name, with and without those that have no gold."""
     golden = case.rescored.views[0].judged.gold > 0
-    found = {int(mask.sum()) for mask in case.rescored.slices.values()}
-    found |= {int((mask & golden).sum()) for mask in case.rescored.slices.values()}
+    sizes = {int(mask.sum()) for mask in case.rescored.slices.values()}
+    sizes |= {int((mask & golden).sum()) for mask in case.rescored.slices.values()}
     if case.dataset is not None:
-        found |= set(Counter(known.kind for known in case.dataset.questions).values())
-    return found
+        sizes |= set(Counter(known.kind for known in case.dataset.questions).values())
+    return sizes
 
 
 def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
     """What it may say, and what is there instead; no words where that isn't known."""
-    asked = case.imported.questions
-    rows, golden = len(asked), sum(bool(one.gold) for one in asked)
+    questions = case.imported.questions
+    rows, golden = len(questions), sum(bool(question.gold) for question in questions)
     totals = _totals(case)
     if count.slice:
         return _parts(case), "no part of the rows has as many"
@@ -75,13 +78,13 @@ def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
         return {rows, golden}, f"there are {rows} rows"
     if count.name in _ASKED:
         # How many were asked beside those that were scored, only a dataset tells.
-        told = "" if count.value > rows and not totals else f"there are {rows} rows"
-        return {rows, golden, *totals}, told
+        text = "" if count.value > rows and not totals else f"there are {rows} rows"
+        return {rows, golden, *totals}, text
     if count.name in _LEFT_OUT and totals:
         return {whole - part for whole in (*totals, rows) for part in (rows, golden)}, f"there are {rows} rows"
     if count.name in _SEGMENTS and case.corpus is not None:
         return {case.corpus.segments}, f"the protocol registers {case.corpus.segments}"
     if count.name in _SCOPES:
-        scopes = len({one.scope for one in asked if one.scope})
+        scopes = len({question.scope for question in questions if question.scope})
         return {scopes}, f"the rows name {scopes}"
     return set(), ""

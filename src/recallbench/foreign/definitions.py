@@ -82,23 +82,23 @@ def _found(
     rounded = digits < 3 and abs(first.low - value) > 1e-4
     others = {f"{cell.low:.4f}" for cell in follows} - {f"{first.low:.4f}"}
     vague = rounded and (digits < 2 or bool(others))
-    told = f"{value} is {_several(ordered)}"
+    text = f"{value} is {_several(ordered)}"
     if rounded:
         half = 0.5 * 10.0**-digits
-        told += f" (few decimals: as printed it covers {value - half:.4g} to {value + half:.4g}"
-        told += f", and {len(others)} other figures of that name lie there)" if others else ")"
+        text += f" (few decimals: as printed it covers {value - half:.4g} to {value + half:.4g}"
+        text += f", and {len(others)} other figures of that name lie there)" if others else ")"
     if first.stated:
-        told += (
+        text += (
             "; it rests on the stated rank of each first hit: the kept ids alone bound it to "
             f"{first.kept_low:.4f} to {first.kept_high:.4f}"
         )
     if protocol is None or protocol not in ordered:
         beside = f"; {meant} there {_figure(protocol)}" if protocol is not None else ""
         if protocol is not None and not protocol.exact and agrees_within(protocol, value):
-            text = f"{told}; the protocol means {meant}{beside}, which the rows leave open"
+            text = f"{text}; the protocol means {meant}{beside}, which the rows leave open"
             return Origin("cannot-tell", ordered, text, OPEN)
         foreign = ", and no higher where only ids of the own scope count" if contradicted else ""
-        text = f"{told}; the protocol means {meant} by that name{beside}{foreign}"
+        text = f"{text}; the protocol means {meant} by that name{beside}{foreign}"
         cause = f"{first.definition.kind}, where the protocol's name means {meant.kind}"
         if first.definition.kind == meant.kind:
             cause = "another depth or another count of questions than the protocol's"
@@ -108,7 +108,7 @@ def _found(
         return Origin(
             "fail",
             ordered,
-            f"{told}; the protocol counts only ids of the question's own scope, and these rankings hold others: the "
+            f"{text}; the protocol counts only ids of the question's own scope, and these rankings hold others: the "
             "figure it means can't be taken from bare ids, and is no higher",
             "rankings hold ids of other scopes, so that the figure is an upper bound",
         )
@@ -116,16 +116,16 @@ def _found(
         return Origin(
             "cannot-tell",
             ordered,
-            f"{told}; whether each id is of its question's own scope can't be told",
+            f"{text}; whether each id is of its question's own scope can't be told",
             "whether ids are of their question's own scope can't be told",
         )
     if protocol.stated:
-        return Origin("cannot-tell", ordered, told, "it rests on stated ranks of first hits")
+        return Origin("cannot-tell", ordered, text, "it rests on stated ranks of first hits")
     if vague:
         return Origin(
-            "cannot-tell", ordered, f"{told}: too few to tell whether it is this one", "too few decimals are printed"
+            "cannot-tell", ordered, f"{text}: too few to tell whether it is this one", "too few decimals are printed"
         )
-    return Origin("pass", ordered, f"{told}, as the protocol means it", "as the protocol means it")
+    return Origin("pass", ordered, f"{text}, as the protocol means it", "as the protocol means it")
 
 
 def agrees_within(cell: Cell, value: float) -> bool:
@@ -168,18 +168,18 @@ def _distance(cell: Cell, value: float) -> float:
 def _several(cells: Sequence[Cell]) -> str:
     """The universes in a few words: definitions that differ only in how deep they look are told as one."""
     first = cells[0]
-    told = [f"{first.universe}: {first.low:.5f}"]
+    text = [f"{first.universe}: {first.low:.5f}"]
     depths = sorted({c.definition.k for c in cells if c.definition.kind == first.definition.kind == "mrr"})
     if len(depths) > 1:
-        told[0] = f"{first.definition.kind}@{depths[0]} to @{depths[-1]} alike, {first.scope}, over "
-        told[0] += f"{first.denominator} ({first.n}): {first.low:.5f}"
+        text[0] = f"{first.definition.kind}@{depths[0]} to @{depths[-1]} alike, {first.scope}, over "
+        text[0] += f"{first.denominator} ({first.n}): {first.low:.5f}"
     kinds = dict.fromkeys(
         str(c.definition) + (", by stated ranks" if c.stated and not first.stated else "")
         for c in cells
         if c.definition != first.definition and not (len(depths) > 1 and c.definition.kind == "mrr")
     )
-    told += list(kinds)[:_OTHER_SHOWN]
-    return ", or ".join(told)
+    text += list(kinds)[:_OTHER_SHOWN]
+    return ", or ".join(text)
 
 
 def _figure(cell: Cell | None) -> str:

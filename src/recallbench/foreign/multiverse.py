@@ -59,7 +59,7 @@ class Multiverse:
     own_view: str
     leaking: int
     """Questions whose rankings hold ids that cannot be of their own scope."""
-    untold: tuple[str, ...]
+    unstated: tuple[str, ...]
     cells: tuple[Cell, ...]
     ranges: tuple[FigureRange, ...]
     placed: tuple[PlacedNumber, ...]
@@ -71,7 +71,7 @@ class Multiverse:
     @property
     def meanings(self) -> tuple[tuple[str, str], ...]:
         """Each scope's name, and what it means."""
-        return tuple((name, told) for name, told in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
+        return tuple((name, text) for name, text in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
 
     @property
     def scope_summary(self) -> str:
@@ -86,13 +86,13 @@ class Multiverse:
     @property
     def distinct_tables(self) -> tuple[tuple[tuple[str, str, int], tuple[str, ...]], ...]:
         """The tables without those that repeat another of the same denominator, whose scopes stand beside it."""
-        found: dict[object, tuple[tuple[str, str, int], list[str]]] = {}
+        universes: dict[object, tuple[tuple[str, str, int], list[str]]] = {}
         for table in self.tables:
             scope, denominator, n = table
             here = [cell for cell in self.cells if (cell.scope, cell.denominator) == (scope, denominator)]
             figures = tuple((cell.definition, f"{cell.low:.9f}", f"{cell.high:.9f}", cell.stated) for cell in here)
-            found.setdefault((denominator, n, figures), (table, []))[1].append(scope)
-        return tuple((table, tuple(scopes[1:])) for table, scopes in found.values())
+            universes.setdefault((denominator, n, figures), (table, []))[1].append(scope)
+        return tuple((table, tuple(scopes[1:])) for table, scopes in universes.values())
 
     def protocol_cell(self, cell: Cell) -> Cell | None:
         """The cell itself, where it is what the protocol means by a name."""
@@ -118,13 +118,13 @@ def survey(
         raise InputError(
             f"{folder}: no ranking was kept",
             expected="a row for each question, with the ids that came back",
-            found="; ".join(imported.untold) or "no rows",
+            found="; ".join(imported.unstated) or "no rows",
             remedy="ask whoever made it for the rows; without them no number can be scored again",
         )
     dataset, why = index_of(imported, corpus_file, load(), environ)
     rescored = rescore(imported, dataset, derive=True)
     depths = {k for claim in imported.claims if (k := meaning_of(claim.name).k) and k <= 100}
-    found = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
+    universes = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
     return Multiverse(
         folder,
         layout.name,
@@ -133,14 +133,15 @@ def survey(
         rescored.scoping,
         rescored.own_view,
         len({leak.question for leak in rescored.leaks}),
-        imported.untold,
-        found,
-        tuple(_ranges(found)),
+        imported.unstated,
+        universes,
+        tuple(_ranges(universes)),
         tuple(
-            _placed(text, value, decimals, found) for text, (value, decimals) in zip(published, numbers, strict=True)
+            _placed(text, value, decimals, universes)
+            for text, (value, decimals) in zip(published, numbers, strict=True)
         ),
         _gold(rescored, why),
-        tuple(_altered(imported, rescored, found)) if layout is own.LAYOUT else (),
+        tuple(_altered(imported, rescored, universes)) if layout is own.LAYOUT else (),
     )
 
 
@@ -148,25 +149,25 @@ def _gold(rescored: RescoredRankings, why: str) -> str:
     if why:
         return f"as the rows state it ({why})"
     differing = rescored.differing
-    told = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}" if differing else ""
+    text = f"{len(differing)} rows state other gold, such as that of {', '.join(differing[:3])}" if differing else ""
     if not rescored.derived:
         return "as the rows state it, by turns, where the dataset gives sessions" + (
-            f"; as sessions, {told}" if told else ""
+            f"; as sessions, {text}" if text else ""
         )
-    strange = sum(its is None for its in rescored.known)
+    strange = sum(entry is None for entry in rescored.known)
     beside = f"; {strange} questions are not in the dataset at hand, theirs is as stated" if strange else ""
-    if not told:
+    if not text:
         return f"as the dataset gives it, and as the rows state it{beside}"
-    return f'derived from the dataset; {told}: scopes with "{STATED.strip(", ")}" take theirs{beside}'
+    return f'derived from the dataset; {text}: scopes with "{STATED.strip(", ")}" take theirs{beside}'
 
 
-def _altered(imported: Imported, rescored: RescoredRankings, found: Sequence[Cell]) -> Iterator[str]:
+def _altered(imported: Imported, rescored: RescoredRankings, universes: Sequence[Cell]) -> Iterator[str]:
     """What the rows of this tool's folder don't bear out; a figure that they only bound bears nothing out."""
     if rescored.differing:
         yield f"{len(rescored.differing)} rows state other gold than the dataset gives"
     wrong = []
     own_cells = {
-        cell.definition: cell for cell in found if cell.protocol and cell.scope == rescored.own_view and cell.exact
+        cell.definition: cell for cell in universes if cell.protocol and cell.scope == rescored.own_view and cell.exact
     }
     for claim in imported.claims:
         meant = meaning_of(claim.name).protocol
@@ -190,9 +191,9 @@ def _number(text: str) -> tuple[float, int]:
     return float(text), len(text.strip().partition(".")[2])
 
 
-def _ranges(found: Sequence[Cell]) -> list[FigureRange]:
+def _ranges(universes: Sequence[Cell]) -> list[FigureRange]:
     groups: dict[tuple[str, int], list[Cell]] = {}
-    for cell in found:
+    for cell in universes:
         groups.setdefault((family(MEASURES[cell.definition.kind]), cell.definition.k), []).append(cell)
     return [
         FigureRange(name, k, min(cell.low for cell in group), max(cell.high for cell in group))
@@ -200,23 +201,23 @@ def _ranges(found: Sequence[Cell]) -> list[FigureRange]:
     ]
 
 
-def _placed(text: str, value: float, decimals: int, found: Sequence[Cell]) -> PlacedNumber:
-    equals = tuple(cell for cell in found if cell.exact and agrees(cell.low, value, decimals))
+def _placed(text: str, value: float, decimals: int, universes: Sequence[Cell]) -> PlacedNumber:
+    equals = tuple(cell for cell in universes if cell.exact and agrees(cell.low, value, decimals))
     if equals:
-        return PlacedNumber(text, equals, f"{len(equals)} of {len(found)} universes give it")
-    within = [cell for cell in found if not cell.exact and cell.low <= value <= cell.high]
+        return PlacedNumber(text, equals, f"{len(equals)} of {len(universes)} universes give it")
+    within = [cell for cell in universes if not cell.exact and cell.low <= value <= cell.high]
     nearest = min(
-        found,
+        universes,
         key=lambda cell: (
             max(cell.low - value, value - cell.high, 0.0) if not cell.exact else math.fabs(cell.low - value)
         ),
     )
-    below = sum(cell.high < value for cell in found)
-    told = f"no universe gives it; {below} of {len(found)} lie below"
+    below = sum(cell.high < value for cell in universes)
+    place = f"no universe gives it; {below} of {len(universes)} lie below"
     if within:
-        told += (
+        place += (
             f", {len(within)} may hold it, such as {within[0].universe} ({within[0].low:.4f} to {within[0].high:.4f})"
         )
     else:
-        told += f"; the nearest is {nearest.universe}: {nearest.low:.5f}"
-    return PlacedNumber(text, (), told)
+        place += f"; the nearest is {nearest.universe}: {nearest.low:.5f}"
+    return PlacedNumber(text, (), place)

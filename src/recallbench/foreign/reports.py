@@ -11,9 +11,9 @@ from recallbench.foreign.case import ForeignCase, abridge, check
 def check_reports(case: ForeignCase) -> Iterator[Check]:
     """Whether tables say what the figures say, and whether every file and field was looked at."""
     yield from _tables(case)
-    unread = [f"{one.where}: {one.shown}" for one in case.imported.unread if not one.quoted]
-    unread += [f"{one.where}: {one.text}" for one in case.tables.loose]
-    quoted = sum(one.quoted for one in case.imported.unread)
+    unread = [f"{item.where}: {item.shown}" for item in case.imported.unread if not item.quoted]
+    unread += [f"{item.where}: {item.text}" for item in case.tables.loose]
+    quoted = sum(item.quoted for item in case.imported.unread)
     beside = f"; {quoted} more are told of another run" if quoted else ""
     if case.tables.prose:
         beside = f"; the prose of {', '.join(case.tables.prose)} is not read{beside}"

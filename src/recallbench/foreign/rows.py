@@ -21,16 +21,16 @@ _PROTOCOL_DEPTH = 50
 
 def check_rows(case: ForeignCase) -> Iterator[Check]:
     """All of them; only the first where no ranking was kept."""
-    imported, asked = case.imported, case.imported.questions
-    if not asked:
-        yield check("RB-F-ROWS", "rows readable", "fail", abridge(imported.untold))
+    imported, questions = case.imported, case.imported.questions
+    if not questions:
+        yield check("RB-F-ROWS", "rows readable", "fail", abridge(imported.unstated))
         return
-    yield check("RB-F-ROWS", "rows readable", "pass", f"{len(asked)} rows of {imported.rows}")
+    yield check("RB-F-ROWS", "rows readable", "pass", f"{len(questions)} rows of {imported.rows}")
     yield _questions(case)
     yield check_counts(case)
     yield _gold(case)
-    turns = [one.id for one in asked if any(map(names_a_turn, (*one.ranked, *one.gold)))]
-    listed = any(names_a_turn(id) for one in asked for id in one.ranked)
+    turns = [question.id for question in questions if any(map(names_a_turn, (*question.ranked, *question.gold)))]
+    listed = any(names_a_turn(id) for question in questions for id in question.ranked)
     yield passed_unless(
         "RB-F-UNIT",
         "unit",
@@ -52,31 +52,37 @@ def check_rows(case: ForeignCase) -> Iterator[Check]:
 
 
 def _questions(case: ForeignCase) -> Check:
-    asked = case.imported.questions
-    wrong = [f"{id} comes {times} times" for id, times in Counter(one.id for one in asked).items() if times > 1]
+    questions = case.imported.questions
+    wrong = [
+        f"{id} comes {times} times" for id, times in Counter(question.id for question in questions).items() if times > 1
+    ]
     if case.dataset is None:
         expected = case.corpus.with_evidence if case.corpus else 0
-        if wrong or (expected and len(asked) not in (expected, case.corpus.questions if case.corpus else 0)):
-            wrong.append(f"{len(asked)} rows, {expected} expected")
+        if wrong or (expected and len(questions) not in (expected, case.corpus.questions if case.corpus else 0)):
+            wrong.append(f"{len(questions)} rows, {expected} expected")
             return passed_unless("RB-F-QUESTIONS", "questions complete", wrong, "")
         return check(
             "RB-F-QUESTIONS",
             "questions complete",
             "cannot-tell",
-            f"{len(asked)} rows, none twice; which they should be, the dataset tells",
+            f"{len(questions)} rows, none twice; which they should be, the dataset tells",
         )
     known = case.rescored.known
-    strange = [f"{one.id} is not in the dataset" for one, its in zip(asked, known, strict=True) if its is None]
+    strange = [
+        f"{question.id} is not in the dataset"
+        for question, entry in zip(questions, known, strict=True)
+        if entry is None
+    ]
     if strange and not case.dataset.registered and not wrong:
-        told = f"the corpus file is not the registered one, and lacks questions: {abridge(strange)}"
-        return check("RB-F-QUESTIONS", "questions complete", "cannot-tell", told)
+        text = f"the corpus file is not the registered one, and lacks questions: {abridge(strange)}"
+        return check("RB-F-QUESTIONS", "questions complete", "cannot-tell", text)
     wrong += strange
-    there = Counter(its.id for its in known if its)
+    there = Counter(entry.id for entry in known if entry)
     wrong += [f"{id} is asked {times} times" for id, times in there.items() if times > 1]
-    missing = [its.id for its in case.dataset.questions if its.gold and its.id not in there]
+    missing = [entry.id for entry in case.dataset.questions if entry.gold and entry.id not in there]
     wrong += [f"{id} is missing" for id in missing]
     return passed_unless(
-        "RB-F-QUESTIONS", "questions complete", wrong, f"{len(asked)} rows, each a question of the dataset"
+        "RB-F-QUESTIONS", "questions complete", wrong, f"{len(questions)} rows, each a question of the dataset"
     )
 
 
@@ -84,12 +90,12 @@ def _gold(case: ForeignCase) -> Check:
     if case.dataset is None:
         return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
     wrong = []
-    for one, its in zip(case.imported.questions, case.rescored.known, strict=True):
-        if its is None:
+    for question, entry in zip(case.imported.questions, case.rescored.known, strict=True):
+        if entry is None:
             continue
-        stated = {case.dataset.locate(id)[1] for id in one.gold}
-        if stated != its.gold:
-            wrong.append(f"{one.id} states {_set(stated)}, the dataset gives {_set(its.gold)}")
+        stated = {case.dataset.locate(id)[1] for id in question.gold}
+        if stated != entry.gold:
+            wrong.append(f"{question.id} states {_set(stated)}, the dataset gives {_set(entry.gold)}")
     return passed_unless(
         "RB-F-GOLD", "gold as derived", [f"{len(wrong)} questions: {abridge(wrong)}"] if wrong else [], "alike"
     )
@@ -104,95 +110,97 @@ def _scope(case: ForeignCase) -> Check:
     if leaks:
         questions = len({leak.question for leak in leaks})
         wrong = [f"{leak.question} lists {leak.id}: {leak.why}" for leak in leaks]
-        told = (
+        text = (
             f"{len(leaks)} ids in {questions} questions cannot be of the question's own scope: {abridge(wrong, 'ids')}"
         )
-        return check("RB-F-SCOPE", "ids in scope", "fail", told)
+        return check("RB-F-SCOPE", "ids in scope", "fail", text)
     if case.rescored.scoping == "unknown":
-        strange = sum(its is None for its in case.rescored.known)
-        told = "ids do not name their scope, nor does a dataset tell"
+        strange = sum(entry is None for entry in case.rescored.known)
+        text = "ids do not name their scope, nor does a dataset tell"
         if case.dataset is not None and strange < len(case.rescored.known):
-            told = f"no id contradicts its question's scope, but {strange} questions are not in the corpus file"
-        return check("RB-F-SCOPE", "ids in scope", "cannot-tell", told)
-    told_by = (
-        "each id names its scope" if case.rescored.scoping == "named" else "no id contradicts its question's scope"
-    )
-    return check("RB-F-SCOPE", "ids in scope", "pass", told_by)
+            text = f"no id contradicts its question's scope, but {strange} questions are not in the corpus file"
+        return check("RB-F-SCOPE", "ids in scope", "cannot-tell", text)
+    reason = "each id names its scope" if case.rescored.scoping == "named" else "no id contradicts its question's scope"
+    return check("RB-F-SCOPE", "ids in scope", "pass", reason)
 
 
 def _twice(case: ForeignCase) -> Check:
-    wrong, open_ = [], []
-    for one, its in zip(case.imported.questions, case.rescored.known, strict=True):
-        repeated = [id for id, times in Counter(one.ranked).items() if times > 1]
+    wrong, undecided = [], []
+    for question, entry in zip(case.imported.questions, case.rescored.known, strict=True):
+        repeated = [id for id, times in Counter(question.ranked).items() if times > 1]
         if not repeated:
             continue
-        holds: Mapping[str, int] | None = Counter(one.haystack) if one.haystack is not None else None
-        if holds is None and case.dataset is not None and its is not None:
-            holds = case.dataset.sessions[its.scope]
+        holds: Mapping[str, int] | None = Counter(question.haystack) if question.haystack is not None else None
+        if holds is None and case.dataset is not None and entry is not None:
+            holds = case.dataset.sessions[entry.scope]
         # A haystack may hold a session twice (clarification 6); a conversation never does.
-        if holds is None and not one.scope:
-            open_.append(f"{one.id} lists {repeated[0]} more than once")
+        if holds is None and not question.scope:
+            undecided.append(f"{question.id} lists {repeated[0]} more than once")
         elif holds is None or any(holds.get(session_name(id), holds.get(id, 0)) < 2 for id in repeated):
-            wrong.append(f"{one.id} lists {repeated[0]} more than once")
-    if wrong or not open_:
+            wrong.append(f"{question.id} lists {repeated[0]} more than once")
+    if wrong or not undecided:
         return passed_unless(
             "RB-F-TWICE", "doubled ids", [f"{len(wrong)} rankings: {abridge(wrong)}"] if wrong else [], "none"
         )
-    return check("RB-F-TWICE", "doubled ids", "cannot-tell", f"a haystack may hold it twice: {abridge(open_)}")
+    return check("RB-F-TWICE", "doubled ids", "cannot-tell", f"a haystack may hold it twice: {abridge(undecided)}")
 
 
 def _order(case: ForeignCase) -> Check:
-    scored = [one for one in case.imported.questions if one.scores]
+    scored = [question for question in case.imported.questions if question.scores]
     if not scored:
         return check("RB-F-ORDER", "scores ordered", "cannot-tell", "rows keep no scores", needed=False)
-    wrong = [one.id for one in scored if any(a < b for a, b in zip(one.scores, one.scores[1:], strict=False))]
+    wrong = [
+        question.id
+        for question in scored
+        if any(a < b for a, b in zip(question.scores, question.scores[1:], strict=False))
+    ]
     return passed_unless("RB-F-ORDER", "scores ordered", [f"{id} rises" for id in wrong], f"in {len(scored)} rankings")
 
 
 def _first(case: ForeignCase) -> Iterator[Check]:
-    asked = case.imported.questions
-    stated = [one for one in asked if one.first is not None]
+    questions = case.imported.questions
+    stated = [question for question in questions if question.first is not None]
     if not stated:
         return
     wrong, agreeing, deeper, without = [], 0, 0, 0
-    for one in stated:
-        golden = set(one.gold)
-        place = next((rank for rank, id in enumerate(one.ranked, start=1) if id in golden), 0)
-        if place == one.first and (place or not _cut(case, one)):
+    for question in stated:
+        golden = set(question.gold)
+        place = next((rank for rank, id in enumerate(question.ranked, start=1) if id in golden), 0)
+        if place == question.first and (place or not _cut(case, question)):
             agreeing += 1
-        elif not place and not one.first:
+        elif not place and not question.first:
             without += 1
-        elif not place and (one.first or 0) > len(one.ranked) and _cut(case, one):
+        elif not place and (question.first or 0) > len(question.ranked) and _cut(case, question):
             deeper += 1
         else:
-            wrong.append(f"{one.id} states {one.first or 'none'}, its list has {place or 'none'}")
-        reciprocal = one.stated.get("mrr")
-        if reciprocal is not None and abs(reciprocal - (1 / one.first if one.first else 0.0)) > 1e-4:
-            wrong.append(f"{one.id} states mrr {reciprocal} beside first rank {one.first}")
-    told = f"{agreeing} agree with their lists"
-    told += f"; {deeper} lie deeper than what was kept and are only stated" if deeper else ""
-    told += (
+            wrong.append(f"{question.id} states {question.first or 'none'}, its list has {place or 'none'}")
+        reciprocal = question.stated.get("mrr")
+        if reciprocal is not None and abs(reciprocal - (1 / question.first if question.first else 0.0)) > 1e-4:
+            wrong.append(f"{question.id} states mrr {reciprocal} beside first rank {question.first}")
+    text = f"{agreeing} agree with their lists"
+    text += f"; {deeper} lie deeper than what was kept and are only stated" if deeper else ""
+    text += (
         f"; of {without} it is only stated that no first hit came, and none is among the kept ids" if without else ""
     )
-    yield passed_unless("RB-F-FIRST", "first hits as kept", wrong, told)
+    yield passed_unless("RB-F-FIRST", "first hits as kept", wrong, text)
 
 
-def _cut(case: ForeignCase, one: ImportedQuestion) -> bool:
+def _cut(case: ForeignCase, question: ImportedQuestion) -> bool:
     """Whether more may have come back than its row keeps."""
-    return 0 < case.imported.depth <= len(one.ranked)
+    return 0 < case.imported.depth <= len(question.ranked)
 
 
 def _stated(case: ForeignCase) -> Iterator[Check]:
     """Figures of single questions, each passed_unless against every definition of its name."""
-    asked = case.imported.questions
+    questions = case.imported.questions
     official = next((view for view in case.rescored.views if view.name == OFFICIAL), case.rescored.views[0])
-    names = dict.fromkeys(name for one in asked for name in one.stated if name != "mrr")
+    names = dict.fromkeys(name for question in questions for name in question.stated if name != "mrr")
     for name in names:
         meant = meaning_of(name)
         if not meant.family or meant.k is None:
             continue
-        rows = np.array([name in one.stated for one in asked], dtype=np.bool_)
-        values = np.array([one.stated.get(name, 0.0) for one in asked])
+        rows = np.array([name in question.stated for question in questions], dtype=np.bool_)
+        values = np.array([question.stated.get(name, 0.0) for question in questions])
         agreeing = []
         closest = (0, Definition("", 1))
         for definition in definitions((*DEPTHS, meant.k)):
@@ -205,7 +213,7 @@ def _stated(case: ForeignCase) -> Iterator[Check]:
             closest = max(closest, (int(same.sum()), definition))
             if same.sum() == rows.sum():
                 agreeing.append(str(definition))
-        told = f"of each row is {' or '.join(agreeing)}"
+        text = f"of each row is {' or '.join(agreeing)}"
         if not agreeing:
-            told = f"follows no definition in all rows: {closest[1]} in {closest[0]} of {int(rows.sum())}"
-        yield check("RB-F-STATED", f"row field {name}", "pass" if agreeing else "fail", f"{name} {told}")
+            text = f"follows no definition in all rows: {closest[1]} in {closest[0]} of {int(rows.sum())}"
+        yield check("RB-F-STATED", f"row field {name}", "pass" if agreeing else "fail", f"{name} {text}")

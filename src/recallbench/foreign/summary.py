@@ -16,12 +16,12 @@ HEADLINE = 5
 _WIDE = 110
 
 
-def summarise(found: Audit) -> tuple[str, ...]:
+def summarise(audit: Audit) -> tuple[str, ...]:
     """The verdict, the headline numbers with what they turn out to be, then every cause with its count."""
-    traced = [check for check in found.checks if isinstance(check, TracedClaim) and check.needed]
-    title = f"{found.folder.resolve().name}: {found.verdict.text}, not CANONICAL"
+    traced = [check for check in audit.checks if isinstance(check, TracedClaim) and check.needed]
+    title = f"{audit.folder.resolve().name}: {audit.verdict.text}, not CANONICAL"
     lines = [title, *_headline(traced)]
-    causes = [*_shared(traced), *_single(found.checks)]
+    causes = [*_shared(traced), *_single(audit.checks)]
     room = LINES - len(lines)
     if len(causes) > room:
         rest = len(causes) - room + 1
@@ -30,21 +30,23 @@ def summarise(found: Audit) -> tuple[str, ...]:
 
 
 def _headline(traced: Sequence[TracedClaim]) -> Iterator[str]:
-    overall = [one for one in traced if not one.claim.slice]
-    overall.sort(key=lambda one: one.claim.name.lower() not in ("recall@10", "mrr"))
-    for one in overall[:HEADLINE]:
-        yield f"{one.claim.name} {one.claim.value}: {one.equals or one.cause}"
+    overall = [check for check in traced if not check.claim.slice]
+    overall.sort(key=lambda check: check.claim.name.lower() not in ("recall@10", "mrr"))
+    for check in overall[:HEADLINE]:
+        yield f"{check.claim.name} {check.claim.value}: {check.equals or check.cause}"
 
 
 def _shared(traced: Sequence[TracedClaim]) -> Iterator[str]:
-    counted = Counter(one.cause for one in traced if one.status != "pass")
+    counted = Counter(check.cause for check in traced if check.status != "pass")
     for cause, count in counted.most_common():
         yield f"- RB-F-CLAIM: {count} of {len(traced)} published numbers: {cause}"
 
 
 def _single(checks: Sequence[Check]) -> Iterator[str]:
-    others = [one for one in checks if not isinstance(one, TracedClaim) and one.needed and one.status != "pass"]
-    others.sort(key=lambda one: one.status != "fail")
-    for one in others:
-        told = one.observed if len(one.observed) <= _WIDE else one.observed[:_WIDE].rsplit(" ", 1)[0] + " …"
-        yield f"- {one.code}: {one.name}: {told}"
+    others = [
+        check for check in checks if not isinstance(check, TracedClaim) and check.needed and check.status != "pass"
+    ]
+    others.sort(key=lambda check: check.status != "fail")
+    for check in others:
+        text = check.observed if len(check.observed) <= _WIDE else check.observed[:_WIDE].rsplit(" ", 1)[0] + " …"
+        yield f"- {check.code}: {check.name}: {text}"

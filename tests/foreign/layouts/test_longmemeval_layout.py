@@ -51,7 +51,7 @@ def test_a_session_log(tmp_path: Path) -> None:
         ("recall_any@1", 0.5, 2),
         ("recall_any@3", 1.0, 2),
     ]
-    assert "1 questions have evidence that no user said: the log does not count it as gold" in found.untold
+    assert "1 questions have evidence that no user said: the log does not count it as gold" in found.unstated
 
 
 def test_a_turn_log_ranks_a_session_where_its_first_turn_stands(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_locomo_row(tmp_path: Path) -> None:
     assert (asked.gold, asked.ranked, asked.first, asked.stated) == (("D1",), ("D2", "D1"), 2, {"mrr": 0.5})
     assert (found.depth, found.corpus, found.rows) == (10, "locomo", "raw_retrievals.jsonl")
     assert found.facts == {"version": "v0.2.1", "dataset_sha256": "ab", "pgmnemo_version": "0.2.1"}
-    assert found.untold == (
+    assert found.unstated == (
         "rows keep 10 ids (retrieved_top10): what lies deeper is not there",
         "rows keep no scores: whether a ranking is in order can't be told",
         "ids do not name the haystack they come from",
@@ -111,7 +111,7 @@ def test_a_folder_without_rows_still_has_its_claims(tmp_path: Path) -> None:
     found = pgmnemo.read(folder(tmp_path, None))
     assert found.questions == ()
     assert len(found.claims) == 4
-    assert found.untold == ("no raw_retrievals.jsonl: not one ranking was kept, so no number can be scored again",)
+    assert found.unstated == ("no raw_retrievals.jsonl: not one ranking was kept, so no number can be scored again",)
 
 
 def row(**changed: Any) -> str:

@@ -28,8 +28,8 @@ def test_questions_are_those_that_were_judged(tmp_path: Path) -> None:
         ("q3", ("e",), (), ()),
     ]
     assert found.depth == 0
-    assert "1 judged questions are not in the run: their rankings count as empty" in found.untold
-    assert "the judgements are graded: whatever has a grade above 0 counts as gold" in found.untold
+    assert "1 judged questions are not in the run: their rankings count as empty" in found.unstated
+    assert "the judgements are graded: whatever has a grade above 0 counts as gold" in found.unstated
 
 
 def test_the_scope_of_this_tools_own_ids(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def _document(found: Multiverse) -> dict[str, Any]:
         "scopes": dict(found.meanings),
         "warnings": list(found.warnings),
         "rankings_with_other_haystacks": found.leaking,
-        "untold": list(found.untold),
+        "untold": list(found.unstated),
         "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(found)],
         "ranges": [
             {"family": one.family, "k": one.k, "smallest": one.low, "largest": one.high, "spread": one.high - one.low}
@@ -115,7 +115,7 @@ def _told(found: Multiverse) -> list[str]:
     kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
     lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_summary}"]
     lines += [f"gold: {found.gold}"]
-    lines += [f"untold: {one}" for one in found.untold]
+    lines += [f"not stated: {one}" for one in found.unstated]
     lines += [f"{name}: {meaning}" for name, meaning in found.meanings]
     for (scope, denominator, n), alike in found.distinct_tables:
         lines += ["", f"{scope}, over {denominator} ({n})", *_table(found, scope, denominator)]

@@ -48,14 +48,14 @@ class CorpusIndex:
         if id in self.segments:
             return self.segments[id]
         for mark in ("/", ":", "#", "|", "_"):
-            scope, found, rest = id.partition(mark)
-            if found and scope in self.sessions:
+            scope, matches, rest = id.partition(mark)
+            if matches and scope in self.sessions:
                 return scope, session_name(rest)
         return "", session_name(id)
 
-    def scope_of(self, asked: ImportedQuestion, known: CorpusQuestion | None) -> str:
+    def scope_of(self, questions: ImportedQuestion, known: CorpusQuestion | None) -> str:
         """The haystack a question may be answered from."""
-        return known.scope if known is not None else asked.scope
+        return known.scope if known is not None else questions.scope
 
 
 def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
@@ -91,8 +91,8 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
 
 def session_name(id: str) -> str:
     """The one name of a session, however a folder writes it: LoCoMo's D7, D7:3 and session_7 are the same."""
-    found = _DIALOG.fullmatch(id)
-    return f"session_{found[1]}" if found else id
+    matches = _DIALOG.fullmatch(id)
+    return f"session_{matches[1]}" if matches else id
 
 
 def names_a_turn(id: str) -> bool:
@@ -100,31 +100,31 @@ def names_a_turn(id: str) -> bool:
     return _TURN.search(id) is not None
 
 
-def match_questions(dataset: CorpusIndex, asked: Sequence[ImportedQuestion]) -> list[CorpusQuestion | None]:
+def match_questions(dataset: CorpusIndex, questions: Sequence[ImportedQuestion]) -> list[CorpusQuestion | None]:
     """The dataset's question for each row: by id, else by its number in the file, else by scope and text."""
     by_id = {known.id: known for known in dataset.questions}
     by_text: dict[tuple[str, str], list[CorpusQuestion]] = {}
     for known in dataset.questions:
         by_text.setdefault((known.scope, known.text.strip()), []).append(known)
-    found: list[CorpusQuestion | None] = []
-    for one in asked:
-        if one.id in by_id:
-            found.append(by_id[one.id])
+    matches: list[CorpusQuestion | None] = []
+    for question in questions:
+        if question.id in by_id:
+            matches.append(by_id[question.id])
             continue
-        candidates = by_text.get((one.scope, one.text.strip()), [])
-        same = [known for known in candidates if known.index == one.index]
-        found.append(next(iter([*same, *candidates]), None))
-    return found
+        candidates = by_text.get((question.scope, question.text.strip()), [])
+        same = [known for known in candidates if known.index == question.index]
+        matches.append(next(iter([*same, *candidates]), None))
+    return matches
 
 
-def leaks(dataset: CorpusIndex, asked: ImportedQuestion, known: CorpusQuestion | None) -> Iterator[tuple[str, str]]:
+def leaks(dataset: CorpusIndex, questions: ImportedQuestion, known: CorpusQuestion | None) -> Iterator[tuple[str, str]]:
     """Each retrieved id that cannot belong to the question's scope, and why."""
-    scope = dataset.scope_of(asked, known)
+    scope = dataset.scope_of(questions, known)
     allowed = dataset.sessions.get(scope)
     if allowed is None:
         return
     counted: Counter[str] = Counter()
-    for id in asked.ranked:
+    for id in questions.ranked:
         named, session = dataset.locate(id)
         if named and named != scope:
             yield id, f"it is of {named}"

@@ -102,7 +102,7 @@ class Imported:
     claims: tuple[Claim, ...]
     facts: Mapping[str, str]
     """What it states of itself: dataset_sha256, version, …"""
-    untold: tuple[str, ...]
+    unstated: tuple[str, ...]
     """What this layout, or this folder, leaves unsaid."""
     depth: int = 0
     """How many ids a row keeps at most; 0 where rankings were kept whole."""

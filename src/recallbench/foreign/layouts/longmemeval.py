@@ -52,21 +52,25 @@ def read(folder: Path) -> Imported:
             remedy="put each log into a folder of its own",
         )
     (path,) = logs
-    read_rows = [_asked(JsonFields(path, line, fields)) for line, fields in objects(path)]
+    read_rows = [_question(JsonFields(path, line, fields)) for line, fields in objects(path)]
     turns = any(by_turn for _, by_turn in read_rows)
-    questions = tuple(asked for asked, _ in read_rows)
-    untold = ["a log states no dataset hash, no version and no settings"]
+    questions = tuple(question for question, _ in read_rows)
+    unstated = ["a log states no dataset hash, no version and no settings"]
     if turns:
-        untold.append("turns were ranked: a session stands where its first turn stands, and nDCG can't be taken again")
-    renamed = sum(asked.scored is not None and set(asked.scored[1]) != set(asked.gold) for asked in questions)
+        unstated.append(
+            "turns were ranked: a session stands where its first turn stands, and nDCG can't be taken again"
+        )
+    renamed = sum(
+        question.scored is not None and set(question.scored[1]) != set(question.gold) for question in questions
+    )
     if renamed:
-        untold.append(f"{renamed} questions have evidence that no user said: the log does not count it as gold")
+        unstated.append(f"{renamed} questions have evidence that no user said: the log does not count it as gold")
     return Imported(
-        NAME, folder, questions, _means(questions, path), {}, tuple(untold), rows=path.name, corpus="longmemeval"
+        NAME, folder, questions, _means(questions, path), {}, tuple(unstated), rows=path.name, corpus="longmemeval"
     )
 
 
-def _asked(row: JsonFields) -> tuple[ImportedQuestion, bool]:
+def _question(row: JsonFields) -> tuple[ImportedQuestion, bool]:
     id = row.text("question_id")
     if not id:
         raise row.refusal("question_id", "an id", shown(row.fields.get("question_id")))
@@ -88,7 +92,7 @@ def _asked(row: JsonFields) -> tuple[ImportedQuestion, bool]:
         ranked = tuple(dict.fromkeys(ranked))
     stated = row.ids("answer_session_ids") if "answer_session_ids" in row.fields else None
     gold = stated if stated is not None else tuple(dict.fromkeys(name for name in ranked if _MARK in name))
-    asked = ImportedQuestion(
+    question = ImportedQuestion(
         id=id,
         gold=gold,
         ranked=ranked,
@@ -100,7 +104,7 @@ def _asked(row: JsonFields) -> tuple[ImportedQuestion, bool]:
         haystack=row.ids("haystack_session_ids") if "haystack_session_ids" in row.fields else None,
         line=row.line,
     )
-    return asked, bool(turn)
+    return question, bool(turn)
 
 
 def _name(item: Any, row: JsonFields) -> str:
@@ -122,10 +126,10 @@ def _figures(metrics: Any, part: str, row: JsonFields) -> dict[str, float]:
 
 def _means(questions: tuple[ImportedQuestion, ...], path: Path) -> tuple[Claim, ...]:
     """What the official program prints of a log: means over the questions that are no abstentions."""
-    counted = [asked for asked in questions if not asked.abstention]
+    counted = [question for question in questions if not question.abstention]
     if not counted:
         return ()
-    names: Mapping[str, None] = dict.fromkeys(name for asked in counted for name in asked.stated)
+    names: Mapping[str, None] = dict.fromkeys(name for question in counted for name in question.stated)
     return tuple(
         Claim(
             name,
@@ -135,7 +139,7 @@ def _means(questions: tuple[ImportedQuestion, ...], path: Path) -> tuple[Claim, 
             decimals=4,
         )
         for name in names
-        if (values := [asked.stated[name] for asked in counted if name in asked.stated])
+        if (values := [question.stated[name] for question in counted if name in question.stated])
     )
 
 

@@ -27,7 +27,7 @@ def read(folder: Path) -> Imported:
     corpus = stated.fields.get("corpus")
     name = corpus.get("name") if isinstance(corpus, dict) else ""
     rows = [JsonFields(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
-    questions = tuple(map(_asked, rows))
+    questions = tuple(map(_question, rows))
     facts = {name: stated.text(name) for name in ("dataset_sha256", "pgmnemo_version", "seed") if stated.text(name)}
     return Imported(
         NAME,
@@ -46,17 +46,17 @@ def read(folder: Path) -> Imported:
 
 def _short(stated: JsonFields, retrieval: Any, questions: tuple[ImportedQuestion, ...]) -> int:
     """The depth of the shallower call; 0 where there was one call."""
-    if not any(asked.short is not None for asked in questions):
+    if not any(question.short is not None for question in questions):
         return 0
     calls = retrieval.get("calls")
     if not isinstance(calls, list) or len(calls) != 2 or not isinstance(calls[0], int) or calls[0] < 1:
         raise stated.refusal("retrieval.calls", "the depths of two calls, as rows keep two", shown(calls))
-    if missing := next((asked for asked in questions if asked.short is None), None):
+    if missing := next((question for question in questions if question.short is None), None):
         raise stated.refusal("retrieval.calls", "two calls in every row", f"one in that of {missing.id}")
     return int(calls[0])
 
 
-def _asked(row: JsonFields) -> ImportedQuestion:
+def _question(row: JsonFields) -> ImportedQuestion:
     id = row.text("question_id")
     return ImportedQuestion(
         id=id,
@@ -81,12 +81,18 @@ def _hits(row: JsonFields, name: str) -> tuple[str, ...]:
 def _claims(stated: JsonFields) -> tuple[Claim, ...]:
     tables = stated.fields.get("estimates")
     overall = tables.get("overall") if isinstance(tables, dict) else None
-    if not isinstance(overall, list) or not all(isinstance(one, dict) for one in overall):
+    if not isinstance(overall, list) or not all(isinstance(estimate, dict) for estimate in overall):
         raise stated.refusal("estimates.overall", "a list of estimates", shown(overall))
     return tuple(
-        Claim(str(one.get("measure")), float(one["value"]), f"{METRICS} /estimates/overall", n=one.get("n"), decimals=9)
-        for one in overall
-        if isinstance(one.get("value"), (int, float)) and not isinstance(one.get("value"), bool)
+        Claim(
+            str(estimate.get("measure")),
+            float(estimate["value"]),
+            f"{METRICS} /estimates/overall",
+            n=estimate.get("n"),
+            decimals=9,
+        )
+        for estimate in overall
+        if isinstance(estimate.get("value"), (int, float)) and not isinstance(estimate.get("value"), bool)
     )
 
 

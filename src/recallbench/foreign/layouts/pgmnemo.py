@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import InputError
-from recallbench.foreign.layouts.claims import stated_numbers
 from recallbench.foreign.layouts.layout import Imported, ImportedQuestion, JsonFields, Layout, shown
+from recallbench.foreign.layouts.stated_numbers import stated_numbers
 from recallbench.foreign.names import is_measure_name
 from recallbench.reading import document, is_finite, objects, parsed
 
@@ -35,17 +35,9 @@ def recognises(folder: Path) -> bool:
     try:
         stated = parsed(document(folder / METRICS), folder / METRICS)
     except InputError:
-        # Whose file it is can't be told: rows of this form tell.
-        return _rows_look_so(folder)
+        # Whose file it is can't be told: reading it says what is wrong with it.
+        return True
     return "schema_version" not in stated
-
-
-def _rows_look_so(folder: Path) -> bool:
-    try:
-        _, first = next(objects(folder / ROWS))
-    except (InputError, StopIteration):
-        return False
-    return any(_LIST.fullmatch(name) for name in first) and any(name in first for name in GOLD)
 
 
 def read(folder: Path) -> Imported:
@@ -61,7 +53,7 @@ def read(folder: Path) -> Imported:
         questions,
         tuple(figures.claims),
         facts,
-        tuple(_untold(folder, questions, facts, lists, depth)),
+        tuple(_unstated(folder, questions, facts, lists, depth)),
         depth,
         ROWS if questions else "",
         _corpus(folder, stated, questions),
@@ -83,16 +75,16 @@ def _questions(path: Path) -> tuple[tuple[ImportedQuestion, ...], int, str]:
             raise row.refusal(named[0], f"{lists}, as in the rows before", named[0])
         (lists,) = named
         cut = _LIST.fullmatch(lists)
-        asked = _asked(row, lists)
+        question = _question(row, lists)
         if cut and cut[1]:
             depth = int(cut[1])
-            if len(asked.ranked) > depth:
-                raise row.refusal(lists, f"at most {depth} ids", f"{len(asked.ranked)}")
-        questions.append(asked)
+            if len(question.ranked) > depth:
+                raise row.refusal(lists, f"at most {depth} ids", f"{len(question.ranked)}")
+        questions.append(question)
     return tuple(questions), depth, lists
 
 
-def _asked(row: JsonFields, lists: str) -> ImportedQuestion:
+def _question(row: JsonFields, lists: str) -> ImportedQuestion:
     index = row.whole("qi")
     id = next((row.text(name) for name in IDS if row.text(name)), "")
     if not id and index is None:
@@ -142,18 +134,18 @@ def _corpus(folder: Path, stated: Mapping[str, Any], questions: tuple[ImportedQu
     return next((name for name in ("longmemeval", "locomo") if name in text), "")
 
 
-def _untold(
+def _unstated(
     folder: Path, questions: tuple[ImportedQuestion, ...], facts: Mapping[str, str], lists: str, depth: int
 ) -> list[str]:
     if not questions:
         return [f"no {ROWS}: not one ranking was kept, so no number can be scored again"]
-    told = [f"rows keep {depth} ids ({lists}): what lies deeper is not there" if depth else "rows state no depth"]
-    if not any(asked.scores for asked in questions):
-        told.append("rows keep no scores: whether a ranking is in order can't be told")
-    if not any("/" in id for asked in questions[:1] for id in asked.ranked):
-        told.append("ids do not name the haystack they come from")
-    told += [f"{name} is not stated" for name in ("dataset_sha256", "seed", "guc_state") if name not in facts]
-    return told
+    unstated = [f"rows keep {depth} ids ({lists}): what lies deeper is not there" if depth else "rows state no depth"]
+    if not any(question.scores for question in questions):
+        unstated.append("rows keep no scores: whether a ranking is in order can't be told")
+    if not any("/" in id for question in questions[:1] for id in question.ranked):
+        unstated.append("ids do not name the haystack they come from")
+    unstated += [f"{name} is not stated" for name in ("dataset_sha256", "seed", "guc_state") if name not in facts]
+    return unstated
 
 
 NAME = "pgmnemo"

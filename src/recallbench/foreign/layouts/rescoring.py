@@ -91,10 +91,12 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
     views: tuple[View, ...] = ()
     stated = imported
     # A dataset's gold is sessions; of rows that keep turns, which turn was meant is theirs to state.
-    derive = derive and not any(names_a_turn(id) for one in imported.questions[:50] for id in (*one.gold, *one.ranked))
+    derive = derive and not any(
+        names_a_turn(id) for question in imported.questions[:50] for id in (*question.gold, *question.ranked)
+    )
     if derive and dataset is not None and differing:
         imported = replace(imported, questions=_derived(imported.questions, dataset, known, {*differing}))
-        views = tuple(replace(one, name=one.name + STATED) for one in _views(stated, dataset, scoping))
+        views = tuple(replace(view, name=view.name + STATED) for view in _views(stated, dataset, scoping))
     return RescoredRankings(
         (*_views(imported, dataset, scoping), *views),
         _denominators(imported, dataset, known),
@@ -108,36 +110,39 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
 
 
 def _differing(
-    asked: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None]
+    questions: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None]
 ) -> tuple[str, ...]:
     found = []
-    for one, its in zip(asked, known, strict=True):
-        if its is not None:
-            places = {dataset.locate(id) for id in one.gold}
-            if any(scope not in ("", its.scope) for scope, _ in places) or {name for _, name in places} != its.gold:
-                found.append(one.id)
+    for question, entry in zip(questions, known, strict=True):
+        if entry is not None:
+            places = {dataset.locate(id) for id in question.gold}
+            if any(scope not in ("", entry.scope) for scope, _ in places) or {name for _, name in places} != entry.gold:
+                found.append(question.id)
     return tuple(found)
 
 
 def _derived(
-    asked: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None], differing: set[str]
+    questions: Sequence[ImportedQuestion],
+    dataset: CorpusIndex,
+    known: Sequence[CorpusQuestion | None],
+    differing: set[str],
 ) -> tuple[ImportedQuestion, ...]:
     """The rows with the dataset's gold, spelled as the folder spells ids."""
     spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
     bare: dict[str, str] = {}
-    named = all(_names_scope(id) for one in asked[:50] for id in one.ranked)
-    for one in asked:
-        bare.update((session_name(id), id) for id in (*one.ranked, *one.gold))
+    named = all(_names_scope(id) for question in questions[:50] for id in question.ranked)
+    for question in questions:
+        bare.update((session_name(id), id) for id in (*question.ranked, *question.gold))
     found = []
-    for one, its in zip(asked, known, strict=True):
-        if its is not None and one.id in differing:
+    for question, entry in zip(questions, known, strict=True):
+        if entry is not None and question.id in differing:
             gold = (
-                spelled.get((its.scope, name), f"{its.scope}/{name}") if named else bare.get(name, name)
-                for name in sorted(its.gold)
+                spelled.get((entry.scope, name), f"{entry.scope}/{name}") if named else bare.get(name, name)
+                for name in sorted(entry.gold)
             )
             # The stated first rank is that of other gold.
-            one = replace(one, gold=tuple(gold), first=None)
-        found.append(one)
+            question = replace(question, gold=tuple(gold), first=None)
+        found.append(question)
     return tuple(found)
 
 
@@ -148,33 +153,40 @@ def _names_scope(id: str) -> bool:
 def _scoping(
     imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
 ) -> tuple[Scoping, tuple[Leak, ...]]:
-    asked = imported.questions
+    questions = imported.questions
     found: list[Leak] = []
     checked = False
-    for one, its in zip(asked, known, strict=True):
+    for question, entry in zip(questions, known, strict=True):
         if dataset is not None:
             checked = True
-            found += [Leak(one.id, id, why) for id, why in leaks(dataset, one, its)]
-        elif one.haystack is not None:
+            found += [Leak(question.id, id, why) for id, why in leaks(dataset, question, entry)]
+        elif question.haystack is not None:
             checked = True
-            found += [Leak(one.id, id, "its row lists no such session") for id in set(one.ranked) - set(one.haystack)]
-        elif one.scope and not any(map(_names_scope, one.ranked)) and len(set(one.ranked)) < len(one.ranked):
-            checked = True
-            twice = next(id for i, id in enumerate(one.ranked) if id in one.ranked[:i])
-            if not names_a_turn(twice):
-                found.append(Leak(one.id, twice, f"it comes twice, and {one.scope} has each session once"))
-        elif one.scope:
             found += [
-                Leak(one.id, id, f"it is of {id.rpartition('/')[0]}")
-                for id in one.ranked
-                if _names_scope(id) and id.rpartition("/")[0] != one.scope
+                Leak(question.id, id, "its row lists no such session")
+                for id in set(question.ranked) - set(question.haystack)
             ]
-    if asked and all(one.scope and all(map(_names_scope, one.ranked)) for one in asked):
+        elif (
+            question.scope
+            and not any(map(_names_scope, question.ranked))
+            and len(set(question.ranked)) < len(question.ranked)
+        ):
+            checked = True
+            twice = next(id for i, id in enumerate(question.ranked) if id in question.ranked[:i])
+            if not names_a_turn(twice):
+                found.append(Leak(question.id, twice, f"it comes twice, and {question.scope} has each session once"))
+        elif question.scope:
+            found += [
+                Leak(question.id, id, f"it is of {id.rpartition('/')[0]}")
+                for id in question.ranked
+                if _names_scope(id) and id.rpartition("/")[0] != question.scope
+            ]
+    if questions and all(question.scope and all(map(_names_scope, question.ranked)) for question in questions):
         return "named", tuple(found)
     if found:
         return "contradicted", tuple(found)
-    everyone = dataset is not None and all(its is not None for its in known)
-    listed = all(one.haystack is not None for one in asked)
+    everyone = dataset is not None and all(entry is not None for entry in known)
+    listed = all(question.haystack is not None for question in questions)
     return ("consistent" if checked and (everyone or listed) else "unknown"), ()
 
 
@@ -183,73 +195,79 @@ def _views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) ->
     reach = imported.short_depth
     if not reach:
         return views
-    questions = tuple(replace(one, ranked=one.short or ()) for one in imported.questions)
+    questions = tuple(replace(question, ranked=question.short or ()) for question in imported.questions)
     calls = _call_views(replace(imported, questions=questions, depth=reach), dataset, scoping)
     by_name = {call.name: call for call in calls}
     return tuple(replace(view, call=by_name.get(view.name), reach=reach) for view in views)
 
 
 def _call_views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) -> tuple[View, ...]:
-    asked, kept = imported.questions, imported.depth
-    ranked, gold = [one.ranked for one in asked], [one.gold for one in asked]
+    questions, kept = imported.questions, imported.depth
+    ranked, gold = [question.ranked for question in questions], [question.gold for question in questions]
     cut = [bool(kept) and len(ids) >= kept for ids in ranked]
     if scoping == "named":
-        return _named_views(asked, kept, dataset)
-    found = [view(BARE, ranked, gold, kept, _first(asked))]
+        return _named_views(questions, kept, dataset)
+    found = [view(BARE, ranked, gold, kept, _first(questions))]
     if any(names_a_turn(id) for ids in ranked[:50] for id in ids):
         names = [list(dict.fromkeys(session_name(id) for id in ids)) for ids in ranked]
         found.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
-    if any(one.scored is not None for one in asked):
-        scored = [one.scored or (one.ranked, one.gold) for one in asked]
-        found.append(view(OFFICIAL, [one[0] for one in scored], [one[1] for one in scored], kept))
+    if any(question.scored is not None for question in questions):
+        scored = [question.scored or (question.ranked, question.gold) for question in questions]
+        found.append(view(OFFICIAL, [ids for ids, _ in scored], [ids for _, ids in scored], kept))
     return tuple(found)
 
 
-def _named_views(asked: Sequence[ImportedQuestion], kept: int, dataset: CorpusIndex | None) -> tuple[View, ...]:
+def _named_views(questions: Sequence[ImportedQuestion], kept: int, dataset: CorpusIndex | None) -> tuple[View, ...]:
     def place(id: str) -> tuple[str, str]:
         if dataset is not None and id in dataset.segments:
             return dataset.segments[id]
         scope, _, rest = id.rpartition("/")
         return scope, rest
 
-    ranked = [[place(id) for id in one.ranked] for one in asked]
-    gold = [[place(id) for id in one.gold] for one in asked]
+    ranked = [[place(id) for id in question.ranked] for question in questions]
+    gold = [[place(id) for id in question.gold] for question in questions]
     # Of a pooled run, the haystack a question belongs to is that of its gold.
-    scopes = [(golden[0][0] if golden else one.scope) for one, golden in zip(asked, gold, strict=True)]
+    scopes = [(golden[0][0] if golden else question.scope) for question, golden in zip(questions, gold, strict=True)]
     full = [["/".join(name) for name in names] for names in ranked]
     wanted = [["/".join(name) for name in names] for names in gold]
     only = [["/".join(name) for name in names if name[0] == scope] for names, scope in zip(ranked, scopes, strict=True)]
     return (
-        view(OWN, full, wanted, kept, _first(asked)),
-        view(REMOVED, only, wanted, cut=[bool(kept) and len(one.ranked) >= kept for one in asked]),
+        view(OWN, full, wanted, kept, _first(questions)),
+        view(REMOVED, only, wanted, cut=[bool(kept) and len(question.ranked) >= kept for question in questions]),
         view(BARE, [[name[1] for name in names] for names in ranked], [[n[1] for n in names] for names in gold], kept),
     )
 
 
-def _first(asked: Sequence[ImportedQuestion]) -> list[int | None] | None:
-    return [one.first for one in asked] if any(one.first is not None for one in asked) else None
+def _first(questions: Sequence[ImportedQuestion]) -> list[int | None] | None:
+    return (
+        [question.first for question in questions]
+        if any(question.first is not None for question in questions)
+        else None
+    )
 
 
 def _denominators(
     imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
 ) -> tuple[Denominator, ...]:
-    asked = imported.questions
-    everyone = np.ones(len(asked), dtype=np.bool_)
+    questions = imported.questions
+    everyone = np.ones(len(questions), dtype=np.bool_)
     named: dict[str, Bools] = {}
-    counted = [its.denominators if its else one.denominators for one, its in zip(asked, known, strict=True)]
+    counted = [
+        entry.denominators if entry else question.denominators for question, entry in zip(questions, known, strict=True)
+    ]
     for name in dict.fromkeys(name for names in counted for name in sorted(names)):
         named[name] = np.array([name in names for names in counted], dtype=np.bool_)
     found = [Denominator("all rows with gold", everyone, protocol=True)]
-    without_gold = np.array([not one.gold for one in asked], dtype=np.bool_)
+    without_gold = np.array([not question.gold for question in questions], dtype=np.bool_)
     absent = _absent(imported, dataset)
     if without_gold.any():
         found += [Denominator("all rows", everyone, empty=value) for value in (0.0, 1.0)]
     if absent:
-        whole = f"all {len(asked) + absent} of the dataset"
+        whole = f"all {len(questions) + absent} of the dataset"
         found += [Denominator(whole, everyone, absent, empty=value) for value in (0.0, 1.0)]
     parts = {
-        "without abstention": np.array([not one.abstention for one in asked], dtype=np.bool_),
-        "without adversarial": np.array([not _adversarial(one) for one in asked], dtype=np.bool_),
+        "without abstention": np.array([not question.abstention for question in questions], dtype=np.bool_),
+        "without adversarial": np.array([not _adversarial(question) for question in questions], dtype=np.bool_),
         **named,
     }
     seen = {everyone.tobytes()}
@@ -268,36 +286,36 @@ def _absent(imported: Imported, dataset: CorpusIndex | None) -> int:
     return max(0, whole - len(imported.questions))
 
 
-def _adversarial(one: ImportedQuestion) -> bool:
-    return "adversarial" in one.kinds.values() or (bool(one.scope) and one.kinds.get("category") == "5")
+def _adversarial(question: ImportedQuestion) -> bool:
+    return "adversarial" in question.kinds.values() or (bool(question.scope) and question.kinds.get("category") == "5")
 
 
-def _slices(asked: Sequence[ImportedQuestion], known: Sequence[CorpusQuestion | None]) -> dict[str, Bools]:
+def _slices(questions: Sequence[ImportedQuestion], known: Sequence[CorpusQuestion | None]) -> dict[str, Bools]:
     labels: dict[str, list[bool]] = {}
 
     def add(label: str, holds: list[bool]) -> None:
         if any(holds):
             labels.setdefault(label, holds)
 
-    groupings = dict.fromkeys(name for one in asked for name in one.kinds)
-    abstains = [one.abstention for one in asked]
+    groupings = dict.fromkeys(name for question in questions for name in question.kinds)
+    abstention = [question.abstention for question in questions]
     for grouping in groupings:
-        values = [one.kinds.get(grouping, "") for one in asked]
+        values = [question.kinds.get(grouping, "") for question in questions]
         for value in dict.fromkeys(values):
             holds = [each == value for each in values]
             add(f"{grouping} {value}", holds)
-            if any(abstains):
-                answerable = [one and not none for one, none in zip(holds, abstains, strict=True)]
+            if any(abstention):
+                answerable = [part and not abstains for part, abstains in zip(holds, abstention, strict=True)]
                 add(f"{grouping} {value} without abstention", answerable)
         # LongMemEval's three kinds with one session of evidence are sometimes told as one.
         single = [value.startswith("single-session") for value in values]
         add(f"{grouping} single-session-*", single)
-        if any(abstains):
+        if any(abstention):
             add(
                 f"{grouping} single-session-* without abstention",
-                [one and not none for one, none in zip(single, abstains, strict=True)],
+                [part and not abstains for part, abstains in zip(single, abstention, strict=True)],
             )
-    add("abstention", abstains)
-    for kind in dict.fromkeys(its.kind for its in known if its):
-        add(f"kind {kind}", [its is not None and its.kind == kind for its in known])
+    add("abstention", abstention)
+    for kind in dict.fromkeys(entry.kind for entry in known if entry):
+        add(f"kind {kind}", [entry is not None and entry.kind == kind for entry in known])
     return {label: np.array(holds, dtype=np.bool_) for label, holds in labels.items()}

@@ -56,30 +56,30 @@ def read(folder: Path) -> Imported:
             found=", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""),
             remedy="take the qrels that belong to this run",
         )
-    questions = tuple(_asked(id, grades, run.get(id, [])) for id, grades in qrels.items())
-    printed = [one for path in _named(folder, _EVALUATION) for one in _printed(path)]
-    claims = tuple(one for one in printed if isinstance(one, Claim))
-    untold = ["a run states no dataset hash, no version and no settings", "a run states no kinds of questions"]
+    questions = tuple(_question(id, grades, run.get(id, [])) for id, grades in qrels.items())
+    printed = [item for path in _named(folder, _EVALUATION) for item in _evaluation_lines(path)]
+    claims = tuple(item for item in printed if isinstance(item, Claim))
+    unstated = ["a run states no dataset hash, no version and no settings", "a run states no kinds of questions"]
     if len(run) < len(qrels):
-        untold.append(f"{len(qrels) - len(run)} judged questions are not in the run: their rankings count as empty")
+        unstated.append(f"{len(qrels) - len(run)} judged questions are not in the run: their rankings count as empty")
     if any(grade not in (0, 1) for grades in qrels.values() for grade in grades.values()):
-        untold.append("the judgements are graded: whatever has a grade above 0 counts as gold")
+        unstated.append("the judgements are graded: whatever has a grade above 0 counts as gold")
     if not claims:
-        untold.append("no published number lies in the folder (an evaluation's output as *.eval would be read)")
+        unstated.append("no published number lies in the folder (an evaluation's output as *.eval would be read)")
     return Imported(
         NAME,
         folder,
         questions,
         claims,
         {},
-        tuple(untold),
+        tuple(unstated),
         rows=runs[0].name,
-        counts=tuple(one for one in printed if isinstance(one, Count)),
-        unread=tuple(one for one in printed if isinstance(one, Unread)),
+        counts=tuple(item for item in printed if isinstance(item, Count)),
+        unread=tuple(item for item in printed if isinstance(item, Unread)),
     )
 
 
-def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) -> ImportedQuestion:
+def _question(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) -> ImportedQuestion:
     gold = tuple(document for document, grade in grades.items() if grade > 0)
     scopes = {document.rpartition("/")[0] for document in gold}
     return ImportedQuestion(
@@ -93,7 +93,7 @@ def _asked(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]]) ->
     )
 
 
-def _printed(path: Path) -> Iterator[Claim | Count | Unread]:
+def _evaluation_lines(path: Path) -> Iterator[Claim | Count | Unread]:
     """What trec_eval or ir_measures printed: a measure, `all` and a value, or a measure and a value."""
     for number, line in lines(path):
         fields = line.split()

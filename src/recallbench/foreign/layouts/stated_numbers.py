@@ -62,61 +62,63 @@ class _Location:
 
 
 def stated_numbers(document: Mapping[str, Any], file: str, facts: tuple[str, ...] = ()) -> StatedNumbers:
-    """Every figure under the name of a measure, with its path, its part of the questions, n and interval.
+    """Return every figure under the name of a measure, with its path, its part of the questions, n and interval.
 
     `facts` names fields that hold no figure whatever stands in them.
     """
-    found = StatedNumbers(file)
-    _walk(found, document, _Location("", (), quoted=False), facts)
-    return found
+    numbers = StatedNumbers(file)
+    _walk(numbers, document, _Location("", (), quoted=False), facts)
+    return numbers
 
 
-def _walk(found: StatedNumbers, node: Mapping[str, Any], place: _Location, facts: tuple[str, ...]) -> None:
+def _walk(numbers: StatedNumbers, node: Mapping[str, Any], place: _Location, facts: tuple[str, ...]) -> None:
     for name, value in node.items():
         here = place.below(name, value)
-        if is_measure_name(name) and (read := _claim(found.file, name, value, here, place)) is not None:
+        if is_measure_name(name) and (read := _claim(numbers.file, name, value, here, place)) is not None:
             claim, used = read
-            found.claims.append(claim)
+            numbers.claims.append(claim)
             if isinstance(value, dict):
-                _walk(found, {key: one for key, one in value.items() if key not in used}, here, ())
-        elif not place.parts and name in facts and _states(value) and not _COUNT.fullmatch(name):
+                _walk(numbers, {key: item for key, item in value.items() if key not in used}, here, ())
+        elif not place.parts and name in facts and _is_plain(value) and not _COUNT.fullmatch(name):
             continue
         else:
-            _look(found, name, value, here)
+            _look(numbers, name, value, here)
 
 
-def _look(found: StatedNumbers, name: str, value: Any, here: _Location) -> None:
-    if isinstance(value, (dict, list)) and len(here.parts) > _DEPTH:
-        found.refuse(here, "more, nested too deep")
-    elif isinstance(value, dict):
-        _walk(found, value, here, ())
-    elif isinstance(value, list):
-        if any(isinstance(one, (dict, list)) for one in value):
-            _walk(found, {str(number): one for number, one in enumerate(value)}, here, ())
-        elif any(_is_number(one) or (isinstance(one, str) and _NUMBER.fullmatch(one.strip())) for one in value):
-            found.refuse(here, value)
+def _look(numbers: StatedNumbers, name: str, value: Any, here: _Location) -> None:
+    if isinstance(value, list):
+        nested = any(isinstance(item, (dict, list)) for item in value)
+        if not nested and any(_is_number(item) or _is_numeral(item) for item in value):
+            numbers.refuse(here, value)
+            return
+        value = {str(number): item for number, item in enumerate(value)}
+    if isinstance(value, dict):
+        if len(here.parts) > _DEPTH:
+            numbers.refuse(here, "more, nested too deep")
         else:
-            _walk(found, {str(number): one for number, one in enumerate(value)}, here, ())
-    elif isinstance(value, str):
-        if _NUMBER.fullmatch(value.strip()) and not _is_setting(name, here):
-            found.refuse(here, value)
+            _walk(numbers, value, here, ())
     elif isinstance(value, bool):
         if here.measured:
-            found.refuse(here, value)
+            numbers.refuse(here, value)
+    elif _is_numeral(value):
+        if not _is_setting(name, here):
+            numbers.refuse(here, value)
     elif _is_number(value):
-        _number_of(found, name, value, here)
+        _read_number(numbers, name, value, here)
 
 
-def _number_of(found: StatedNumbers, name: str, value: float, here: _Location) -> None:
+def _read_number(numbers: StatedNumbers, name: str, value: float, here: _Location) -> None:
     above = here.parts[-2] if len(here.parts) > 1 else ""
     whole = 0 <= value < _LARGEST and float(value).is_integer()
     if whole and not here.measured and (_COUNT.fullmatch(plain(name)) or above.endswith("distribution")):
         counts = not above.endswith("distribution")
         if not here.quoted:
             slice = _slice(here.parts[:-1]) if counts else name
-            found.counts.append(Count(plain(name) if counts else above, int(value), f"{found.file} {here.path}", slice))
+            numbers.counts.append(
+                Count(plain(name) if counts else above, int(value), f"{numbers.file} {here.path}", slice)
+            )
     elif not _is_setting(name, here):
-        found.refuse(here, value)
+        numbers.refuse(here, value)
 
 
 def _is_setting(name: str, here: _Location) -> bool:
@@ -156,13 +158,6 @@ def _claim(file: str, name: str, value: Any, here: _Location, above: _Location) 
     return claim, {key, low, high, both, n}
 
 
-def _states(value: Any) -> bool:
-    """A seed, a version, a date: neither words nor parts."""
-    if isinstance(value, str):
-        return _NUMBER.fullmatch(value.strip()) is not None
-    return not isinstance(value, (dict, list))
-
-
 def _slice(parts: tuple[str, ...]) -> str:
     """The part below a `by_…`, or below anything but `overall`."""
     for i, part in enumerate(parts):
@@ -186,3 +181,13 @@ def _is_figure(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_numeral(value: object) -> bool:
+    """Whether it is a number written as text."""
+    return isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is not None
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is a seed, a version or a date: neither words nor parts."""
+    return _is_numeral(value) or not isinstance(value, (str, dict, list))
