@@ -21,7 +21,7 @@ class Evidence:
     repaired: bool
 
 
-def read(reference: str, repairs: Mapping[str, tuple[int, ...]], reader: FieldReader) -> Evidence:
+def parse_evidence(reference: str, repairs: Mapping[str, tuple[int, ...]], reader: FieldReader) -> Evidence:
     """A plain `D<session>:<turn>`, or a string whose repair is listed; anything else is refused, not guessed at."""
     if plain := PLAIN.fullmatch(reference):
         return Evidence((int(plain[1]),), (reference,), repaired=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recallbench.corpora import evidence
 from recallbench.corpora.census import Oddities
 from recallbench.corpora.entry import CorpusEntry
+from recallbench.corpora.evidence import parse_evidence
 from recallbench.corpora.field_reader import FieldReader, described
 from recallbench.corpora.file_corpus import FileCorpus
 from recallbench.corpora.miniature import write_locomo
@@ -85,9 +85,9 @@ class Locomo(FileCorpus):
             raise here.refusal("category", f"one of {known}", str(category))
         gold: set[int] = set()
         for reference in here.words(record, "evidence"):
-            found = evidence.read(reference, self.rules.evidence_repairs, here)
-            oddities.repaired_evidence += found.repaired
-            for session in found.sessions:
+            evidence = parse_evidence(reference, self.rules.evidence_repairs, here)
+            oddities.repaired_evidence += evidence.repaired
+            for session in evidence.sessions:
                 if session not in dialog.positions:
                     raise here.refusal(
                         "evidence",
@@ -95,7 +95,7 @@ class Locomo(FileCorpus):
                         f"unreachable gold: {reference!r} points at session {session}",
                     )
                 gold.add(dialog.positions[session])
-            for turn in found.turns:
+            for turn in evidence.turns:
                 if turn in dialog.turns:
                     position, start = dialog.turns[turn]
                     marked.setdefault(position, set()).add(start)

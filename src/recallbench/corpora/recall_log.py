@@ -81,7 +81,7 @@ class RecallLog:
     skip_bad: bool = False
     bad: Counter[str] = field(default_factory=Counter)
     """Lines that were passed over, by file."""
-    told: list[str] = field(default_factory=list)
+    first_problems: list[str] = field(default_factory=list)
     """What was wrong with the first of them."""
 
     def recalls(self) -> Iterator[Recall]:
@@ -104,7 +104,7 @@ class RecallLog:
             raise InputError(
                 f"{', '.join(map(str, self.files))}: no recall",
                 expected='lines such as {"query": "where does acme ship from?", "ids": ["d7", "d2"], "ms": 12.5}',
-                found=_bad(self.bad.total()) if self.bad else "an empty file",
+                found=_count_lines(self.bad.total()) if self.bad else "an empty file",
                 remedy="name a log of recalls",
             )
         if not named and self.by != "kind":
@@ -117,16 +117,16 @@ class RecallLog:
 
     def _pass(self, path: Path, error: InputError) -> None:
         self.bad[str(path)] += 1
-        if len(self.told) < FIRST:
-            self.told.append(f"{error.problem}: {error.found}")
+        if len(self.first_problems) < FIRST:
+            self.first_problems.append(f"{error.problem}: {error.found}")
 
 
-def passed_over(bad: int) -> str:
-    """How many lines were, as a sentence."""
-    return f"{_bad(bad)} {'was' if bad == 1 else 'were'} passed over"
+def describe_skipped(bad: int) -> str:
+    """Say how many lines were passed over."""
+    return f"{_count_lines(bad)} {'was' if bad == 1 else 'were'} passed over"
 
 
-def _bad(count: int) -> str:
+def _count_lines(count: int) -> str:
     return f"{count} bad {'line' if count == 1 else 'lines'}"
 
 
@@ -140,8 +140,8 @@ def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Reca
         first = error.errors(include_url=False)[0]
         # Of a field in two forms pydantic also names the form that it tried.
         place = ".".join(part for part in map(str, first["loc"]) if "[" not in part)
-        told = first["msg"].removeprefix("Value error, ")
-        raise _refusal(path, number, f"{place}: {told}" if place else told) from None
+        problem = first["msg"].removeprefix("Value error, ")
+        raise _refusal(path, number, f"{place}: {problem}" if place else problem) from None
     except ValueError as error:
         raise _refusal(path, number, str(error)) from None
     ms = line.ms

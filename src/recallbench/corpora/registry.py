@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recallbench.corpora.entry import CorpusEntry
 from recallbench.corpora.fetch import obtain
-from recallbench.corpora.labelled_sets.hub_record import kept_folder
+from recallbench.corpora.labelled_sets.hub_record import fetched_folder
 from recallbench.corpora.labelled_sets.labelled import labelled_entry
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Corpus
@@ -78,7 +78,7 @@ def open_corpus(
     entry = find_entry(name)
     registered = entry.facts(rules)
     if entry.brought:
-        file = file or kept_folder(registered.file, environ)
+        file = file or fetched_folder(registered.file, environ)
         if file is None:
             raise Blocked(
                 f"where {name} lies is not known", expected="its folder", remedy="name it with --corpus-file DIR"

@@ -12,7 +12,7 @@ import numpy as np
 from recallbench.corpora.grown import Hay
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, Files, read_documents
 from recallbench.corpora.matching.method import Matching
-from recallbench.corpora.matching.text_gold import answering
+from recallbench.corpora.matching.text_gold import find_matching_segments
 from recallbench.corpora.records import Haystack, Segment
 from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder
@@ -108,7 +108,7 @@ def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: 
     }
     answers: dict[str, set[int]] = {}
     asked = [question for haystack in haystacks for question in haystack.questions]
-    for question, places in answering(hay.segments, asked, matching):
+    for question, places in find_matching_segments(hay.segments, asked, matching):
         answers.setdefault(question.scope, set()).update(place for place in places if place not in own[question.scope])
     return Hay(haystacks, strangers, answers)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recallbench.corpora.labelled_sets.hub_record import NAME, published
+from recallbench.corpora.labelled_sets.hub_record import NAME, read_record
 from recallbench.errors import InputError
 
 
@@ -16,4 +16,4 @@ from recallbench.errors import InputError
 def test_a_record_that_can_not_be_read_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / NAME).write_bytes(content)
     with pytest.raises(InputError, match="can't be read"):
-        published(tmp_path)
+        read_record(tmp_path)

@@ -25,7 +25,7 @@ class Target:
 
     def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
         """The corpus' name, which holds split and method in its hash, and the folder; a hub set is fetched."""
-        from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, hub_set, obtain_set, pins
+        from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, find_hub_set, obtain_set, parse_pins
         from recallbench.corpora.labelled_sets.labelled import identify
 
         if self.matching.cosine is not None:
@@ -40,8 +40,8 @@ class Target:
         if of_hub(self.name):
             needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
             split = split if needs_no_judgements else split or DEFAULT_SPLIT
-            wanted = hub_set(self.name, self.qrels_revision)
-            folder = obtain_set(wanted, split, pins(self.pin), options.environ, progress)
+            wanted = find_hub_set(self.name, self.qrels_revision)
+            folder = obtain_set(wanted, split, parse_pins(self.pin), options.environ, progress)
         elif self.qrels_revision or self.pin:
             raise UsageError(
                 f"{'--qrels-revision' if self.qrels_revision else '--pin'} is for a set of the hub",

@@ -63,7 +63,7 @@ def sample(
     recalls as it has, so that the estimate is of the whole log. With --match the labels' `expected` is held against the
     texts of the log, and the first one that matches is the find.
     """
-    from recallbench.corpora.recall_log import RecallLog, passed_over
+    from recallbench.corpora.recall_log import RecallLog, describe_skipped
     from recallbench.errors import UsageError
 
     if labels is not None and out is not None:
@@ -84,10 +84,10 @@ def sample(
         over = {"precision": "(retrieved)"} if precision == "retrieved" else {}
         measures = [f"{name}@{k}{over.get(name, '')}" for name in MEASURES]
         done = _score(read, labels, measures, matching, percentiles, format)
-    for told in read.told:
-        print(f"recallbench: passed over: {visible(told)}", file=sys.stderr)
+    for problem in read.first_problems:
+        print(f"recallbench: passed over: {visible(problem)}", file=sys.stderr)
     if read.bad:
-        print(f"recallbench: {passed_over(read.bad.total())}", file=sys.stderr)
+        print(f"recallbench: {describe_skipped(read.bad.total())}", file=sys.stderr)
     return done
 
 

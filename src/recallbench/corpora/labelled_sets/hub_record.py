@@ -22,26 +22,26 @@ def sets_folder(environ: Mapping[str, str]) -> Path:
     return data_folder(environ) / "sets"
 
 
-def kept_folder(label: str, environ: Mapping[str, str]) -> Path | None:
+def fetched_folder(label: str, environ: Mapping[str, str]) -> Path | None:
     """The folder of a hub set that was fetched before, by what the name of its corpus says."""
-    found = _FOLDER.fullmatch(label)
-    folder = sets_folder(environ) / f"{found[1]}@{found[2]}{found[3]}" if found else None
+    parts = _FOLDER.fullmatch(label)
+    folder = sets_folder(environ) / f"{parts[1]}@{parts[2]}{parts[3]}" if parts else None
     return folder if folder is not None and (folder / NAME).is_file() else None
 
 
-def published(folder: Path) -> HubFiles | None:
+def read_record(folder: Path) -> HubFiles | None:
     """The record; None for a folder that is not of the hub. Raises InputError where it can't be read."""
     path = folder / NAME
     if not path.is_file():
         return None
     try:
-        given = parsed(document(path), path)
-        files, pinned = dict(given["files"]), frozenset(given["pinned"])
+        stated = parsed(document(path), path)
+        files, pinned = dict(stated["files"]), frozenset(stated["pinned"])
         repo, revision, judged, judged_at = (
-            given[name] for name in ("repo", "revision", "qrels_repo", "qrels_revision")
+            stated[name] for name in ("repo", "revision", "qrels_repo", "qrels_revision")
         )
-        told = (repo, revision, judged, judged_at, *files, *files.values(), *pinned)
-        if not all(isinstance(word, str) for word in told):
+        fields = (repo, revision, judged, judged_at, *files, *files.values(), *pinned)
+        if not all(isinstance(word, str) for word in fields):
             raise TypeError("not text")
         return HubFiles(repo, revision, judged, judged_at, files, pinned)
     except (ValueError, KeyError, TypeError) as error:
@@ -53,7 +53,7 @@ def published(folder: Path) -> HubFiles | None:
         ) from None
 
 
-def keep(folder: Path, record: HubFiles) -> None:
+def write_record(folder: Path, record: HubFiles) -> None:
     """Write the record whole."""
     text = json.dumps(
         {
@@ -66,11 +66,11 @@ def keep(folder: Path, record: HubFiles) -> None:
         },
         indent=1,
     )
-    with replacing(folder / NAME) as made:
-        made.write_text(f"{text}\n", encoding="utf-8")
+    with replacing(folder / NAME) as file:
+        file.write_text(f"{text}\n", encoding="utf-8")
 
 
-def held(record: HubFiles | None, folder: Path, name: str, sha256: str) -> str:
+def check_recorded(record: HubFiles | None, folder: Path, name: str, sha256: str) -> str:
     """The hash itself; raises InputError where the record says another one."""
     if record is not None and record.files.get(name) != sha256:
         raise InputError(

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from recallbench import hub
-from recallbench.corpora.labelled_sets.hub_record import keep, published, sets_folder
+from recallbench.corpora.labelled_sets.hub_record import read_record, sets_folder, write_record
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, JUDGEMENTS, QUERIES
 from recallbench.corpora.records import HubFiles
 from recallbench.corpora.stream import sha256_of
@@ -61,42 +61,42 @@ def known_sets() -> dict[str, HubSet]:
     return {name: HubSet(one["repo"], one["revision"]) for name, one in table.items()}
 
 
-def hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
+def find_hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
     """What `hub:OWNER/NAME@<40 hex>`, or a short name, names; raises UsageError for what may mean other files tomorrow.
 
     A short name stands for one revision for ever.
     """
-    told = name.removeprefix(PREFIX)
-    if "/" not in told and "@" not in told:
-        if told in known_sets() and qrels_revision is None:
-            return known_sets()[told]
+    short = name.removeprefix(PREFIX)
+    if "/" not in short and "@" not in short:
+        if short in known_sets() and qrels_revision is None:
+            return known_sets()[short]
         raise UsageError(
             f"{name} names no set of the hub" if qrels_revision is None else f"{name} has its judgements in itself",
             expected=f"{PREFIX}OWNER/NAME@<revision>, or one of {', '.join(known_sets())}",
             found=name if qrels_revision is None else f"--qrels-revision {qrels_revision}",
             remedy="`recallbench corpora` lists those with a short name",
         )
-    repo, at, revision = told.rpartition("@")
+    repo, at, revision = short.rpartition("@")
     if not at or not _REPO.fullmatch(repo):
         raise UsageError(
             f"{name} names no set of the hub",
             expected=f"{PREFIX}OWNER/NAME@<revision>",
             found=name,
-            remedy=f"{PREFIX}{told.partition('@')[0]}@<40 hexadecimal digits>",
+            remedy=f"{PREFIX}{short.partition('@')[0]}@<40 hexadecimal digits>",
         )
-    for said, option in ((revision, "the revision"), (qrels_revision, "--qrels-revision")):
-        if said is not None and not _REVISION.fullmatch(said):
+    for stated, option in ((revision, "the revision"), (qrels_revision, "--qrels-revision")):
+        if stated is not None and not _REVISION.fullmatch(stated):
             raise UsageError(
                 f"{name}: {option} pins nothing",
                 expected="the whole hash of a commit, 40 hexadecimal digits in lower case",
-                found=said or "none",
+                found=stated or "none",
                 remedy="a branch, a tag or a short hash may mean other files tomorrow; the dataset's page on the hub "
                 "lists its commits",
             )
     return HubSet(repo, revision, f"{repo}-qrels" if qrels_revision else "", qrels_revision or "")
 
 
-def pins(given: Sequence[str]) -> dict[str, str]:
+def parse_pins(given: Sequence[str]) -> dict[str, str]:
     """What `NAME=HEX` says, as often as it was given."""
     found: dict[str, str] = {}
     for one in given:
@@ -122,7 +122,7 @@ def obtain_set(
     with another hash, Blocked where one can't be had.
     """
     folder = sets_folder(environ) / wanted.folder
-    known = published(folder) or HubFiles(
+    known = read_record(folder) or HubFiles(
         wanted.repo, wanted.revision, wanted.qrels_repo, wanted.qrels_revision, {}, frozenset()
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_word(split)}.tsv"])]
@@ -133,14 +133,14 @@ def obtain_set(
             for name in needed:
                 if name not in record.files or not (folder / name).is_file():
                     record = _fetched(wanted, name, room, record, pinned, environ, progress)
-            _hold(record, pinned)
+            _check_pins(record, pinned)
             record = replace(record, pinned=record.pinned.union(pinned))
             (folder / JUDGEMENTS).mkdir(parents=True, exist_ok=True)
             for name in needed:
                 if (body := room / name).is_file():
                     os.replace(body, folder / name)
             if record != known:
-                keep(folder, record)
+                write_record(folder, record)
     except OSError as error:
         raise Blocked(
             f"{folder}: can't be written",
@@ -234,7 +234,7 @@ def _remedy(wanted: HubSet, name: str, error: hub.Unreachable, environ: Mapping[
     return "check the network and the name; or get the files by other means, and evaluate their folder"
 
 
-def _hold(record: HubFiles, pinned: Mapping[str, str]) -> None:
+def _check_pins(record: HubFiles, pinned: Mapping[str, str]) -> None:
     for name, sha256 in pinned.items():
         if name not in record.files:
             raise UsageError(

@@ -20,7 +20,7 @@ from recallbench.corpora.labelled_sets.labelled_files import (
     every_split,
     files_of,
     line_of,
-    passed_over,
+    queries_of_other_splits,
     read_documents,
     read_labels,
 )
@@ -139,7 +139,7 @@ class Labelled:
             )
         survey = census.survey(Path(self.path.resolve().name), self.sha256, self.facts, oddities, (ALL,))
         survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
-        record = hub_record.published(self.path)
+        record = hub_record.read_record(self.path)
         if record is None:
             return survey
         used = {name: record.files[name] for name in self._files.parts}
@@ -243,10 +243,12 @@ def _question(
 
 
 def _hash(files: Files, folder: Path) -> str:
-    record = hub_record.published(folder)
-    hashes = {name: hub_record.held(record, folder, name, sha256_of(path)) for name, path in files.parts.items()}
+    record = hub_record.read_record(folder)
+    hashes = {
+        name: hub_record.check_recorded(record, folder, name, sha256_of(path)) for name, path in files.parts.items()
+    }
     lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
-    if left_out := passed_over(files, f"{PREFIX}{folder_word(folder.resolve().name)}"):
+    if left_out := queries_of_other_splits(files, f"{PREFIX}{folder_word(folder.resolve().name)}"):
         # What other splits decide of this one, and nothing else they say.
         lines.append(f"passed over {json.dumps(sorted(left_out))}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -139,17 +139,17 @@ def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -
     if by_text and found and not ids_too:
         whole = [files_of(folder, by_text=True), *found]
     fewer = [
-        replace(one, others=kept)
-        for one in found
-        for size in range(len(one.others))
+        replace(files, others=others)
+        for files in found
+        for size in range(len(files.others))
         # Of many splits not every choice is tried, only one left out and none there.
-        if len(one.others) <= MANY or size in (0, len(one.others) - 1)
-        for kept in combinations(one.others, size)
+        if len(files.others) <= MANY or size in (0, len(files.others) - 1)
+        for others in combinations(files.others, size)
     ]
     return [*whole, *fewer]
 
 
-def passed_over(files: Files, corpus: str) -> frozenset[str]:
+def queries_of_other_splits(files: Files, corpus: str) -> frozenset[str]:
     """The queries that another split judges and this one does not; those that should find nothing are of every one."""
     elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
     if not elsewhere:
@@ -220,7 +220,7 @@ def _short(path: Path, corpus: str) -> Iterator[LabelledQuery]:
 def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[LabelledQuery]:
     name = files.judgements
     judged = _qrels(files.parts[name], corpus) if name else {}
-    elsewhere = passed_over(files, corpus)
+    elsewhere = queries_of_other_splits(files, corpus)
     queries = files.parts[QUERIES]
     seen: set[str] = set()
     for number, record in objects(queries):

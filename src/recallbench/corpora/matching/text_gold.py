@@ -31,15 +31,15 @@ def step_of(question: Question, position: int) -> Step | None:
     return "exact" if position in question.exact else "tokens"
 
 
-def answering(
-    segments: Sequence[Segment], asked: Sequence[Question], matching: Matching
+def find_matching_segments(
+    segments: Sequence[Segment], questions: Sequence[Question], matching: Matching
 ) -> Iterator[tuple[Question, frozenset[int]]]:
     """Each question that expects a text, with the positions among the segments that match it, wherever they are of."""
-    expecting = [question for question in asked if question.expected]
+    expecting = [question for question in questions if question.expected]
     index = _Index(segments, expecting, matching)
     for question in expecting if segments else ():
         # What is known by id is of the question's own scope.
-        yield question, _matched(replace(question, by_id=frozenset()), index, matching)[0].gold
+        yield question, _with_matches(replace(question, by_id=frozenset()), index, matching)[0].gold
 
 
 class TextMatched:
@@ -69,7 +69,7 @@ class TextMatched:
         with_evidence = matching = 0
         expected: list[str] = []
 
-        def told(haystack: Haystack) -> None:
+        def count(haystack: Haystack) -> None:
             nonlocal with_evidence, matching
             matched = self._with_gold(haystack)
             with_evidence += sum(bool(question.gold) for question in matched.questions)
@@ -77,7 +77,7 @@ class TextMatched:
             expected.extend(question.expected for question in matched.questions if question.expected)
             listen(matched)
 
-        survey = self._corpus.survey(told)
+        survey = self._corpus.survey(count)
         if expected and not matching:
             raise InputError(
                 f"{self.path}: no document matches what any query expects",
@@ -87,17 +87,17 @@ class TextMatched:
             )
         if warning := self.matching.out_of_reach(expected):
             self._progress.note(f"warning: {warning}")
-        return replace(survey, with_evidence=with_evidence, matching=self.matching, random_matches=self._found.random)
+        return replace(survey, with_evidence=with_evidence, matching=self.matching, random_matches=self._matches.random)
 
     def haystacks(self) -> Iterator[Haystack]:
         return map(self._with_gold, self._corpus.haystacks())
 
     def _with_gold(self, haystack: Haystack) -> Haystack:
-        found = self._found.by_question
+        found = self._matches.by_question
         return replace(haystack, questions=tuple(found.get(one.id, one) for one in haystack.questions))
 
     @cached_property
-    def _found(self) -> _Found:
+    def _matches(self) -> _Matches:
         by_question: dict[str, Question] = {}
         texts: list[str] = []
         expected: list[str] = []
@@ -105,10 +105,10 @@ class TextMatched:
         searched: list[Passages | None] = []
         ends: list[int] = []
         for haystack in self._corpus.haystacks():
-            asked = [one for one in haystack.questions if one.expected]
-            index = _Index(haystack.segments, asked, self.matching, whole=self._whole)
-            for question in asked:
-                made, nearest = _matched(question, index, self.matching)
+            questions = [one for one in haystack.questions if one.expected]
+            index = _Index(haystack.segments, questions, self.matching, whole=self._whole)
+            for question in questions:
+                made, nearest = _with_matches(question, index, self.matching)
                 by_question[question.id] = made
                 expected.append(question.expected)
                 relevant.append({len(texts) + position for position in {*made.exact, *made.by_id, nearest}})
@@ -117,19 +117,19 @@ class TextMatched:
             ends.append(len(texts))
         wanted, pool = _Reads(expected), _Reads(texts, self.matching.chunk, whole=self._whole)
 
-        def near(asked: int, drawn: int) -> Likeness:
+        def near(i: int, drawn: int) -> Likeness:
             which = bisect_right(ends, drawn)
             passages, first = searched[which], ends[which - 1] if which else 0
-            score = 0.0 if passages is None else float(passages.scores(expected[asked])[drawn - first])
-            return replace(likeness(wanted[asked], pool[drawn]), bm25=score)
+            score = 0.0 if passages is None else float(passages.scores(expected[i])[drawn - first])
+            return replace(likeness(wanted[i], pool[drawn]), bm25=score)
 
         matching = self.matching
         random = random_matches(wanted, pool, relevant, matching.thresholds, matching=matching, near=near)
-        return _Found(by_question, random)
+        return _Matches(by_question, random)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Matches:
     by_question: Mapping[str, Question]
     random: RandomMatches
     """Drawn were texts other than the nearest and the exact ones."""
@@ -160,12 +160,12 @@ class _Index:
     """Where each word of the expected texts stands in the segments of a haystack."""
 
     def __init__(
-        self, segments: Sequence[Segment], asked: Sequence[Question], matching: Matching, *, whole: bool = False
+        self, segments: Sequence[Segment], questions: Sequence[Question], matching: Matching, *, whole: bool = False
     ) -> None:
         chunk = matching.chunk
         self._segments, self._whole = segments, whole
         self.passages = Passages([one.text for one in segments], chunk) if matching.method == "bm25" else None
-        vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in asked))
+        vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in questions))
         places: dict[str, list[int]] = {word: [] for word in vocabulary}
         sizes: list[int] = []
         starts: list[int] = []
@@ -202,7 +202,7 @@ class _Index:
         return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, whole=self._whole).says(expected))
 
 
-def _matched(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
+def _with_matches(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
     """The question with its gold, and the position of the segment that comes nearest."""
     found, exact = index.near(question), index.exact(Read(question.expected))
     near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))

@@ -11,7 +11,7 @@ import numpy as np
 
 from recallbench import __version__
 from recallbench.corpora.matching.method import Matching
-from recallbench.corpora.recall_log import Recall, RecallLog, passed_over
+from recallbench.corpora.recall_log import Recall, RecallLog, describe_skipped
 from recallbench.errors import InputError
 from recallbench.reports.log_scores import LatencyPart, LogScores, MeanPart, SlicePart
 from recallbench.scoring.intervals import Interval
@@ -211,5 +211,5 @@ def _notes(log: RecallLog, strata: Mapping[str, _Stratum], waiting: int, absent:
         share = sum(blind.values()) / total
         notes.append(f"no label for {log.by} {', '.join(blind)}: {share:.1%} of the recalls are not in the estimate")
     if log.bad:
-        notes.append(passed_over(log.bad.total()))
+        notes.append(describe_skipped(log.bad.total()))
     return notes
