@@ -17,7 +17,7 @@ from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
 from recallbench.audit.gate import Check
 from recallbench.citing.citation import Audited, NotCitable, cite, text
-from recallbench.citing.citation_check import Checked, check
+from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.results.stated import Stated, stated
 
 MEMORY = """
@@ -158,7 +158,7 @@ def test_longmemeval_tells_the_substitution(place: Path) -> None:
     assert "BAAI/bge-m3 stands in for the paper's embedder, NovaSearch/stella_en_1.5B_v5" in told
 
 
-def problems(place: Path, body: str) -> list[Checked]:
+def problems(place: Path, body: str) -> list[CheckedFigure]:
     (place / "note.md").write_text(body)
     return [one for one in check(place / "note.md", canonical) if one.problems]
 

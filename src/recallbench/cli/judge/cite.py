@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +17,6 @@ from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.audit.audit import Audit
-    from recallbench.citing.citation_check import Examine
     from recallbench.progress import Progress
 
 EPILOG = (
@@ -54,8 +55,8 @@ def cite(
 ) -> int:
     """Print the release note's text for a CANONICAL result, or refuse and tell what hinders it (exit 1).
 
-    The result is audited first. With --check, a release note or README is read instead: every recall figure in it is
-    held to the folder that is named for it, and one that no folder supports or that was altered is told with its line.
+    The result is audited first. With --check, a release note or README is read instead: every figure in it is held to
+    the folder named for it. One that was altered, or that no folder supports, is listed with its line (exit 1).
     """
     from recallbench.citing import citation
     from recallbench.cli.bars import listener
@@ -107,11 +108,11 @@ def _audited(place: Path, corpus_files: list[Path], progress: Progress) -> Audit
     return audit(place, corpus_files=corpus_files, environ=settings.environment(), progress=progress)
 
 
-def _check(file: Path, examine: Examine, as_json: bool) -> int:
+def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:
     from recallbench.citing import citation_check
 
-    found = citation_check.check(file, examine)
-    wrong = [one for one in found if one.problems]
+    checked = citation_check.check(file, examine)
+    wrong = [one for one in checked if one.wrong]
     if as_json:
         listed = [
             {
@@ -123,19 +124,22 @@ def _check(file: Path, examine: Examine, as_json: bool) -> int:
                 "status": one.status,
                 "problems": list(one.problems),
             }
-            for one in found
+            for one in checked
         ]
         print(json.dumps({"file": str(file), "figures": listed, "holds": not wrong}, indent=1))
         return 1 if wrong else 0
     alike: dict[tuple[int, str, str], list[str]] = {}
-    for one in wrong:
-        alike.setdefault((one.figure.line, one.status, "; ".join(one.problems)), []).append(one.told)
-    for (line, status, problems), told in alike.items():
-        print(visible(f"{file}:{line}: {status}: {', '.join(told)}: {problems}"))
-    if not found:
+    for one in checked:
+        if one.problems:
+            alike.setdefault((one.figure.line, one.status, "; ".join(one.problems)), []).append(one.title)
+    for (line, status, problems), titles in alike.items():
+        print(visible(f"{file}:{line}: {status}: {', '.join(titles)}: {problems}"))
+    if not checked:
         print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
-    agree = sum(one.status == "agrees" for one in found)
-    baselines = sum(one.status == "baseline" for one in found)
-    more = f", {baselines} are baselines that the protocol registers" if baselines else ""
-    print(f"{file}: {len(found)} figures, {agree} agree with their folders{more}, {len(wrong)} do not hold")
+    counts = Counter(one.status for one in checked)
+    more = f", {counts['baseline']} are baselines that the protocol registers" if counts["baseline"] else ""
+    more += f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
+    print(
+        f"{file}: {len(checked)} figures, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold"
+    )
     return 1 if wrong else 0
