@@ -22,7 +22,7 @@ import pytest
 
 # Nothing heavy is imported here: pytest loads this for every project that has RecallBench installed.
 if TYPE_CHECKING:
-    from recallbench.cases.baseline import Held
+    from recallbench.cases.baseline import BaselineChange
     from recallbench.cases.case import Case
     from recallbench.cases.evaluation import Retriever
     from recallbench.cases.report import Report
@@ -67,7 +67,7 @@ class Bench:
         drops: Mapping[str, float] | None = None,
         strict: bool = False,
         name: str = "",
-    ) -> Held | None:
+    ) -> BaselineChange | None:
         """Hold the report to the stored baseline, case by case; the test fails where it fell.
 
         A measure fails that fell at a corrected p of .05 or less, that fell in every case, or, where so few cases can't

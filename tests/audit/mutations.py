@@ -14,7 +14,7 @@ from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _timings
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import run_tag, trec_run
 
@@ -118,7 +118,7 @@ def thoroughly(*changes: Change) -> Change:
         lines = trec_run(answers.questions, answers.rankings, answers.depth, run_tag(made.store.name))
         (folder / "metrics.json").write_text(made.model_dump_json(indent=1) + "\n")
         (folder / "run.trec").write_text("".join(lines))
-        (folder / "report.md").write_text(render(made, Run(case.environment, _timings(case))))
+        (folder / "report.md").write_text(render(made, ReportedRun(case.environment, _timings(case))))
 
     return forge
 

@@ -14,7 +14,7 @@ from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _timings
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.editions import FIRST
@@ -84,7 +84,7 @@ def test_what_the_first_edition_wrote_has_none_and_audits(place: Path, tmp_path:
     earlier = whole.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
     case = Case(folder, earlier, rules, facts(whole.corpus.name, rules), (), {})
     (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-    (folder / "report.md").write_text(render(case.derived, Run(case.environment, _timings(case))))
+    (folder / "report.md").write_text(render(case.derived, ReportedRun(case.environment, _timings(case))))
     (folder / "manifest.json").write_text(build(folder))
     assert "abilities" not in (folder / "metrics.json").read_text()
     assert "By ability" not in (folder / "report.md").read_text()

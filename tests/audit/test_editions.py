@@ -19,7 +19,7 @@ from recallbench.audit.dataset import read_dataset
 from recallbench.corpora.registry import facts
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
@@ -41,7 +41,7 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
     case = _case(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
     (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-    told = render(case.derived, Run(case.environment, _timings(case)))
+    told = render(case.derived, ReportedRun(case.environment, _timings(case)))
     around = json.loads((folder / "environment.json").read_text())
     del around["recallbench_version"]
     (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
@@ -165,7 +165,7 @@ def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
     case = _case(first, made)
     row = [one.model_copy(update={"value": 0.99, "design_effect": 5.1}) for one in made.estimates["overall"]]
     crowded = made.model_copy(update={"estimates": made.estimates | {"overall": row}})
-    told = Run(case.environment, _timings(case))
+    told = ReportedRun(case.environment, _timings(case))
     today = render(crowded, told).split("\n")
     assert "An interval that is *too short*" in "\n".join(today)
     for module in ("cells", "report"):

@@ -13,7 +13,7 @@ import pytest
 
 import recallbench
 from recallbench import BelowThreshold, Case
-from recallbench.cases.tradeoff_plot import draw
+from recallbench.cases.tradeoff_plot import picture
 from recallbench.errors import InputError, UsageError
 
 CASES = [
@@ -202,8 +202,8 @@ def test_tradeoff(report: recallbench.Report) -> None:
 
 
 def test_the_plot_is_the_same_whenever_it_is_drawn(report: recallbench.Report) -> None:
-    svg = draw(report.tradeoff((1, 2, 3)))
-    assert svg == draw(report.tradeoff((1, 2, 3)))
+    svg = picture(report.tradeoff((1, 2, 3)))
+    assert svg == picture(report.tradeoff((1, 2, 3)))
     assert "best f1@k: k = 3" in svg
 
 

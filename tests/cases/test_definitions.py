@@ -89,7 +89,7 @@ def test_every_output_names_them() -> None:
     assert set(names) - {"f1_of_means@4(retrieved)"} < set(found.to_pandas().columns)
     assert found.as_dict()["params"].items() >= chosen.items()
     ks = found.tradeoff((1, 4))
-    assert ks.rows()[0][1:5] == (
+    assert ks.table().columns[1:5] == (
         "recall_frac@k",
         "precision@k(retrieved)",
         "f1@k(retrieved)",

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from recallbench.cases.evaluation import score_answers
 from recallbench.cases.gold_file import read_gold
 from recallbench.cases.run_file import read_answers
-from recallbench.cases.table import render
 from recallbench.errors import RecallBenchError
 
 words = st.sampled_from(["q1", "q2", "a", "b", "", "\ud800", "\x1b[31m", "query|x", "…", "1", " "])
@@ -51,8 +50,8 @@ def scores(place: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
     answers = read_answers(place / "run", read.cases, keep_going=keep_going)
     report = score_answers(read.cases, answers.answers, 3, depth=answers.depth, notes=answers.notes)
     for format in ("text", "markdown", "csv", "json"):
-        render(report, format, by="kind").encode()  # type: ignore[arg-type]
-    return render(report, "text")
+        report.table(format, by="kind").encode()  # type: ignore[arg-type]
+    return report.table("text")
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

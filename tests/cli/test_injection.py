@@ -18,7 +18,7 @@ from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _timings
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.editions import CURRENT, FIRST
@@ -124,7 +124,7 @@ def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(plac
         rules = load()
         case = Case(folder, stated, rules, facts(stated.corpus.name, rules), [place / "plain"], {})
         (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-        (folder / "report.md").write_text(render(case.derived, Run(case.environment, _timings(case))))
+        (folder / "report.md").write_text(render(case.derived, ReportedRun(case.environment, _timings(case))))
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
         found = audit(folder, corpus_files=[place / "plain"], environ={})

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, short
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.timing import QueryTime, Timings
 
@@ -66,8 +66,10 @@ def test_no_text_of_a_result_makes_markup_of_its_own(results: list[Path], hostil
     for folder in results:
         whole = json.loads((folder / "metrics.json").read_text())
         around = json.loads((folder / "environment.json").read_text())
-        genuine = render(Metrics.model_validate(whole), Run(around, timings("")))
-        page = render(Metrics.model_validate(forged(whole, hostile)), Run(forged(around, hostile), timings(hostile)))
+        genuine = render(Metrics.model_validate(whole), ReportedRun(around, timings("")))
+        page = render(
+            Metrics.model_validate(forged(whole, hostile)), ReportedRun(forged(around, hostile), timings(hostile))
+        )
 
         seen = {token.type for token in tokens(page)}
         assert seen.isdisjoint({"html_block", "html_inline", "link_open", "image", "blockquote_open", "hr", "s_open"})
@@ -108,7 +110,7 @@ def test_evidence_of_several_lines_stays_in_its_block(results: list[Path]) -> No
     whole = json.loads((results[0] / "metrics.json").read_text())
     whole["store"]["evidence"] = {"plan": "Sort\n```\n## CANONICAL\n````\n<script>"}
     around = json.loads((results[0] / "environment.json").read_text())
-    found = RENDERER.parse(render(Metrics.model_validate(whole), Run(around, timings(""))))
+    found = RENDERER.parse(render(Metrics.model_validate(whole), ReportedRun(around, timings(""))))
 
     assert [token.content for token in found if token.type == "fence"] == ["Sort\n```\n## CANONICAL\n````\n<script>\n"]
     assert not any(token.type == "html_block" for token in found)

@@ -4,14 +4,14 @@ import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
-from recallbench.reports.versions import MeasuredPart, PairPart, VersionPart, Versions, markdown, reading, rows
+from recallbench.reports.versions import PairPart, PrimaryPart, VersionPart, Versions, markdown, reading, version_table
 from recallbench.reports.versions_page import render
 from recallbench.results.metrics import EstimatePart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def measured(measure: str, name: str, value: float, band: float | None) -> MeasuredPart:
+def measured(measure: str, name: str, value: float, band: float | None) -> PrimaryPart:
     estimate = EstimatePart(
         measure=measure,
         value=value,
@@ -25,7 +25,7 @@ def measured(measure: str, name: str, value: float, band: float | None) -> Measu
         ordered=False,
         design_effect=2.0,
     )
-    return MeasuredPart(estimate=estimate, protocol_name=name, band=band)
+    return PrimaryPart(estimate=estimate, protocol_name=name, band=band)
 
 
 def version(name: str, value: float | None, reason: str = "", band: float | None = 0.01) -> VersionPart:
@@ -204,7 +204,7 @@ def test_two_drawings_are_the_same_bytes() -> None:
 
 
 def test_rows_and_what_could_never_have_been_found() -> None:
-    assert rows(TWO) == [
+    assert version_table(TWO).rows == [
         ["0.1", "0.8000", "0.7700 to 0.8300", "–"],
         ["0.2", "–", "–", "not installed: it <broke> | & $x$"],
         ["0.3", "0.8200", "0.7900 to 0.8500", "–"],

@@ -16,7 +16,7 @@ from recallbench.results.metrics import Metrics
 from recallbench.results.rankings import read
 from recallbench.runs.options import Options
 from recallbench.scoring.measures.registry import PRIMARY
-from recallbench.studies.versions import Compared, measure_versions
+from recallbench.studies.versions import VersionsOutcome, measure_versions
 from versioned import BROKEN, databases, versioned_server
 
 DAY = date(2026, 11, 18)
@@ -28,13 +28,13 @@ def server() -> Iterator[str]:
         yield running.dsn
 
 
-def measured(dsn: str, out: Path, *versions: str) -> Compared:
+def measured(dsn: str, out: Path, *versions: str) -> VersionsOutcome:
     options = Options(corpus="canary-locomo", embedder="hash", dsn=dsn, out=out, cache_dir=out / "cache")
     return measure_versions(options, versions, Silent(), DAY)
 
 
 @pytest.fixture(scope="module")
-def compared(server: str, tmp_path_factory: pytest.TempPathFactory) -> Compared:
+def compared(server: str, tmp_path_factory: pytest.TempPathFactory) -> VersionsOutcome:
     return measured(server, tmp_path_factory.mktemp("compared"), "1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0")
 
 
@@ -56,7 +56,7 @@ def pair(summary: Versions, before: str, measure: str) -> PairPart:
     return one
 
 
-def test_each_version_has_an_ordinary_result_of_its_name(compared: Compared, server: str) -> None:
+def test_each_version_has_an_ordinary_result_of_its_name(compared: VersionsOutcome, server: str) -> None:
     assert [folder.name for folder in compared.results] == ["1.0_20261118", "1.0-noisy_20261118", "2.0_20261118"]
     for folder, version in zip(compared.results, ("1.0", "1.0-noisy", "2.0"), strict=True):
         metrics = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
@@ -66,7 +66,7 @@ def test_each_version_has_an_ordinary_result_of_its_name(compared: Compared, ser
     assert databases(server) == set()
 
 
-def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: Compared) -> None:
+def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: VersionsOutcome) -> None:
     versions = {one.version: one for one in compared.summary.versions}
     assert list(versions) == ["1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0"]
     assert not compared.complete
@@ -82,14 +82,14 @@ def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: Compared
     ]
 
 
-def test_versions_that_rank_alike_do_not_differ(compared: Compared) -> None:
+def test_versions_that_rank_alike_do_not_differ(compared: VersionsOutcome) -> None:
     for measure in ("recall_any@10", "mrr@50"):
         one = pair(compared.summary, "1.0", measure)
         assert (one.difference, one.p, one.p_holm, one.smallest_p) == (0.0, 1.0, 1.0, 1.0)
         assert (one.wins, one.ties, one.losses, one.n) == (0, 158, 0, 158)
 
 
-def test_the_test_is_the_one_that_is_claimed(compared: Compared) -> None:
+def test_the_test_is_the_one_that_is_claimed(compared: VersionsOutcome) -> None:
     first, _, last = compared.results
     before, after = reciprocal_ranks(first), reciprocal_ranks(last)
     cluster = {row["question_id"]: row["cluster"] for row in rows(first)}
@@ -111,7 +111,9 @@ def test_the_test_is_the_one_that_is_claimed(compared: Compared) -> None:
     assert min(one.p_holm for one in compared.summary.pairs) == min(1.0, 4 * smallest)
 
 
-def test_a_repeat_gives_the_same_bytes_and_harms_nothing(compared: Compared, server: str, tmp_path: Path) -> None:
+def test_a_repeat_gives_the_same_bytes_and_harms_nothing(
+    compared: VersionsOutcome, server: str, tmp_path: Path
+) -> None:
     asked = ("1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0")
     again = measured(server, tmp_path, *asked)
     assert (again.folder / "versions.json").read_bytes() == (compared.folder / "versions.json").read_bytes()
@@ -121,7 +123,7 @@ def test_a_repeat_gives_the_same_bytes_and_harms_nothing(compared: Compared, ser
     assert third.summary.pairs == []
 
 
-def test_rankings_that_do_not_give_the_figures_are_refused(compared: Compared, tmp_path: Path) -> None:
+def test_rankings_that_do_not_give_the_figures_are_refused(compared: VersionsOutcome, tmp_path: Path) -> None:
     folder = compared.results[0]
     metrics = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
     assert len(read(folder, metrics, PRIMARY).questions) == len(rows(folder))

@@ -150,7 +150,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Change):
+class BaselineChange(Change):
     """A report held to its baseline."""
 
     rulings: tuple[Ruling, ...]
@@ -222,7 +222,7 @@ def _above(first: Floats, second: Floats) -> Bools:
     return (first > 0) | (second > 0)
 
 
-def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> Held:
+def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> BaselineChange:
     """The report minus its baseline, case by case; raises Regressed where it fell, by the rule above.
 
     With `strict`, also where it can't be told whether it did.
@@ -277,7 +277,7 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
             for i in primary
             if rulings[i].outcome == "inconclusive"
         ]
-    held = Held(parts, *means, now.matching, rulings, tuple(open_))
+    held = BaselineChange(parts, *means, now.matching, rulings, tuple(open_))
     if exit_code(decided, fallen, strict=strict) or (strict and open_):
         raise Regressed(_told(held, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
     return held
@@ -366,7 +366,7 @@ def _numbers(one: DifferencePart) -> str:
     return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse of {one.n}{p}"
 
 
-def _told(held: Held, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
+def _told(held: BaselineChange, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
     lines = [f"  fails: {one.condition}: {one.reason}" for one in decided if one.outcome == "fails"]
     if not decided:
         ruled = zip(held.parts, held.rulings, strict=True)

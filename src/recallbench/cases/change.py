@@ -19,11 +19,10 @@ from recallbench.reports.comparison import (
     signed,
     signed_range,
 )
+from recallbench.reports.table import Table
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm, paired_columns
-
-HEADER = ("measure", "before", "after", *DIFFERENCE_HEADER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,13 @@ class Change:
     after: tuple[float, ...]
     matching: str
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """The cells below `HEADER`."""
-        return [
+    def table(self) -> Table:
+        """Return a row for each measure."""
+        rows = [
             (one.measure, figure(old), figure(new), *difference_cells(one))
             for one, old, new in zip(self.parts, self.before, self.after, strict=True)
         ]
+        return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
     def said(self) -> list[str]:
         """What it comes to: a sentence a measure, and how they are to be read."""

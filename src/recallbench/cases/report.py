@@ -6,16 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from recallbench.cases.document import csv, document, summary
 from recallbench.cases.scores import CaseScores
-from recallbench.cases.table import Format, html, preview, render, summary
+from recallbench.cases.table import PREVIEW, html, markdown, text
 from recallbench.cases.thresholds import check
 from recallbench.cases.tradeoff import Tradeoff, tradeoff
-from recallbench.errors import Blocked
+from recallbench.errors import Blocked, UsageError
+from recallbench.escaping.document import json_text
 
 if TYPE_CHECKING:
     import pandas
 
     from recallbench.cases.change import Change
+
+Format = Literal["text", "markdown", "csv", "json"]
 
 
 class Report(CaseScores):
@@ -71,7 +75,16 @@ class Report(CaseScores):
 
     def table(self, format: Format = "text", by: str | None = None) -> str:
         """The whole report as text, Markdown, CSV or JSON, as the command line prints it; `by` adds slices."""
-        return render(self, format, by)
+        match format:
+            case "text":
+                return text(self, by) + "\n"
+            case "markdown":
+                return markdown(self, by) + "\n"
+            case "csv":
+                return csv(self, by)
+            case "json":
+                return json_text(document(self, by), indent=2) + "\n"
+        raise UsageError("no such format", expected="text, markdown, csv or json", found=repr(format))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each case: what was asked, its slice, the ranking and the measures under their exact names."""
@@ -108,7 +121,7 @@ class Report(CaseScores):
         )
 
     def __repr__(self) -> str:
-        return preview(self)
+        return text(self, most=PREVIEW)
 
     def _repr_html_(self) -> str:
         return html(self)

@@ -21,7 +21,7 @@ EXCERPT = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFile:
     """The answers of a file to the cases, in their order."""
 
     answers: tuple[Answer, ...]
@@ -45,7 +45,7 @@ def read_answers(
     by_text: bool = False,
     ties: Ties = "file",
     passed_over: Collection[str] = (),
-) -> Run:
+) -> RunFile:
     """The answer to each case; a query that the file does not have counts as an empty ranking, and is named in a note.
 
     Raises InputError, naming the query, for a ranking that is none (`keep_going` keeps it as a failure), and where the
@@ -102,7 +102,9 @@ def read_answers(
         notes.append(f"{path}: {_named(missing)} not answered, which counts as an empty ranking")
     if strange:
         notes.append(f"{path}: {_named(strange)} not in the gold, left out")
-    return Run(tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost))
+    return RunFile(
+        tuple(answers.get(number, Answer(())) for number in range(len(cases))), texts, tuple(notes), tuple(lost)
+    )
 
 
 def _ordered(case: Case, answer: Answer, ties: Ties) -> Answer:
@@ -120,7 +122,7 @@ def _lost(case: Case, reason: InputError) -> InputError:
     return case.wrong("not answered, where lines can't be read", "a line for it", reason.brief, reason.remedy)
 
 
-def refuse_strange_ids(path: Path, run: Run, cases: Sequence[Case]) -> None:
+def refuse_strange_ids(path: Path, run: RunFile, cases: Sequence[Case]) -> None:
     """Raise InputError where not one id of the run occurs in the gold: two ways of naming look like a recall of 0."""
     judged = dict.fromkeys(id for case in cases for id in (*case.relevant, *(case.grades or ())))
     returned = dict.fromkeys(id for answer in run.answers for id in answer.ids)

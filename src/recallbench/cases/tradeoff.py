@@ -10,6 +10,7 @@ from recallbench.cases.case import count
 from recallbench.cases.definitions import USUAL, Definitions
 from recallbench.cases.scores import CaseScores
 from recallbench.errors import UsageError
+from recallbench.reports.table import Table
 from recallbench.scoring.depth import depth_of
 
 COLUMNS = ("recall", "precision", "f1", "f1_of_means")
@@ -44,19 +45,17 @@ class Tradeoff:
         """The k with the highest f1@k; of equal ones the smallest."""
         return max(self.points, key=lambda point: (round(point.f1, 12), -point.k))
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """A header and a row for each k; * marks the best f1."""
-        return [
-            ("k", *map(self.name, COLUMNS), ""),
-            *(
-                (
-                    str(point.k),
-                    *(f"{x:.4f}" for x in (point.recall_frac, point.precision, point.f1, point.f1_of_means)),
-                    "*" if point is self.best else "",
-                )
-                for point in self.points
-            ),
+    def table(self) -> Table:
+        """Return a row for each k; * marks the best f1."""
+        rows = [
+            (
+                str(point.k),
+                *(f"{x:.4f}" for x in (point.recall_frac, point.precision, point.f1, point.f1_of_means)),
+                "*" if point is self.best else "",
+            )
+            for point in self.points
         ]
+        return Table(("k", *map(self.name, COLUMNS), ""), rows, left=("k",))
 
     def said(self) -> str:
         """Which k is best, in a sentence."""

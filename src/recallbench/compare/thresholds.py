@@ -23,7 +23,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 from recallbench.reading import lines
 from recallbench.reports.comparison import MeasuredPart, difference_fields
-from recallbench.reports.thresholds import REACHES, TOO_SHORT, Gating, MissingPart, ResultPart, ThresholdPart
+from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Gating, MissingPart, ResultPart
 from recallbench.results import manifest
 from recallbench.results.dated import latest
 from recallbench.results.metrics import OVERALL, Metrics
@@ -220,7 +220,7 @@ def unreachable(found: Gating) -> UsageError | None:
 
 def _decided(
     one: Sound, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
-) -> Iterator[ThresholdPart]:
+) -> Iterator[GateThreshold]:
     if one.held.audit:
         yield _audited(one, base, environ, progress)
     for part, mask, demands in one.parts():
@@ -241,7 +241,7 @@ def _decided(
         )
 
 
-def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPart:
+def _floor(one: Sound, part: str, found: Estimate, floor: float) -> GateThreshold:
     assert found.value is not None
     short = found.value < floor - _ROUNDING
     beyond = floor > (found.ceiling or 0.0) + _ROUNDING
@@ -256,7 +256,7 @@ def _floor(one: Sound, part: str, found: Estimate, floor: float) -> ThresholdPar
     )  # fmt: skip
 
 
-def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -> ThresholdPart:
+def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -> GateThreshold:
     assert one.baseline is not None
     first, second = one.baseline[0].rankings, one.side.rankings
     counted = second.calls[0].gold > 0
@@ -283,7 +283,7 @@ def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -
     )  # fmt: skip
 
 
-def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progress | None) -> ThresholdPart:
+def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progress | None) -> GateThreshold:
     files = [base / one.held.corpus_file] if one.held.corpus_file else []
     done = audit(one.folder, corpus_files=files, environ=environ, progress=progress)
     failed = [
@@ -298,8 +298,8 @@ def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progr
     )  # fmt: skip
 
 
-def _part(one: Sound, part: str, what: str, measure: str, **rest: object) -> ThresholdPart:
-    return ThresholdPart.model_validate({"result": one.name, "part": part, "what": what, "measure": measure, **rest})
+def _part(one: Sound, part: str, what: str, measure: str, **rest: object) -> GateThreshold:
+    return GateThreshold.model_validate({"result": one.name, "part": part, "what": what, "measure": measure, **rest})
 
 
 def _told(one: Sound) -> ResultPart:

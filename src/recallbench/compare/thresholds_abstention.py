@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recallbench.compare.thresholds_file import Abstaining
 from recallbench.errors import InputError
-from recallbench.reports.thresholds import REACHES, TOO_SHORT, ThresholdPart
+from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold
 from recallbench.results.metrics import Metrics
 from recallbench.results.rows import NAME, read_rows
 from recallbench.scoring.abstention import Abstention, abstention, top_score
@@ -17,7 +17,7 @@ PART = "abstention"
 _ROUNDING = 1e-9
 
 
-def decided(name: str, folder: Path, metrics: Metrics, asked: Abstaining) -> Iterator[ThresholdPart]:
+def decided(name: str, folder: Path, metrics: Metrics, asked: Abstaining) -> Iterator[GateThreshold]:
     """Each threshold beside what the rows give; raises InputError where there is nothing to abstain from."""
     found = _measured(name, folder, metrics)
     n = found.n + found.answerable
@@ -43,11 +43,11 @@ def _part(
     ceiling: float,
     n: int,
     by: float,
-) -> ThresholdPart:
+) -> GateThreshold:
     short = by > _ROUNDING
     low, high = interval.low, interval.high
     within = short and low is not None and high is not None and low <= required <= high
-    return ThresholdPart.model_validate(
+    return GateThreshold.model_validate(
         {
             "result": name,
             "part": PART,

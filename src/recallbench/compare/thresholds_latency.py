@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from recallbench.errors import InputError
-from recallbench.reports.thresholds import ThresholdPart
+from recallbench.reports.thresholds import GateThreshold
 from recallbench.results import latency
 from recallbench.results.metrics import OVERALL
 from recallbench.scoring.intervals import LEVEL
@@ -19,7 +19,7 @@ FEW = 20
 """Of fewer queries the p95 is the slowest one."""
 
 
-def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> ThresholdPart:
+def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> GateThreshold:
     """The p95 of the folder's queries in that state, which may be `limit` at most."""
     times = _times(name, folder, state, "p95_ms", rule)
     bounds = quantile_interval(times.least, SHARE)
@@ -27,7 +27,7 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
     outcome: Literal["holds", "falls short", "cannot tell"]
     outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
     few = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
-    return ThresholdPart(
+    return GateThreshold(
         result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
         required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
         n=len(times.least), outcome=outcome,
@@ -37,7 +37,7 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
 
 def relative(
     name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
-) -> ThresholdPart:
+) -> GateThreshold:
     """The same against the baseline's, which it may be `limit` times at most; times of other hardware tell nothing."""
     after, past = (_times(name, one, state, "p95_ratio", rule) for one in (folder, baseline))
     times, before_times, now, before = after.least, past.least, after.p95, past.p95
@@ -55,7 +55,7 @@ def relative(
     if other := latency.other_hardware(baseline, folder):
         outcome = "falls short" if strict else "cannot tell"
         note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
-    return ThresholdPart.model_validate(
+    return GateThreshold.model_validate(
         {
             "result": name,
             "part": OVERALL,

@@ -1,11 +1,10 @@
-"""A comparison told to a person, in a terminal and in Markdown."""
+"""A comparison in words and tables, in a terminal and in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from recallbench.escaping import markdown as escaped
-from recallbench.escaping.markdown import table
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import (
@@ -22,12 +21,10 @@ from recallbench.reports.comparison import (
     signed,
     signed_range,
 )
+from recallbench.reports.table import Table
 
 TEXT = 160
 """Characters shown of a segment."""
-HEADER = ("measure", "", "A", "B", *DIFFERENCE_HEADER)
-KIND_HEADER = ("kind", "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss")
-ABILITY_HEADER = ("ability", *KIND_HEADER[1:])
 
 
 def opening(found: Comparison) -> list[str]:
@@ -54,42 +51,51 @@ def _unlike(unlike: Sequence[UnlikePart]) -> Iterator[str]:
 
 def verdict(found: Comparison) -> list[str]:
     """What it comes to: sameness, conditions, regressions, warnings, notes."""
-    told = []
+    lines = []
     if found.identical:
-        told.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
-    told += [f"warning: {visible(one)}" for one in found.warnings]
-    told += [f"note: {visible(one)}" for one in found.notes]
-    told += [f"{one.outcome}: {one.condition}: {one.reason}" for one in found.conditions]
-    told += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in found.regressions]
-    return told
+        lines.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
+    lines += [f"warning: {visible(one)}" for one in found.warnings]
+    lines += [f"note: {visible(one)}" for one in found.notes]
+    lines += [f"{one.outcome}: {one.condition}: {one.reason}" for one in found.conditions]
+    lines += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in found.regressions]
+    return lines
 
 
-def rows(found: Comparison) -> list[list[str]]:
-    """One row per measure, the primary ones first."""
+def measure_table(found: Comparison) -> Table:
+    """Return a row for each measure, the primary ones first."""
     order = sorted(found.measures, key=lambda one: one.role)
-    return [[one.measure, one.role, figure(one.first), figure(one.second), *difference_cells(one)] for one in order]
+    rows = [[one.measure, one.role, figure(one.first), figure(one.second), *difference_cells(one)] for one in order]
+    return Table(("measure", "", "A", "B", *DIFFERENCE_HEADER), rows)
 
 
-def kind_rows(found: Comparison) -> list[list[str]]:
-    """Per kind the primary measures, or all where none is compared."""
-    return _sliced(found, found.kinds)
+def kind_table(found: Comparison) -> Table:
+    """Return the primary measures of each kind, or all measures where none is primary."""
+    return _slice_table(found, "kind", found.kinds)
 
 
-def ability_rows(found: Comparison) -> list[list[str]]:
-    """The same per ability."""
-    return _sliced(found, found.abilities)
+def ability_table(found: Comparison) -> Table:
+    """Return the same for each ability."""
+    return _slice_table(found, "ability", found.abilities)
 
 
-def _sliced(found: Comparison, slices: Mapping[str, Sequence[MeasuredPart]]) -> list[list[str]]:
-    def told(kind: str, one: MeasuredPart) -> list[str]:
-        values = (figure(one.first), figure(one.second), signed(one.difference))
-        return [
-            visible(kind), str(one.n), one.measure, *values, signed_range(one.low, one.high),
-            f"{one.wins}/{one.ties}/{one.losses}",
-        ]  # fmt: skip
-
+def _slice_table(found: Comparison, name: str, slices: Mapping[str, Sequence[MeasuredPart]]) -> Table:
     shown = {one.measure for one in found.measures if one.role == "primary"} or {one.measure for one in found.measures}
-    return [told(kind, one) for kind, ones in slices.items() for one in ones if one.measure in shown]
+    rows = [
+        (
+            visible(kind),
+            str(one.n),
+            one.measure,
+            figure(one.first),
+            figure(one.second),
+            signed(one.difference),
+            signed_range(one.low, one.high),
+            f"{one.wins}/{one.ties}/{one.losses}",
+        )
+        for kind, parts in slices.items()
+        for one in parts
+        if one.measure in shown
+    ]
+    return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss"), rows)
 
 
 def reading(found: Comparison) -> list[str]:
@@ -98,24 +104,24 @@ def reading(found: Comparison) -> list[str]:
     tests = sorted({one.test for one in primary or found.measures if one.wins or one.losses})
     methods = sorted({one.method for one in found.measures if one.low is not None})
     source = " or ".join(tests) or "questions that do not differ"
-    told = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
+    lines = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
     if primary:
-        told.append(
+        lines.append(
             f"Holm corrects for the {len(primary)} primary measure{'s' if len(primary) > 1 else ''}; * marks "
             f"{LEVEL} or below. What is secondary, and each kind, is uncorrected: a hint, no finding."
         )
-    told.append(
+    lines.append(
         "Smallest p is the least that these questions could have reached; detectable is the true difference that "
         "would be found four times in five, before the correction."
     )
-    return told
+    return lines
 
 
-def changed_rows(one: ChangedPart) -> list[tuple[str, str, str]]:
-    """Both rankings side by side; * marks gold."""
+def ranking_table(one: ChangedPart, rank: str = "rank") -> Table:
+    """Return both rankings side by side; * marks gold."""
     ranks = sorted({hit.rank for hit in (*one.first, *one.second)})
     first, second = ({hit.rank: hit for hit in hits} for hits in (one.first, one.second))
-    return [(str(rank), _hit(first.get(rank)), _hit(second.get(rank))) for rank in ranks]
+    return Table((rank, "A", "B"), [(str(at), _hit(first.get(at)), _hit(second.get(at))) for at in ranks])
 
 
 def changed_title(one: ChangedPart) -> str:
@@ -144,15 +150,15 @@ def markdown(found: Comparison) -> str:
         ["# A against B", ""],
         [f"- {escaped.opening(line)}" for line in opening(found)],
         [""],
-        table(HEADER, rows(found)),
+        measure_table(found).markdown(),
         [""],
-        [line for told in verdict(found) for line in (_finding(told), "")],
+        [line for finding in verdict(found) for line in (_finding(finding), "")],
         [escaped.opening(line) for line in reading(found)],
     ]  # fmt: skip
     if found.kinds:
-        parts += [["", "## By kind", ""], table(KIND_HEADER, kind_rows(found))]
+        parts += [["", "## By kind", ""], kind_table(found).markdown()]
     if found.abilities:
-        parts += [["", "## By ability", ""], table(ABILITY_HEADER, ability_rows(found))]
+        parts += [["", "## By ability", ""], ability_table(found).markdown()]
     if found.changed:
         parts.append(["", "## What changed most"])
     for one in found.changed:
@@ -160,13 +166,13 @@ def markdown(found: Comparison) -> str:
             ["", f"### {escaped.inline(changed_title(one))}", ""],
             [f"- {escaped.opening(line)}" for line in texts(one)],
             [""],
-            table(("rank", "A", "B"), changed_rows(one)),
+            ranking_table(one).markdown(),
         ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _finding(told: str) -> str:
-    word, colon, rest = told.partition(":")
+def _finding(text: str) -> str:
+    word, colon, rest = text.partition(":")
     return f"**{escaped.inline(word)}**{colon}{escaped.inline(rest)}"
 
 

@@ -1,4 +1,4 @@
-"""A measure over stored results: what `drift --json` holds, and what is told of it."""
+"""A measure over stored results: what `drift --json` holds, and what is said of it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.escaping.markdown import inline, opening, table
+from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
 Direction = Literal["falling", "rising", "none shown", "too few"]
@@ -61,17 +62,14 @@ class Drift(_Part):
     fell: bool = Field(description="the measure falls over time, or the last is proven to be below the first")
 
 
-HEADER = ("made", "value", "95% interval", "n", "version", "folder")
-
-
 def title(drift: Drift) -> str:
     """One line that names what is looked at."""
     return f"{drift.measure} of {drift.system} on {drift.corpus}, {_counted(len(drift.nights))}"
 
 
-def rows(drift: Drift) -> list[tuple[str, ...]]:
-    """One per result."""
-    return [
+def result_table(drift: Drift) -> Table:
+    """Return a row for each result."""
+    rows = [
         (
             one.made[:16].replace("T", " "),
             figure(one.estimate.value),
@@ -82,6 +80,8 @@ def rows(drift: Drift) -> list[tuple[str, ...]]:
         )
         for one in drift.nights
     ]
+    columns = ("made", "value", "95% interval", "n", "version", "folder")
+    return Table(columns, rows, caption="Results, earliest first")
 
 
 def left_out(drift: Drift) -> list[str]:
@@ -92,13 +92,13 @@ def left_out(drift: Drift) -> list[str]:
 def findings(drift: Drift) -> list[str]:
     """The trend, and the last result against the first."""
     trend, pair = drift.trend, drift.last_against_first
-    told = f"trend: {trend.direction}"
+    line = f"trend: {trend.direction}"
     if trend.p is not None:
-        told += f" (p {p_text(trend.p)}; {trend.rises} pairs rise, {trend.falls} fall; {trend.method}"
-        told += f"; {pace(trend)})" if pace(trend) else ")"
+        line += f" (p {p_text(trend.p)}; {trend.rises} pairs rise, {trend.falls} fall; {trend.method}"
+        line += f"; {pace(trend)})" if pace(trend) else ")"
     else:
-        told += f": {trend.method}"
-    lines = [told]
+        line += f": {trend.method}"
+    lines = [line]
     if pair is not None:
         lines.append(
             f"last against first: {signed(pair.difference)} ({signed_range(pair.low, pair.high)}), p {p_text(pair.p)}, "
@@ -146,7 +146,7 @@ def markdown(drift: Drift) -> str:
         [f"### {'❌' if drift.fell else '✅'} {inline(title(drift))}", ""],
         [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
         [""],
-        table(HEADER, rows(drift)),
+        result_table(drift).markdown(),
         [""],
         [opening(line) for line in reading(drift)],
     ]

@@ -1,14 +1,14 @@
-"""How a store does as its haystacks grow: figures by size, told and drawn."""
+"""How a store does as its haystacks grow: figures by size, lines and drawn."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+import math
 from dataclasses import asdict, dataclass
 
-from recallbench.escaping.markdown import Markup, opening, table
-from recallbench.escaping.terminal import visible
+from recallbench.escaping.markdown import Markup, opening
 from recallbench.reports.cells import figure, interval
+from recallbench.reports.plot import INK, LINE, SECOND, THIRD, plotting
+from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
 
@@ -63,38 +63,36 @@ def document(growth: Growth) -> dict[str, object]:
     }
 
 
-def rows(growth: Growth) -> list[tuple[str, ...]]:
-    """Header and one row a size."""
+def table(growth: Growth) -> Table:
+    """Return a row for each size."""
     names = [one.measure for one in growth.sizes[0].estimates]
-    shown: list[tuple[str, ...]] = [("size", "stored", "largest haystack", *names, "chance", "p50 ms", "p95 ms")]
-    for size in growth.sizes:
-        cells = (Markup(f"{figure(one.value)} ({interval(one)})") for one in size.estimates)
-        shown.append(
-            (
-                f"{size.factor}x",
-                str(size.stored),
-                str(size.largest),
-                *cells,
-                figure(size.estimates[0].chance),
-                figure(size.p50_ms, 2),
-                figure(size.p95_ms, 2),
-            )
+    rows = [
+        (
+            f"{size.factor}x",
+            str(size.stored),
+            str(size.largest),
+            *(Markup(f"{figure(one.value)} ({interval(one)})") for one in size.estimates),
+            figure(size.estimates[0].chance),
+            figure(size.p50_ms, 2),
+            figure(size.p95_ms, 2),
         )
-    return shown
+        for size in growth.sizes
+    ]
+    return Table(("size", "stored", "largest haystack", *names, "chance", "p50 ms", "p95 ms"), rows)
 
 
 def notes(growth: Growth) -> list[str]:
     """What must be known to read the table."""
     sampled = growth.sizes[0].queries
-    told = []
+    lines = []
     if growth.left_out:
         asked = ", ".join(f"{factor}x" for factor in growth.left_out)
-        told.append(f"{asked} left out: there are documents for {growth.room}x, which stands in the last row.")
+        lines.append(f"{asked} left out: there are documents for {growth.room}x, which stands in the last row.")
     if growth.matching != "id":
-        told.append(f"Matched by {growth.matching}.")
+        lines.append(f"Matched by {growth.matching}.")
     if growth.unmatched:
         many = growth.unmatched != 1
-        told.append(
+        lines.append(
             f"{growth.unmatched} {'queries match' if many else 'query matches'} no document, and "
             f"{'are' if many else 'is'} in no mean."
         )
@@ -106,11 +104,11 @@ def notes(growth: Growth) -> list[str]:
             else f"{'say' if many else 'says'} word by word what a relevant document of another haystack says"
         )
         distractors = "distractors" if many else "distractor"
-        told.append(
+        lines.append(
             f"{growth.passed_over} of {growth.pool} documents {said}: no {distractors} there, and not added to it."
         )
     return [
-        *told,
+        *lines,
         f"{growth.corpus}, {growth.store} {growth.version}, {growth.embedder}; distractors: {growth.distractors}, "
         f"seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
@@ -119,38 +117,37 @@ def notes(growth: Growth) -> list[str]:
 
 
 def markdown(growth: Growth) -> str:
-    """The table with its notes."""
-    header, *body = rows(growth)
-    return "\n\n".join(["\n".join(table(header, body)), *map(opening, notes(growth))]) + "\n"
+    """Return the table with its notes."""
+    return "\n\n".join(["\n".join(table(growth).markdown()), *map(opening, notes(growth))]) + "\n"
 
 
-def drawn(growth: Growth) -> str:
-    """An SVG of figures and p95 against the number of documents stored."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "recallbench", "text.parse_math": False}):
-        paper = Figure(figsize=(7.0, 6.0), layout="constrained")
-        quality, latency = paper.subplots(2, 1, sharex=True)
-        stored = [size.stored for size in growth.sizes]
-        for i, one in enumerate(growth.sizes[0].estimates):
-            _line(quality, stored, [size.estimates[i] for size in growth.sizes], one.measure)
+def picture(growth: Growth) -> str:
+    """Return a plot, as a file of its own, of figures and p95 against the number of documents stored."""
+    name = f"{growth.corpus.partition('@')[0]}: {growth.store}"
+    stored = [size.stored for size in growth.sizes]
+    with plotting(name, 7.0, 6.0, panels=2) as plot:
+        quality, latency = plot.panels
+        for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):
+            estimates = [size.estimates[i] for size in growth.sizes]
+            values = [math.nan if one.value is None else one.value for one in estimates]
+            quality.plot(stored, values, "o-", color=colour, label=estimates[0].measure)
+            plot.intervals(quality, stored, estimates, label="" if i else "95% interval of each value")
         quality.set_ylim(0, 1.02)
-        quality.legend(frameon=False)
-        quality.set_title(visible(f"{growth.corpus.partition('@')[0]}: {growth.store}"))
-        timed = [size.p95_ms for size in growth.sizes]
-        if all(time is not None for time in timed):
-            latency.plot(stored, [time or 0.0 for time in timed], marker="o", label="p95 of a warm query, ms")
+        quality.legend(frameon=False, labelcolor=INK)
+        quality.set_title(plot.title)
+        timed = [size.p95_ms for size in growth.sizes if size.p95_ms is not None]
+        if len(timed) == len(growth.sizes):
+            latency.plot(stored, timed, "o-", color=LINE, label="p95 of a warm query, ms")
             latency.set_ylim(bottom=0)
-            latency.legend(frameon=False)
+            latency.legend(frameon=False, labelcolor=INK)
         latency.set_xlabel("documents stored")
-        kept = io.StringIO()
-        paper.savefig(kept, format="svg", metadata={"Date": None, "Creator": None})
-    return kept.getvalue()
+        return plot.picture(describe(growth))
 
 
-def _line(axes: object, stored: Sequence[int], found: Sequence[EstimatePart], name: str) -> None:
-    values = [one.value if one.value is not None else float("nan") for one in found]
-    low = [v - one.low if one.low is not None else 0.0 for v, one in zip(values, found, strict=True)]
-    high = [one.high - v if one.high is not None else 0.0 for v, one in zip(values, found, strict=True)]
-    axes.errorbar(stored, values, yerr=(low, high), marker="o", capsize=3, label=name)  # type: ignore[attr-defined]
+def describe(growth: Growth) -> str:
+    """Say in words what the plot shows."""
+    sizes = []
+    for size in growth.sizes:
+        figures = ", ".join(f"{one.measure} {figure(one.value)} ({interval(one)})" for one in size.estimates)
+        sizes.append(f"{size.stored} documents: {figures}, p95 {figure(size.p95_ms, 2)} ms")
+    return "; ".join(sizes) + "."

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.escaping.markdown import inline, opening, table
+from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, share
+from recallbench.reports.table import Table
 from recallbench.scoring.quantiles import NEAREST_RANK
 
 
@@ -79,33 +80,30 @@ class LogScores(_Part):
     notes: list[str]
 
 
-def header(found: LogScores) -> tuple[str, ...]:
-    """The columns of the table."""
-    rule = found.overall.latency.percentiles
+def table(scores: LogScores) -> Table:
+    """Return a row for each stratum, then one for the whole log."""
+    rule = scores.overall.latency.percentiles
     times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
-    return (found.by, "recalls", "labelled", "queries", *(one.measure for one in found.overall.measures), *times)
+    measures = [one.measure for one in scores.overall.measures]
+    columns = (scores.by, "recalls", "labelled", "queries", *measures, *times)
+    return Table(columns, [_row(one) for one in (*scores.strata, scores.overall)])
 
 
-def rows(found: LogScores) -> list[tuple[str, ...]]:
-    """One per stratum, then the whole log."""
-    return [_row(one) for one in (*found.strata, found.overall)]
-
-
-def intervals(found: LogScores) -> list[str]:
+def intervals(scores: LogScores) -> list[str]:
     """The estimates of the whole log with their intervals, a line each."""
     return [
         f"{one.measure} {figure(one.value)}, "
         + (f"95% {one.low:.4f} to {one.high:.4f}" if one.low is not None and one.high is not None else "no interval")
         + f" ({one.method})"
-        for one in found.overall.measures
+        for one in scores.overall.measures
     ]
 
 
-def matched(found: LogScores) -> list[str]:
+def matched(scores: LogScores) -> list[str]:
     """The method, and what it found; by text also what other thresholds would have made of it."""
-    part = found.matched
+    part = scores.matched
     if part is None:
-        return [f"matched by {found.matching}"]
+        return [f"matched by {scores.matching}"]
     at = [
         f"{'exact' if one.threshold is None else format(one.threshold, 'g')} {figure(one.value)}"
         + ("" if one.random is None else f" (random texts {share(one.random)})")
@@ -113,29 +111,29 @@ def matched(found: LogScores) -> list[str]:
     ]
     by_id = f"; {part.by_id} decided by id" if part.by_id else ""
     return [
-        f"matched by {found.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
+        f"matched by {scores.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
         + by_id,
         f"{part.measure} by threshold: {', '.join(at)}; {part.random_pairs} random pairs",
     ]
 
 
-def abstention(found: LogScores) -> list[str]:
+def abstention(scores: LogScores) -> list[str]:
     """How often something came back where nothing should have."""
-    whole = found.overall
+    whole = scores.overall
     if not whole.nothing_to_find:
         return []
     part = share(whole.found_anyway / whole.nothing_to_find)
     return [f"nothing to find: {whole.nothing_to_find} labelled recalls, {part} of which returned something"]
 
 
-def markdown(found: LogScores) -> str:
+def markdown(scores: LogScores) -> str:
     """The whole of it."""
-    files = ", ".join(found.files)
+    files = ", ".join(scores.files)
     parts: list[Sequence[str]] = [
-        [f"### {inline(f'{files} against {found.labels}')}", ""],
-        table(header(found), rows(found)),
+        [f"### {inline(f'{files} against {scores.labels}')}", ""],
+        table(scores).markdown(),
         [""],
-        [f"- {opening(line)}" for line in (*matched(found), *intervals(found), *abstention(found), *found.notes)],
+        [f"- {opening(line)}" for line in (*matched(scores), *intervals(scores), *abstention(scores), *scores.notes)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 

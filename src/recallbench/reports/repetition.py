@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.escaping import web
-from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.escaping.markdown import code, inline, opening
 from recallbench.reports.cells import figure
+from recallbench.reports.table import Link, Table
 
 JSON, MARKDOWN = "repeat.json", "repeat.md"
 SHOWN = 20
@@ -103,16 +103,16 @@ def title(repetition: Repetition) -> str:
 def findings(repetition: Repetition) -> list[str]:
     """What came out, a sentence each."""
     flips = sum(one.flips for one in repetition.moved)
-    told = [f"{one.protocol_name} ({one.measure}): {one.told}" for one in repetition.bands]
-    told += [f"not one configuration: {one}" for one in repetition.unlike]
-    told.append(f"content_sha256 of the runs: {'all equal' if repetition.same_content else 'they differ'}")
-    told.append(
+    lines = [f"{one.protocol_name} ({one.measure}): {one.told}" for one in repetition.bands]
+    lines += [f"not one configuration: {one}" for one in repetition.unlike]
+    lines.append(f"content_sha256 of the runs: {'all equal' if repetition.same_content else 'they differ'}")
+    lines.append(
         "rankings: identical in every pass, to the last score"
         if repetition.same_rankings
         else f"rankings: they differ; {flips} of {repetition.n} questions flip at 10, "
         f"{len(repetition.moved)} have their first gold segment at another rank"
     )
-    return told
+    return lines
 
 
 def conditions(repetition: Repetition) -> list[str]:
@@ -126,12 +126,9 @@ def conditions(repetition: Repetition) -> list[str]:
     ]
 
 
-HEADER = ("measure", "min", "max", "range", "sd", "cold range", "warm range")
-
-
-def rows(repetition: Repetition) -> list[tuple[str, ...]]:
-    """The spread, a row per measure."""
-    return [
+def spread_table(repetition: Repetition) -> Table:
+    """Return the spread, a row for each measure."""
+    rows = [
         (
             one.measure,
             *(figure(value) for value in (one.minimum, one.maximum, one.range)),
@@ -139,36 +136,45 @@ def rows(repetition: Repetition) -> list[tuple[str, ...]]:
         )
         for one in repetition.spread
     ]
+    return Table(("measure", "min", "max", "range", "sd", "cold range", "warm range"), rows)
 
 
 def markdown(repetition: Repetition) -> str:
-    """`repeat.md`."""
+    """Return `repeat.md`."""
     lines = [f"# {inline(title(repetition))}", "", *(f"- {opening(line)}" for line in findings(repetition)), ""]
     lines += ["## How it was repeated", "", *(f"- {opening(line)}" for line in conditions(repetition)), ""]
-    lines += ["## Spread over all passes", "", *table(HEADER, rows(repetition)), ""]
+    lines += ["## Spread over all passes", "", *spread_table(repetition).markdown(), ""]
+    lines += ["## Passes", "", *_pass_table(repetition).markdown(), ""]
+    if repetition.moved:
+        lines += ["## Questions that moved", "", *_moved_table(repetition).markdown(), ""]
+        if len(repetition.moved) > SHOWN:
+            lines += [f"{len(repetition.moved) - SHOWN} more are in `{JSON}`.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _pass_table(repetition: Repetition) -> Table:
     measures = list(repetition.passes[0].values) if repetition.passes else []
     primary = [one.measure for one in repetition.bands if one.measure in measures]
-    passes = [
+    rows = [
         [
-            Markup(f"[{inline(one.name)}]({web.address(one.name)}{'/report.md' if one.content_sha256 else '.jsonl'})"),
+            Link(one.name, f"{one.name}/report.md" if one.content_sha256 else f"{one.name}.jsonl"),
             one.state,
             *(figure(one.values[measure]) for measure in primary),
             code(one.rankings_sha256[:12]),
         ]
         for one in repetition.passes
     ]
-    lines += ["## Passes", "", *table(("pass", "index", *primary, "rankings"), passes), ""]
-    if repetition.moved:
-        told = sorted(repetition.moved, key=lambda one: not one.flips)[:SHOWN]
-        moved = [
-            [
-                one.question_id,
-                "flips" if one.flips else "moves",
-                ", ".join("–" if rank is None else str(rank) for rank in one.first_gold),
-            ]
-            for one in told
+    return Table(("pass", "index", *primary, "rankings"), rows)
+
+
+def _moved_table(repetition: Repetition) -> Table:
+    flipping_first = sorted(repetition.moved, key=lambda one: not one.flips)
+    rows = [
+        [
+            one.question_id,
+            "flips" if one.flips else "moves",
+            ", ".join("–" if rank is None else str(rank) for rank in one.first_gold),
         ]
-        lines += ["## Questions that moved", "", *table(("question", "at 10", "rank of the first gold"), moved), ""]
-        if len(repetition.moved) > SHOWN:
-            lines += [f"{len(repetition.moved) - SHOWN} more are in `{JSON}`.", ""]
-    return "\n".join(lines).rstrip() + "\n"
+        for one in flipping_first[:SHOWN]
+    ]
+    return Table(("question", "at 10", "rank of the first gold"), rows)

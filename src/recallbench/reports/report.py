@@ -1,4 +1,4 @@
-"""`report.md`: a result told to a person, every figure with what stands beside it."""
+"""`report.md`: a result in words, every figure with what stands beside it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.escaping.markdown import Markup, code, fenced, inline, opening, table
+from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.slices import slice_table
+from recallbench.reports.table import Table
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.intervals import is_too_short
@@ -21,14 +22,14 @@ CIRCUMSTANCES = "## Circumstances"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What of a run is not reproducible, and is told apart."""
+class ReportedRun:
+    """What of a run is not reproducible, and stands in a section of its own."""
 
     environment: Mapping[str, Any]
     timings: Timings
 
 
-def render(metrics: Metrics, run: Run) -> str:
+def render(metrics: Metrics, run: ReportedRun) -> str:
     """The whole report."""
     return _joined([*_sections(metrics), _circumstances(run)])
 
@@ -89,7 +90,7 @@ def _headline(metrics: Metrics) -> list[str]:
         for one in metrics.headline
     ]
     method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
-    return ["## Headline", "", *table(head, rows), "", *method, *bands]
+    return ["## Headline", "", *Table(head, rows).markdown(), "", *method, *bands]
 
 
 def _bm25(metrics: Metrics, measure: str) -> str:
@@ -97,17 +98,18 @@ def _bm25(metrics: Metrics, measure: str) -> str:
 
 
 def _deviations(metrics: Metrics) -> list[str]:
-    told = [f"- **{inline(one.kind)}**: {inline(one.detail)}" for one in metrics.deviations] or ["None."]
+    lines = [f"- **{inline(one.kind)}**: {inline(one.detail)}" for one in metrics.deviations] or ["None."]
     failing = [one for one in metrics.corpus.checks if not one.holds]
     if failing:
-        told += ["", "The corpus file does not hold what is registered of it:", ""]
-        told += table(("what", "registered", "found"), [(one.name, one.expected, one.found) for one in failing])
-    return ["## Deviations from the protocol", "", *told]
+        lines += ["", "The corpus file does not hold what is registered of it:", ""]
+        rows = [(one.name, one.expected, one.found) for one in failing]
+        lines += Table(("what", "registered", "found"), rows).markdown()
+    return ["## Deviations from the protocol", "", *lines]
 
 
 def _gates(metrics: Metrics) -> list[str]:
-    rows = ((one.name, one.status, one.required, one.observed) for one in metrics.gates)
-    return ["## Gates", "", *table(("gate", "status", "required", "observed"), rows)]
+    rows = [(one.name, one.status, one.required, one.observed) for one in metrics.gates]
+    return ["## Gates", "", *Table(("gate", "status", "required", "observed"), rows).markdown()]
 
 
 def _measures(metrics: Metrics) -> list[str]:
@@ -128,7 +130,7 @@ def _measures(metrics: Metrics) -> list[str]:
     return [
         "## All measures",
         "",
-        *table(head, rows),
+        *Table(head, rows).markdown(),
         "",
         "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
         "questions whose haystack is no larger than k: a recall there is 1 whatever the store does, while nDCG and MRR",
@@ -152,25 +154,25 @@ def _too_short(metrics: Metrics) -> list[str]:
 
 
 def _kinds(metrics: Metrics) -> list[str]:
-    told = "In brackets the 95% interval and the chance level."
-    return ["## By kind", "", *slice_table(metrics, "kind", metrics.estimates), "", told]
+    reading = "In brackets the 95% interval and the chance level."
+    return ["## By kind", "", *slice_table(metrics, "kind", metrics.estimates), "", reading]
 
 
 def _abilities(metrics: Metrics) -> list[str]:
     if not metrics.abilities:
         return []
-    told = (
+    reading = (
         "The kinds rolled up into what the corpus' paper calls abilities; a question that should find nothing asks for",
         "abstention, whatever its kind. In brackets the 95% interval and the chance level.",
     )
-    return ["## By ability", "", *slice_table(metrics, "ability", metrics.abilities), "", *told]
+    return ["## By ability", "", *slice_table(metrics, "ability", metrics.abilities), "", *reading]
 
 
 def _denominators(metrics: Metrics) -> list[str]:
     if not metrics.denominators:
         return []
     names = list(metrics.denominators[0].values)
-    rows = (
+    rows = [
         (
             f"{one.name}{' (headline)' if one.headline else ''}",
             str(one.count),
@@ -178,11 +180,11 @@ def _denominators(metrics: Metrics) -> list[str]:
             *(f"{figure(one.values[name])} (chance {figure(one.chance[name])})" for name in names),
         )
         for one in metrics.denominators
-    )
+    ]
     return [
         "## Denominators",
         "",
-        *table(("denominator", "questions", "scored", *names), rows),
+        *Table(("denominator", "questions", "scored", *names), rows).markdown(),
         "",
         "A question that a denominator counts but that has no evidence to find counts as 0 there.",
     ]
@@ -197,7 +199,7 @@ def _control(metrics: Metrics) -> list[str]:
     return [
         "## Lexical control (BM25)",
         "",
-        *table(("measure", "value", "95% interval", "chance"), rows),
+        *Table(("measure", "value", "95% interval", "chance"), rows).markdown(),
         "",
         "Kept as `run.bm25.trec`.",
     ]
@@ -294,7 +296,7 @@ def _identity(metrics: Metrics) -> list[str]:
     blocks = [
         line for name, value in long.items() for line in ("", opening(f"{name.capitalize()}:"), "", *fenced(value))
     ]
-    return ["## What was measured", "", *table(("", ""), rows), *blocks]
+    return ["## What was measured", "", *Table(("", ""), rows).markdown(), *blocks]
 
 
 def _plain(value: Any) -> str:
@@ -305,7 +307,7 @@ def _plain(value: Any) -> str:
     return f"{value:.9f}" if isinstance(value, float) else str(value)
 
 
-def _circumstances(run: Run) -> list[str]:
+def _circumstances(run: ReportedRun) -> list[str]:
     around = run.environment
     embedding = around.get("embedding") or {}
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
@@ -330,5 +332,5 @@ def _circumstances(run: Run) -> list[str]:
         "",
         "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",
-        *table(("", ""), rows),
+        *Table(("", ""), rows).markdown(),
     ]

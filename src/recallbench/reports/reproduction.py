@@ -8,8 +8,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.escaping.markdown import Markup, code, inline, opening
 from recallbench.reports.cells import figure
+from recallbench.reports.table import Table
 
 JSON_NAME, PAGE_NAME = "reproduction.json", "reproduction.md"
 LABEL: Final = "reproduction of a flawed definition, never citable"
@@ -85,7 +86,7 @@ def document(record: ReproductionRecord) -> str:
 
 
 def page(record: ReproductionRecord) -> str:
-    """The record told to a person, the label first."""
+    """Return the record in words, the label first."""
     then, now = record.published_by, record.reproduced_by
     header = [
         "figure",
@@ -110,7 +111,7 @@ def page(record: ReproductionRecord) -> str:
             "The column **reproduced** says what a published figure was made of. It is no result: the protocol's "
             "figures are those of [report.md](report.md), and stand beside it."
         ],
-        table(header, rows),
+        Table(header, rows).markdown(),
         [f"{len(record.questions)} questions, {record.segments} segments, rankings {record.depth} deep."],
         ["## Can it be held against the published figure?", "", *_comparison(record)],
         ["## What was counted", "", *_listed(record.definition)],
@@ -123,12 +124,12 @@ def page(record: ReproductionRecord) -> str:
 def _comparison(record: ReproductionRecord) -> list[str]:
     if not record.comparable:
         return ["No:", "", *_listed(record.obstacles)]
-    told = [
+    differences = [
         f"{inline(one.figure)} differs by {one.reproduced - one.published_artefact:+.4f}"
         for one in record.figures
         if one.reproduced is not None
     ]
-    return [f"Yes: version, embedder and questions are the published ones. {'; '.join(told)}."]
+    return [f"Yes: version, embedder and questions are the published ones. {'; '.join(differences)}."]
 
 
 def _listed(lines: Sequence[str]) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.escaping.markdown import Markup, code, inline, opening, table
+from recallbench.escaping.markdown import Markup, code, inline, opening
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
+from recallbench.reports.table import Table
 from recallbench.results.metrics import Metrics
 
 
@@ -27,7 +28,7 @@ def _worst(metrics: Metrics) -> list[str]:
     title = ["## Questions that drag the mean down", ""]
     if not metrics.worst:
         return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
-    rows = (
+    rows = [
         (
             code(one.question_id),
             one.kind,
@@ -36,8 +37,11 @@ def _worst(metrics: Metrics) -> list[str]:
             f"{one.found} of {one.gold}",
         )
         for one in metrics.worst
-    )
-    return [*title, *table(("question", "kind", "tenant", "first gold at rank", "gold in the first 10"), rows)]
+    ]
+    return [
+        *title,
+        *Table(("question", "kind", "tenant", "first gold at rank", "gold in the first 10"), rows).markdown(),
+    ]
 
 
 def _labels(metrics: Metrics) -> list[str]:
@@ -45,11 +49,11 @@ def _labels(metrics: Metrics) -> list[str]:
     if seen is None:
         return []
     between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
-    told = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
+    dates = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
     passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
     if seen.irrelevant:
         passed.append(f"{seen.irrelevant} queries are judged with grade 0 alone, and were passed over.")
-    return ["## Labels", "", told, *passed]
+    return ["## Labels", "", dates, *passed]
 
 
 def _hub(metrics: Metrics) -> list[str]:
@@ -57,16 +61,16 @@ def _hub(metrics: Metrics) -> list[str]:
     if found is None:
         return []
     judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
-    rows = (
+    rows = [
         (code(one.name), code(one.sha256), "pinned" if one.pinned else "recorded at first use, not pinned")
         for one in found.files
-    )
+    ]
     return [
         "## Files of the hub",
         "",
         opening(f"{found.repo} at {found.revision}{judged}."),
         "",
-        *table(("file", "sha256", "the hash was"), rows),
+        *Table(("file", "sha256", "the hash was"), rows).markdown(),
     ]
 
 
@@ -86,19 +90,22 @@ def _matching(metrics: Metrics) -> list[str]:
         f" {found.without} none.",
     ]
     if found.by_id is not None and found.by_text is not None:
-        decided = (
+        decided = [
             (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
             for name, one in (("id", found.by_id), ("text", found.by_text))
-        )
-        lines += ["", *table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided)]
+        ]
+        lines += ["", *Table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided).markdown()]
     if found.shares is not None:
-        steps = ((one.step, str(one.gold), str(one.found_10), share(one.share)) for one in found.shares)
-        lines += ["", *table(("gold by", "segments", "found first in the first 10", "share of questions"), steps)]
+        steps = [(one.step, str(one.gold), str(one.found_10), share(one.share)) for one in found.shares]
+        lines += [
+            "",
+            *Table(("gold by", "segments", "found first in the first 10", "share of questions"), steps).markdown(),
+        ]
     if found.without:
         named = ", ".join(map(code, found.unmatched))
         more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
         lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
-    rows = (
+    rows = [
         (
             "exact" if one.threshold is None else f"{one.threshold:g}",
             str(one.questions),
@@ -108,7 +115,7 @@ def _matching(metrics: Metrics) -> list[str]:
             share(one.random),
         )
         for one in found.sensitivity
-    )
+    ]
     recall = Markup("`recall_frac@10`")
     score = "relative BM25 from" if found.method.startswith("bm25") else "token F1 from"
     head = (score, "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
@@ -116,7 +123,7 @@ def _matching(metrics: Metrics) -> list[str]:
     return [
         *lines,
         "",
-        *table(head, rows),
+        *Table(head, rows).markdown(),
         "",
         f"*Random texts match* is the share of segments drawn over the whole set that match all the same; {pairs}.",
         "What says the expected text exactly, and what comes nearest to it, is not drawn.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recallbench.escaping.markdown import Markup, table
+from recallbench.escaping.markdown import Markup
 from recallbench.reports.cells import figure, interval, share
+from recallbench.reports.table import Table
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
 
 
@@ -18,4 +19,4 @@ def slice_table(metrics: Metrics, what: str, slices: Mapping[str, Sequence[Estim
         shown = [by_name[name] for name in names]
         cells = (Markup(f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})") for one in shown)
         rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))
-    return table((what, "n", "saturated at 10", *names), rows)
+    return Table((what, "n", "saturated at 10", *names), rows).markdown()

@@ -7,16 +7,17 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.escaping.markdown import inline, opening, table
+from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import signed, signed_range
+from recallbench.reports.table import Table
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class ThresholdPart(_Part):
+class GateThreshold(_Part):
     """One threshold beside what was measured."""
 
     result: str = Field(description="its name in the settings file")
@@ -63,13 +64,12 @@ class Gating(_Part):
     passed: bool = Field(description="every threshold holds, and no result is missing")
     results: list[ResultPart]
     missing: list[MissingPart] = Field(description="results that are not there: nothing was held to their thresholds")
-    thresholds: list[ThresholdPart]
+    thresholds: list[GateThreshold]
 
 
 REACHES = "the interval reaches it: so many questions can't tell"
 TOO_SHORT = "the interval is too short: few clusters decide a value near its bounds"
 """Notes on a threshold's interval."""
-HEADER = ("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note")
 
 
 _FORMS = {
@@ -82,32 +82,32 @@ _FORMS = {
 }
 
 
-def short_of(found: Gating) -> list[ThresholdPart]:
+def short_of(found: Gating) -> list[GateThreshold]:
     """The thresholds that were not kept."""
     return [one for one in found.thresholds if one.outcome == "falls short"]
 
 
-def beyond(found: Gating) -> list[ThresholdPart]:
+def beyond(found: Gating) -> list[GateThreshold]:
     """Those that no ranking could keep."""
     return [one for one in found.thresholds if one.outcome == "out of reach"]
 
 
-def kept(found: Gating) -> list[ThresholdPart]:
+def kept(found: Gating) -> list[GateThreshold]:
     """Those that were kept."""
     return [one for one in found.thresholds if one.outcome == "holds"]
 
 
-def unsettled(found: Gating) -> list[ThresholdPart]:
+def unsettled(found: Gating) -> list[GateThreshold]:
     """Those that were neither kept nor proven to be missed; they let the gate pass, unless it is strict."""
     return [one for one in found.thresholds if one.outcome == "inconclusive"]
 
 
-def open_in(found: Gating) -> list[ThresholdPart]:
+def open_in(found: Gating) -> list[GateThreshold]:
     """Those that nothing can be said of here."""
     return [one for one in found.thresholds if one.outcome == "cannot tell"]
 
 
-def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
+def sections(found: Gating) -> list[tuple[str, list[GateThreshold]]]:
     """The tables that there are, each with its title."""
     parts = (
         ("out of reach", beyond(found)),
@@ -119,9 +119,9 @@ def sections(found: Gating) -> list[tuple[str, list[ThresholdPart]]]:
     return [(title, chosen) for title, chosen in parts if chosen]
 
 
-def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
-    """The cells below `HEADER`."""
-    return [
+def table(parts: Sequence[GateThreshold]) -> Table:
+    """Return a row for each threshold."""
+    rows = [
         (
             one.result,
             one.part,
@@ -135,9 +135,10 @@ def rows(parts: Sequence[ThresholdPart]) -> list[tuple[str, ...]]:
         )
         for one in parts
     ]
+    return Table(("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note"), rows)
 
 
-def required(one: ThresholdPart) -> str:
+def required(one: GateThreshold) -> str:
     """The threshold as a person would write it."""
     if one.required is None:
         return one.measure
@@ -146,20 +147,20 @@ def required(one: ThresholdPart) -> str:
 
 def verdict(found: Gating) -> str:
     """One line."""
-    missed, untold, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
+    missed, unknown, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
     never = len(beyond(found))
-    whole = missed + untold + unclear + held + never
+    whole = missed + unknown + unclear + held + never
     more = f"; {unclear} inconclusive" if unclear else ""
-    more += f"; of {untold} this can't be told" if untold else ""
+    more += f"; of {unknown} this can't be told" if unknown else ""
     more += f"; {never} out of reach" if never else ""
     if missed:
         of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
-        told = f"gate: {missed} of {of} short{more}"
+        line = f"gate: {missed} of {of} short{more}"
     elif held < whole:
-        told = f"gate: {held} of {whole} thresholds hold{more}"
+        line = f"gate: {held} of {whole} thresholds hold{more}"
     else:
-        told = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}"
-    return f"{told}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else told
+        line = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}"
+    return f"{line}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else line
 
 
 def sources(found: Gating) -> list[str]:
@@ -176,12 +177,12 @@ def markdown(found: Gating) -> str:
     """For a job's summary or a comment on a pull request."""
     parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {inline(verdict(found))}", ""]]
     for title, chosen in sections(found):
-        parts += [[f"**{inline(title.capitalize())}**", ""], table(HEADER, rows(chosen)), [""]]
+        parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
     parts.append([f"- {opening(line)}" for line in sources(found)])
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _observed(one: ThresholdPart) -> str:
+def _observed(one: GateThreshold) -> str:
     if one.observed is None:
         return "–"
     if one.what == "p95_ms":
@@ -189,7 +190,7 @@ def _observed(one: ThresholdPart) -> str:
     return signed(one.observed) if one.what == "drops" else figure(one.observed)
 
 
-def _interval(one: ThresholdPart) -> str:
+def _interval(one: GateThreshold) -> str:
     if one.what == "p95_ms":
         low, high = (None if bound is None else f"{bound:.3g}" for bound in (one.low, one.high))
         return "–" if low is None and high is None else f"{low or '?'} to {high or '?'} ms"
@@ -198,7 +199,7 @@ def _interval(one: ThresholdPart) -> str:
     return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
 
 
-def _by(one: ThresholdPart) -> str:
+def _by(one: GateThreshold) -> str:
     if one.by is None:
         return "–"
     return f"{one.by:.3g} ms" if one.what == "p95_ms" else figure(one.by)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recallbench.escaping import web
-from recallbench.escaping.markdown import Markup, inline, opening, table
+from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
+from recallbench.reports.table import Link, Table
 from recallbench.results.metrics import EstimatePart
 
 JSON, MARKDOWN, PAGE = "versions.json", "versions.md", "versions.html"
@@ -24,7 +24,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class MeasuredPart(_Part):
+class PrimaryPart(_Part):
     estimate: EstimatePart
     protocol_name: str
     band: float | None = Field(description="the protocol's run-to-run band; null where the corpus has none")
@@ -36,7 +36,7 @@ class VersionPart(_Part):
     reason: str = Field(description="why there is no result; empty where there is one")
     stated: str = Field(description="the version as the store states it; empty where there is no result")
     content_sha256: str = Field(description="of the result's manifest; empty where there is no result")
-    figures: list[MeasuredPart] = Field(description="the primary measures")
+    figures: list[PrimaryPart] = Field(description="the primary measures")
     short_questions: int = Field(description="questions answered with fewer hits than asked for and there were")
     verdict: str
     canonical: bool
@@ -73,30 +73,29 @@ def title(versions: Versions) -> str:
     return f"{versions.corpus}: versions of {versions.store} with {versions.embedder}"
 
 
-def header(versions: Versions) -> list[str]:
-    """The columns of the first table."""
-    measures = [one.estimate.measure for one in _figures(versions)]
-    return ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
+def version_table(versions: Versions, folders: Mapping[str, str] | None = None) -> Table:
+    """Return a row for each version, in order, also for those that could not be measured.
 
-
-def rows(versions: Versions) -> list[list[str]]:
-    """One row per version, in order, also for those that could not be measured."""
-    width = len(_figures(versions))
-    made = []
+    `folders` has the result folder of each version that was measured; its version links to it.
+    """
+    measures = [one.estimate.measure for one in _primary(versions)]
+    columns = ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
+    rows = []
     for one in versions.versions:
         cells = [cell for e in one.figures for cell in (figure(e.estimate.value), interval(e.estimate))]
         short = f"{one.short_questions} questions answered short" if one.short_questions else ""
         note = f"{one.status}: {one.reason}" if one.status != "measured" else short or "–"
-        made.append([one.version, *(cells or ["–"] * (2 * width)), note])
-    return made
+        folder = (folders or {}).get(one.version)
+        name = one.version if folder is None else Link(one.version, f"{folder}/report.md")
+        rows.append([name, *(cells or ["–"] * (2 * len(measures))), note])
+    return Table(columns, rows, caption="Versions")
 
 
-PAIR_HEADER = ("from – to", "measure", *DIFFERENCE_HEADER)
-
-
-def pair_rows(versions: Versions) -> list[list[str]]:
-    """One row per pair of neighbours and measure."""
-    return [[f"{one.before} – {one.after}", one.measure, *difference_cells(one)] for one in versions.pairs]
+def pair_table(versions: Versions) -> Table:
+    """Return a row for each pair of neighbours and measure."""
+    rows = [[f"{one.before} – {one.after}", one.measure, *difference_cells(one)] for one in versions.pairs]
+    columns = ("from – to", "measure", *DIFFERENCE_HEADER)
+    return Table(columns, rows, caption="Each version against the one before it")
 
 
 def reading(versions: Versions) -> list[str]:
@@ -105,7 +104,7 @@ def reading(versions: Versions) -> list[str]:
         return ["Fewer than two versions were measured, so nothing is compared."]
     tests = len(versions.pairs)
     dependent = "by conversation" if versions.clustered else "by question"
-    told = [
+    lines = [
         f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
         f"from {_either(sorted({one.test for one in versions.pairs}))}.",
         f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
@@ -115,16 +114,16 @@ def reading(versions: Versions) -> list[str]:
     differing = [one for one in versions.pairs if one.wins or one.losses]
     mute = [one for one in differing if (one.p_holm or 0.0) > LEVEL and one.smallest_p * tests > LEVEL]
     if mute:
-        told.append(
+        lines.append(
             f"{len(mute)} of these tests might not have come below {LEVEL} after the correction, whatever they found: "
             "too few clusters differ for so many tests. Compare fewer versions at a time."
         )
-    return told
+    return lines
 
 
 def identity(versions: Versions) -> list[str]:
     """What was measured on, what any version is held against, and what departs from the protocol."""
-    chances = [f"{one.estimate.measure} {figure(one.estimate.chance)}" for one in _figures(versions)]
+    chances = [f"{one.estimate.measure} {figure(one.estimate.chance)}" for one in _primary(versions)]
     control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
     return [
         f"protocol {versions.protocol}; {versions.n} questions of {versions.corpus}; {versions.server}, "
@@ -137,36 +136,29 @@ def identity(versions: Versions) -> list[str]:
 
 def bands(versions: Versions) -> str:
     """The protocol's bands for this corpus, and what they are for."""
-    widths = [f"{one.protocol_name} ± {one.band:.3f}".rstrip("0") for one in _figures(versions) if one.band is not None]
+    widths = [f"{one.protocol_name} ± {one.band:.3f}".rstrip("0") for one in _primary(versions) if one.band is not None]
     if not widths:
         return f"The protocol has no band for {versions.corpus}."
     return f"The protocol's bands for {versions.corpus}: {', '.join(widths)}. {BANDS}"
 
 
-def markdown(versions: Versions, folders: dict[str, str]) -> str:
-    """`versions.md`; `folders` has the result folder of each version that was measured."""
-    linked = [
-        [
-            Markup(f"[{inline(row[0])}]({web.address(folders[row[0]])}/report.md)") if row[0] in folders else row[0],
-            *row[1:],
-        ]
-        for row in rows(versions)
-    ]
+def markdown(versions: Versions, folders: Mapping[str, str]) -> str:
+    """Return `versions.md`; `folders` has the result folder of each version that was measured."""
     parts: list[Iterator[str] | list[str]] = [
         [f"# {inline(title(versions))}", ""],
         (f"- {opening(line)}" for line in identity(versions)),
         [""],
-        table(header(versions), linked),
+        version_table(versions, folders).markdown(),
         [""],
         [inline(bands(versions)), ""],
         ["## Neighbours", ""],
-        [*table(PAIR_HEADER, pair_rows(versions)), ""] if versions.pairs else [],
+        [*pair_table(versions).markdown(), ""] if versions.pairs else [],
         [opening(line) for line in reading(versions)],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _figures(versions: Versions) -> list[MeasuredPart]:
+def _primary(versions: Versions) -> list[PrimaryPart]:
     return next((one.figures for one in versions.versions if one.figures), [])
 
 

@@ -1,92 +1,95 @@
-"""`versions.html`: plot and tables in one file that needs nothing else, by day and by night."""
+"""`versions.html`: the primary measures over versions, drawn, with both tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from recallbench.escaping.web import address, html
-from recallbench.reports.versions import PAIR_HEADER, Versions, bands, header, identity, pair_rows, reading, rows, title
-from recallbench.reports.versions_plot import draw
+from recallbench.escaping.terminal import visible
+from recallbench.reports.cells import figure, interval
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.plot import BAND, INK, LINE, Plot, plotting
+from recallbench.reports.versions import (
+    PrimaryPart,
+    Versions,
+    bands,
+    identity,
+    pair_table,
+    reading,
+    title,
+    version_table,
+)
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1d1d1f; --ground: #ffffff; --line: #0b57a4; --band: #b9d6f2; --rule: #c8c8cc }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8ea; --ground: #17181a; --line: #7db8f5; --band: #27486b; --rule: #46474b }
-}
-body { background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
-  max-width: 64rem; padding: 1rem }
-a { color: var(--line) }
-figure { margin: 1rem 0; overflow-x: auto }
-svg { height: auto; max-width: 100% }
-svg text { fill: var(--ink) }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
-caption { font-weight: 600; padding: .3rem 0; text-align: left }
-th, td { border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }
-th, td:not(:last-child) { white-space: nowrap }
-"""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 0.3
+"""Half of a band's width, in versions."""
 
 
 def render(versions: Versions, folders: Mapping[str, str]) -> str:
-    """The whole page; `folders` has the result folder of each version that was measured."""
-    linked = [
-        [
-            f'<a href="{address(folders[row[0]])}/report.md">{html(row[0])}</a>' if row[0] in folders else html(row[0]),
-            *map(html, row[1:]),
-        ]
-        for row in rows(versions)
-    ]
-    pairs = [[html(cell) for cell in row] for row in pair_rows(versions)]
+    """Return the whole page; `folders` has the result folder of each version that was measured."""
     body = [
-        *listed(identity(versions)),
-        "<figure>",
-        draw(versions),
-        f"<figcaption>{html(bands(versions))} The table below has the same figures.</figcaption>",
-        "</figure>",
-        *tabled("Versions", header(versions), linked),
+        *listing(identity(versions)),
+        *captioned(draw(versions), f"{bands(versions)} The table below has the same figures."),
+        *version_table(versions, folders).html(),
         "<h2>Neighbours</h2>",
-        *(tabled("Each version against the one before it", PAIR_HEADER, pairs) if pairs else ()),
-        *listed(reading(versions)),
+        *(pair_table(versions).html() if versions.pairs else ()),
+        *listing(reading(versions)),
     ]
-    return page(title(versions), body)
+    return Page(title(versions), body).html()
 
 
-def page(title: str, body: Sequence[str]) -> str:
-    """A whole page; the title is text, the body markup already."""
-    name = html(title)
-    lines = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        # Nothing is fetched, whatever a reader's software makes of the text.
-        """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{name}</title>",
-        f"<style>{STYLE}</style>",
-        "</head>",
-        "<body>",
-        "<main>",
-        f"<h1>{name}</h1>",
-        *body,
-        "</main>",
-        "</body>",
-        "</html>",
+def draw(versions: Versions) -> str:
+    """Return the plot as an element of a page: a panel for each primary measure."""
+    measures = next(one.figures for one in versions.versions if one.figures)
+    names = [visible(one.version) for one in versions.versions]
+    size = (max(6.0, 1.4 + 0.9 * len(names)), 3.1 * len(measures))
+    with plotting(title(versions), *size, panels=len(measures)) as plot:
+        for axes, measure in zip(plot.panels, measures, strict=True):
+            _draw_measure(plot, axes, versions, measure)
+        last = plot.panels[-1]
+        last.set_xticks(range(len(names)), names, rotation=45 if len(names) > 8 else 0)
+        last.set_xlim(-0.6, len(names) - 0.4)
+        handles, labels = plot.panels[0].get_legend_handles_labels()
+        legend = plot.paper.legend(handles, labels, loc="outside lower center", frameon=False, labelcolor=INK)
+        legend.set_in_layout(True)
+        drawn = " and ".join(one.estimate.measure for one in measures)
+        return plot.element(f"{drawn} by version: {describe(versions)}")
+
+
+def _draw_measure(plot: Plot, axes: Axes, versions: Versions, part: PrimaryPart) -> None:
+    measure, name = part.estimate.measure, part.protocol_name
+    measured = [
+        (place, one.estimate)
+        for place, version in enumerate(versions.versions)
+        for one in version.figures
+        if one.estimate.measure == measure and one.estimate.value is not None
     ]
-    return "\n".join(lines) + "\n"
+    places = [place for place, _ in measured]
+    values = [estimate.value or 0.0 for _, estimate in measured]
+    axes.use_sticky_edges = False
+    if part.band is not None:
+        axes.bar(
+            places,
+            [2 * part.band] * len(places),
+            2 * WIDTH,
+            [value - part.band for value in values],
+            color=BAND,
+            label="the protocol's band around each value: bounds repeats of that one version,\n"
+            "decides nothing between versions",
+        )
+    axes.plot(places, values, color=LINE, linewidth=0.8, linestyle=":", zorder=2)
+    plot.intervals(axes, places, [estimate for _, estimate in measured])
+    axes.plot(places, values, "o", color=LINE, label="measured value")
+    axes.set_ylabel(f"{measure}\n({name})" if name != measure else measure)
 
 
-def listed(lines: Iterable[str]) -> list[str]:
-    """A list of texts."""
-    return ["<ul>", *(f"<li>{html(line)}</li>" for line in lines), "</ul>"]
-
-
-def tabled(caption: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """A table with the first cell of each row as its heading; cells are markup already."""
-    made = [f'<div class="wide" role="region" aria-label="{html(caption)}" tabindex="0">', "<table>"]
-    made.append(f"<caption>{html(caption)}</caption>")
-    made.append("<thead><tr>" + "".join(f'<th scope="col">{html(cell)}</th>' for cell in head) + "</tr></thead>")
-    made.append("<tbody>")
-    for first, *rest in body:
-        made.append(f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>")
-    return [*made, "</tbody>", "</table>", "</div>"]
+def describe(versions: Versions) -> str:
+    """Say in words what the plot shows."""
+    described = []
+    for version in versions.versions:
+        estimates = [one.estimate for one in version.figures]
+        figures = ", ".join(f"{one.measure} {figure(one.value)} ({interval(one)})" for one in estimates)
+        described.append(f"{version.version}: {figures or version.status}")
+    return "; ".join(described) + "."

@@ -17,7 +17,7 @@ from recallbench.confidential import concealed_lines
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.escaping.terminal import visible
-from recallbench.reports.report import Run, render
+from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.results import environment, manifest
 from recallbench.results.folder import staged
@@ -79,7 +79,7 @@ def write(
             _put(staging / GRADED, trec_grades(questions))
         _put(staging / "environment.json", [json.dumps(around, indent=1), "\n"])
         _put(staging / "timings.jsonl", _timings(retrieval))
-        _put(staging / "report.md", [render(whole, Run(around, retrieval.timings))])
+        _put(staging / "report.md", [render(whole, ReportedRun(around, retrieval.timings))])
         if is_set_name(metrics.corpus.name):
             _put(staging / NAMES, document_names(named))
         if reproduced is not None:

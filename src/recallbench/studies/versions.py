@@ -38,7 +38,7 @@ _PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)*([\w.+-]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class VersionsOutcome:
     """What was made."""
 
     summary: told.Versions
@@ -60,7 +60,7 @@ class _Tried:
     reason: str = ""
 
 
-def measure_versions(options: Options, versions: Sequence[str], progress: Progress, today: date) -> Compared:
+def measure_versions(options: Options, versions: Sequence[str], progress: Progress, today: date) -> VersionsOutcome:
     """Measure each version, and write the summary beside the results; raises Blocked where none could be measured."""
     dsn = _server(options, versions)
     # What every version needs is asked for before any database is made.
@@ -77,7 +77,7 @@ def measure_versions(options: Options, versions: Sequence[str], progress: Progre
         )
     summary = _summary(tried, done, corpus.clustered)
     folder = _write(summary, tried, _summary_folder(options, today))
-    return Compared(summary, folder, tuple(one.folder for one in done))
+    return VersionsOutcome(summary, folder, tuple(one.folder for one in done))
 
 
 def _server(options: Options, versions: Sequence[str]) -> str:
@@ -167,7 +167,7 @@ def _version(tried: _Tried) -> told.VersionPart:
             "stated": metrics.store.version if metrics else "",
             "content_sha256": _content(tried.outcome.folder) if tried.outcome else "",
             "figures": [
-                told.MeasuredPart(estimate=one.estimate, protocol_name=one.protocol_name, band=one.band)
+                told.PrimaryPart(estimate=one.estimate, protocol_name=one.protocol_name, band=one.band)
                 for one in (metrics.headline if metrics else ())
             ],
             "short_questions": metrics.retrieval.short_questions if metrics else 0,

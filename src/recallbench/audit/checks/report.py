@@ -10,7 +10,7 @@ from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
 from recallbench.escaping.terminal import hidden
 from recallbench.reading import lines, objects
-from recallbench.reports.report import CIRCUMSTANCES, Run, render
+from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render
 from recallbench.retrieval.timing import QueryTime, Timings
 from recallbench.scoring.editions import CURRENT
 
@@ -26,7 +26,7 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 
 def report(case: Case) -> Finding:
     stated = [line for _, line in lines(case.folder / "report.md")]
-    derived = render(case.derived, Run(case.environment, _timings(case))).removesuffix("\n").split("\n")
+    derived = render(case.derived, ReportedRun(case.environment, _timings(case))).removesuffix("\n").split("\n")
     earlier = case.metrics.statistics_edition != CURRENT.number
     found = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
     if found and case.metrics.recallbench_version != __version__:

@@ -12,7 +12,7 @@ import typer
 from recallbench.cli import settings
 from recallbench.cli.settings import option
 from recallbench.escaping.document import plain
-from recallbench.escaping.terminal import visible
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.compare.rule import Condition
@@ -98,7 +98,7 @@ def compare(
     elif as_markdown:
         print(comparison_text.markdown(found), end="")
     else:
-        print("\n".join(lines(found)))
+        print_parts(*shown(found))
     if not found.conditions and all(one.role == "secondary" for one in found.measures):
         undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
         print(f"note: {undecided}", file=sys.stderr)
@@ -202,17 +202,18 @@ def _words(given: Sequence[str] | None) -> list[str]:
     return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
 
 
-def lines(found: Comparison) -> list[str]:
-    """The comparison for a terminal."""
-    from recallbench.cli.columns import columns
+def shown(found: Comparison) -> list[Part]:
+    """Return the comparison for a terminal."""
+    from dataclasses import replace
+
     from recallbench.reports import comparison_text as told
 
-    shown = [*told.opening(found), "", *columns([told.HEADER, *map(tuple, told.rows(found))]), *told.reading(found)]
+    parts: list[Part] = [*told.opening(found), "", told.measure_table(found), *told.reading(found)]
     if found.kinds:
-        shown += ["", *columns([told.KIND_HEADER, *map(tuple, told.kind_rows(found))])]
+        parts += ["", told.kind_table(found)]
     if found.abilities:
-        shown += ["", *columns([told.ABILITY_HEADER, *map(tuple, told.ability_rows(found))])]
+        parts += ["", told.ability_table(found)]
     for one in found.changed:
-        side_by_side = columns([("", "A", "B"), *told.changed_rows(one)])
-        shown += ["", told.changed_title(one), *(f"  {line}" for line in (*told.texts(one), *side_by_side))]
-    return list(map(visible, [*shown, "", *told.verdict(found)]))
+        parts += ["", told.changed_title(one), *(f"  {line}" for line in told.texts(one))]
+        parts.append(replace(told.ranking_table(one, rank=""), indent=2))
+    return [*parts, "", *told.verdict(found)]

@@ -9,7 +9,7 @@ import typer
 
 from recallbench.cli.settings import option
 from recallbench.escaping.document import plain
-from recallbench.escaping.terminal import visible
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.reports.drift import Drift
@@ -61,23 +61,21 @@ def drift(
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
-        print("\n".join(_lines(found)))
+        print_parts(*_parts(found))
     if out is not None:
         _write(found, out)
     return 1 if fail_on_trend and found.fell else 0
 
 
 def _write(found: Drift, out: Path) -> None:
-    from recallbench.reports.drift_plot import picture, render
+    from recallbench.reports.drift_page import page, picture
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(render(found) if out.suffix == ".html" else picture(found), encoding="utf-8", newline="\n")
+    out.write_text(page(found) if out.suffix == ".html" else picture(found), encoding="utf-8", newline="\n")
 
 
-def _lines(found: Drift) -> list[str]:
-    from recallbench.cli.columns import columns
+def _parts(found: Drift) -> list[Part]:
     from recallbench.reports import drift as told
 
-    table = columns([told.HEADER, *told.rows(found)])
     below = [*told.left_out(found), *told.findings(found), *told.reading(found)]
-    return list(map(visible, [told.title(found), "", *table, "", *below]))
+    return [told.title(found), "", told.result_table(found), "", *below]

@@ -13,6 +13,7 @@ from recallbench.cli import settings
 from recallbench.cli.settings import option
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.compare.thresholds_file import ThresholdsFile
@@ -74,7 +75,7 @@ def gate(
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
-        print("\n".join(_lines(found)))
+        print_parts(*_parts(found))
     beyond = thresholds.unreachable(found)
     if beyond is not None:
         print(f"recallbench: {beyond}", file=sys.stderr)
@@ -123,11 +124,10 @@ def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: b
     return 0
 
 
-def _lines(found: Gating) -> list[str]:
-    from recallbench.cli.columns import columns
+def _parts(found: Gating) -> list[Part]:
     from recallbench.reports import thresholds as told
 
-    lines = list(told.sources(found))
-    for title, parts in told.sections(found):
-        lines += ["", f"{title}:", *columns([told.HEADER, *told.rows(parts)])]
-    return list(map(visible, [*lines, "", told.verdict(found)]))
+    parts: list[Part] = list(told.sources(found))
+    for title, thresholds in told.sections(found):
+        parts += ["", f"{title}:", told.table(thresholds)]
+    return [*parts, "", told.verdict(found)]

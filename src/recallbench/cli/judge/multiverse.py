@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recallbench.cli.columns import columns
 from recallbench.cli.settings import CorpusFile, environment, option
 from recallbench.escaping.document import json_text
-from recallbench.escaping.sheet import csv_text
-from recallbench.escaping.terminal import visible
+from recallbench.reports.table import Part, Table, print_parts
 
 if TYPE_CHECKING:
     from recallbench.foreign.multiverse import Multiverse
@@ -59,7 +56,7 @@ def multiverse(
     elif as_csv:
         print(_csv(found), end="")
     else:
-        print("\n".join(map(visible, _told(found))))
+        print_parts(*_parts(found))
     return 0
 
 
@@ -84,7 +81,7 @@ def _rows(found: Multiverse) -> list[tuple[Any, ...]]:
 
 
 def _csv(found: Multiverse) -> str:
-    return csv_text([_FIELDS, *(["" if one is None else str(one) for one in row] for row in _rows(found))])
+    return Table(_FIELDS, [["" if one is None else str(one) for one in row] for row in _rows(found)]).csv()
 
 
 def _document(found: Multiverse) -> dict[str, Any]:
@@ -111,17 +108,20 @@ def _document(found: Multiverse) -> dict[str, Any]:
     }
 
 
-def _told(found: Multiverse) -> list[str]:
+def _parts(found: Multiverse) -> list[Part]:
     kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
-    lines = [f"{found.folder}: {found.layout}, {found.questions} questions, {kept}", f"scope: {found.scope_summary}"]
+    lines: list[Part] = [
+        f"{found.folder}: {found.layout}, {found.questions} questions, {kept}",
+        f"scope: {found.scope_summary}",
+    ]
     lines += [f"gold: {found.gold}"]
     lines += [f"not stated: {one}" for one in found.unstated]
     lines += [f"{name}: {meaning}" for name, meaning in found.meanings]
     for (scope, denominator, n), alike in found.distinct_tables:
-        lines += ["", f"{scope}, over {denominator} ({n})", *_table(found, scope, denominator)]
+        lines += ["", f"{scope}, over {denominator} ({n})", _table(found, scope, denominator)]
         lines += [f"the same: {'; '.join(alike)}"] if alike else []
     lines += _legend(found)
-    lines += ["", "range over all universes, bounds included", *columns(_ranges(found))]
+    lines += ["", "range over all universes, bounds included", _ranges(found)]
     for one in found.placed:
         lines += ["", f"{one.text}: {one.place}"]
         lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in one.equals]
@@ -137,7 +137,7 @@ def _legend(found: Multiverse) -> list[str]:
     return ["", *told] if told else []
 
 
-def _table(found: Multiverse, scope: str, denominator: str) -> list[str]:
+def _table(found: Multiverse, scope: str, denominator: str) -> Table:
     here = {
         (_family(cell), cell.definition.k): cell
         for cell in found.cells
@@ -145,10 +145,8 @@ def _table(found: Multiverse, scope: str, denominator: str) -> list[str]:
     }
     kinds = list(dict.fromkeys(kind for kind, _ in here))
     ks = sorted({k for _, k in here})
-    rows: list[tuple[str, ...]] = [("", *(f"@{k}" for k in ks))]
-    for kind in kinds:
-        rows.append((kind, *(_cell(here.get((kind, k))) for k in ks)))
-    return columns(rows)
+    rows = [(kind, *(_cell(here.get((kind, k))) for k in ks)) for kind in kinds]
+    return Table(("", *(f"@{k}" for k in ks)), rows)
 
 
 def _family(cell: Any) -> str:
@@ -163,8 +161,9 @@ def _cell(cell: Any) -> str:
     return f"{cell.low:.4f}-{cell.high:.4f}"
 
 
-def _ranges(found: Multiverse) -> Sequence[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [("", "smallest", "largest", "spread")]
-    for one in found.ranges:
-        rows.append((f"{one.family}@{one.k}", f"{one.low:.4f}", f"{one.high:.4f}", f"{one.high - one.low:.4f}"))
-    return rows
+def _ranges(found: Multiverse) -> Table:
+    rows = [
+        (f"{one.family}@{one.k}", f"{one.low:.4f}", f"{one.high:.4f}", f"{one.high - one.low:.4f}")
+        for one in found.ranges
+    ]
+    return Table(("", "smallest", "largest", "spread"), rows)

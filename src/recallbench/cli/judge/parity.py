@@ -8,6 +8,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.reports.table import Table, print_parts
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,6 @@ def parity(
     import json
     from dataclasses import asdict
 
-    from recallbench.cli.columns import columns
     from recallbench.scoring.measures.registry import MEASURES
     from recallbench.scoring.parity import TOLERANCE, unshared
     from recallbench.scoring.parity import parity as compared
@@ -44,7 +44,7 @@ def parity(
         (one.measure, one.oracle, one.their_name, f"{one.compared:,}", str(one.differing), f"{one.largest:.1e}")
         for one in found
     ]
-    print("\n".join(columns([header, *rows])))
+    print_parts(Table(header, rows))
     print(
         f"{runs:,} random runs, seed {seed}: {sum(one.compared for one in found):,} comparisons, "
         f"{differing:,} differ by more than {TOLERANCE:g}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recallbench.cases.change import Change
     from recallbench.cases.gold_file import Gold
     from recallbench.cases.report import Report
-    from recallbench.cases.run_file import Run
+    from recallbench.cases.run_file import RunFile
     from recallbench.corpora.matching.method import Matching
     from recallbench.results.trec import Ties
 
@@ -56,7 +56,7 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
     gold = read_gold(gold_file, keep_going=asked.keep_going)
     texts = {} if asked.texts is None else read_texts(asked.texts)
 
-    def read(path: Path) -> Run:
+    def read(path: Path) -> RunFile:
         if matching.by_text and not texts and form_of(path) == "trec":
             raise UsageError("a TREC run has ids and no texts", expected="--texts corpus.jsonl", found=str(path))
         found = read_answers(
@@ -71,7 +71,7 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
             refuse_strange_ids(path, found, gold.cases)
         return found
 
-    def report(run: Run, refused: Iterable[InputError], depth: int = 0) -> Report:
+    def report(run: RunFile, refused: Iterable[InputError], depth: int = 0) -> Report:
         return _report(gold, run, _left_out(refused, run.refused), wanted, asked, texts, depth)
 
     run = read(run_file)
@@ -135,7 +135,7 @@ class _Side:
 
 def _report(
     gold: Gold,
-    run: Run,
+    run: RunFile,
     left_out: list[str],
     wanted: Wanted,
     asked: Asked,
@@ -171,19 +171,13 @@ def _left_out(*refused: Iterable[InputError]) -> list[str]:
 
 
 def _compared(change: Change, first: _Side, second: _Side) -> Compared:
-    from recallbench.cases.change import HEADER
-    from recallbench.cases.table import grid
-
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
     failed = [one.told() for one in (first, second) if one.failed]
 
-    def told(markdown: bool) -> list[str]:
-        lines = (*change.said(), *failed, *second.said())
-        said = [f"- {opening(one)}" for one in lines] if markdown else [visible(one) for one in lines]
-        title = (opening if markdown else visible)(f"{after} (after) minus {before} (before)")
-        return [title, "", *grid(HEADER, change.rows(), markdown=markdown), "", *said]
-
+    title, table = f"{after} (after) minus {before} (before)", change.table()
+    lines = [*change.said(), *failed, *second.said()]
+    markdown = [opening(title), "", *table.markdown(), "", *(f"- {opening(one)}" for one in lines)]
     failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}
-    return Compared(document, told(False), told(True))
+    return Compared(document, [title, "", table, "", *lines], markdown)

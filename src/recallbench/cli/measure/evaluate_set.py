@@ -14,6 +14,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure
+from recallbench.reports.table import plain_lines, print_parts
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
 from recallbench.runs.options import Options
@@ -64,12 +65,12 @@ def evaluate_set(
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
-    told = [headline(metrics, outcome.folder), *map(visible, beside)]
+    summary = [*headline(metrics, outcome.folder), *beside]
     if wanted is None or wanted.format == "text":
-        print("\n".join(told), flush=True)
+        print_parts(*summary)
     else:
         # What is for machines, or for a page, stands alone on stdout.
-        progress.note("\n".join(told))
+        progress.note("\n".join(plain_lines(*summary)))
     lacking = None if wanted is None else tell(wanted, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):

@@ -10,9 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from recallbench.cli import settings
-from recallbench.cli.columns import columns
 from recallbench.cli.settings import option
-from recallbench.escaping.terminal import visible
+from recallbench.reports.table import print_parts
 
 EXAMPLES = (
     "Examples: recallbench grow locomo --store bm25; recallbench grow DIR --distractors more.jsonl --match tokens "
@@ -74,7 +73,7 @@ def grow(
     from recallbench.cli.measure.labelled_target import Target, of_hub
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
-    from recallbench.reports.growth import document, drawn, markdown, notes, rows
+    from recallbench.reports.growth import document, markdown, notes, picture, table
     from recallbench.runs.options import Options
     from recallbench.studies.growth import growth
 
@@ -126,7 +125,7 @@ def grow(
     elif format == "markdown":
         print(markdown(found), end="")
     else:
-        print("\n".join([*columns(rows(found)), *map(visible, notes(found))]))
+        print_parts(table(found), *notes(found))
     if plot is not None:
-        plot.write_text(drawn(found), encoding="utf-8")
+        plot.write_text(picture(found), encoding="utf-8")
     return 0

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from recallbench.cli.columns import columns
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
+from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.failures import Failures
 
 
-def headline(metrics: Metrics, folder: Path) -> str:
-    """Corpus, figures with what stands beside them, verdict, and where the report is."""
-    rows = [("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated")]
+def headline(metrics: Metrics, folder: Path) -> list[Part]:
+    """Return corpus, figures with what stands beside them, verdict, and where the report is."""
+    rows = []
     control = {one.measure: one.value for one in metrics.control_bm25[OVERALL]}
     for one in metrics.headline:
         e = one.estimate
@@ -32,7 +32,8 @@ def headline(metrics: Metrics, folder: Path) -> str:
             )
         )
     embedder = metrics.embedder.name if metrics.embedder else "no embedder"
-    lines = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", *columns(rows)]
+    table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
+    lines: list[Part] = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     if not any(one.protocol_name == "MRR" for one in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     if metrics.retrieval.missing_hits:
@@ -46,7 +47,7 @@ def headline(metrics: Metrics, folder: Path) -> str:
         f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
     ]
     lines.append(f"report: {(folder / 'report.md').absolute()}")
-    return "\n".join(map(visible, lines))
+    return lines
 
 
 def tell_failures(failures: Failures) -> bool:
@@ -57,11 +58,11 @@ def tell_failures(failures: Failures) -> bool:
     return not failures.reasons and not failures.untimed
 
 
-def reproduction(record: ReproductionRecord, folder: Path) -> str:
-    """The label, then the reproduced figures between the published and the canonical ones."""
-    rows = [("", "published", "reproduced", "canonical")]
-    rows += [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
-    lines = [f"{record.name}: {LABEL}", *columns(rows)]
+def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:
+    """Return the label, then the reproduced figures between the published and the canonical ones."""
+    rows = [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
+    table = Table(("", "published", "reproduced", "canonical"), rows)
+    lines: list[Part] = [f"{record.name}: {LABEL}", table]
     lines += [f"not comparable with the published figure: {one}" for one in record.obstacles]
     lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
-    return "\n".join(map(visible, lines))
+    return lines

@@ -10,7 +10,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
-from recallbench.escaping.terminal import visible
+from recallbench.reports.table import print_parts
 
 EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
@@ -59,7 +59,6 @@ def repeat(
     runs; the same command with --resume FOLDER goes on from them.
     """
     from recallbench.cli.bars import listener
-    from recallbench.cli.columns import columns
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.reports import repetition as told
@@ -98,8 +97,7 @@ def repeat(
     if as_json:
         print((made.folder / told.JSON).read_text(encoding="utf-8"), end="")
     else:
-        lines = [told.title(made.summary), *columns([told.HEADER, *told.rows(made.summary)])]
-        lines += [*told.findings(made.summary), *told.conditions(made.summary)]
-        lines.append(f"report: {(made.folder / told.MARKDOWN).absolute()}")
-        print("\n".join(map(visible, lines)), flush=True)
+        below = [*told.findings(made.summary), *told.conditions(made.summary)]
+        place = f"report: {(made.folder / told.MARKDOWN).absolute()}"
+        print_parts(told.title(made.summary), told.spread_table(made.summary), *below, place)
     return 0 if made.summary.holds else 1

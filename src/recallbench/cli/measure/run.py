@@ -9,6 +9,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.reports.table import print_parts
 
 
 def register(app: typer.Typer) -> None:
@@ -109,9 +110,9 @@ def run(
             made.append(rehearse(options))
             continue
         outcome = make(options, progress, date.today())
-        print(headline(outcome.metrics, outcome.folder), flush=True)
+        print_parts(*headline(outcome.metrics, outcome.folder))
         if outcome.reproduced is not None:
-            print(reproduction(outcome.reproduced, outcome.folder), flush=True)
+            print_parts(*reproduction(outcome.reproduced, outcome.folder))
         holds = not require_verified or outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
         made.append(tell_failures(outcome.retrieval.failures) and holds)
     if dry_run:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recallbench.errors import UsageError
 from recallbench.escaping.document import json_text
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.cases.definitions import Definitions
@@ -72,7 +73,7 @@ class Compared:
     """One run against another, in each form."""
 
     document: dict[str, Any]
-    text: Sequence[str]
+    text: Sequence[Part]
     markdown: Sequence[str]
 
 
@@ -87,9 +88,8 @@ def show(
 
     Raises UsageError for a plot that can't be written, after everything was printed.
     """
-    from recallbench.cases.table import document, grid, render
+    from recallbench.cases.document import document
 
-    markdown = wanted.format == "markdown"
     if wanted.format == "json":
         found = {**(more or {}), **document(report, wanted.by)}
         if wanted.ks:
@@ -98,13 +98,7 @@ def show(
             found["compare"] = compared.document
         print(json_text(found, indent=2), flush=True)
     else:
-        print(render(report, wanted.format, wanted.by), end="")
-        if tradeoff is not None:
-            header, *rows = tradeoff.rows()
-            print("\n" + "\n".join([*grid(header, rows, markdown=markdown), "", tradeoff.said()]))
-        if compared is not None:
-            print("\n" + "\n".join(compared.markdown if markdown else compared.text))
-        sys.stdout.flush()
+        _print(wanted, report, tradeoff, compared)
     if wanted.ks and tradeoff is None:
         drawn = "" if wanted.plot is None else f", and {wanted.plot} was not drawn"
         print(f"recallbench: nothing to hold against k: no case has anything to find{drawn}", file=sys.stderr)
@@ -112,11 +106,28 @@ def show(
         _draw(tradeoff, wanted.plot)
 
 
+def _print(wanted: Wanted, report: Report, tradeoff: Tradeoff | None, compared: Compared | None) -> None:
+    from recallbench.cases.table import parts
+
+    if wanted.format == "text":
+        shown = list(parts(report, wanted.by))
+        shown += ["", tradeoff.table(), "", tradeoff.said()] if tradeoff is not None else []
+        shown += ["", *compared.text] if compared is not None else []
+        print_parts(*shown)
+        return
+    print(report.table(wanted.format, wanted.by), end="")
+    if tradeoff is not None:
+        print("\n".join(["", *tradeoff.table().markdown(), "", tradeoff.said()]))
+    if compared is not None:
+        print("\n".join(["", *compared.markdown]))
+    sys.stdout.flush()
+
+
 def _draw(tradeoff: Tradeoff, plot: Path) -> None:
-    from recallbench.cases.tradeoff_plot import draw
+    from recallbench.cases.tradeoff_plot import picture
 
     try:
-        plot.write_text(draw(tradeoff), encoding="utf-8")
+        plot.write_text(picture(tradeoff), encoding="utf-8")
     except OSError as error:
         raise UsageError(
             f"{plot} can't be written", expected="a file that can be", found=error.strerror or str(error)

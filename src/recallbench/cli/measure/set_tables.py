@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING
 from recallbench.cases.store_run import StoreRun
-from recallbench.cli.judge.compare import between, lines
+from recallbench.cli.judge.compare import between, shown
 from recallbench.cli.measure.score_tables import Compared, Wanted, show
 from recallbench.compare.folders import folder_side
 from recallbench.corpora.matching.method import Matching
@@ -105,4 +105,4 @@ def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | 
 def _compared(before: Folder, outcome: Outcome) -> Compared:
     """As `recallbench compare` has it, whatever of the system under test was changed."""
     found = between(before, folder_side(outcome.folder), (), (), ("embedder", "store"), SHOWN)
-    return Compared(found.model_dump(mode="json"), lines(found), comparison_text.markdown(found).splitlines())
+    return Compared(found.model_dump(mode="json"), shown(found), comparison_text.markdown(found).splitlines())

@@ -9,6 +9,7 @@ import typer
 
 from recallbench.cli import settings
 from recallbench.cli.settings import option
+from recallbench.reports.table import print_parts
 
 EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4.1 0.20.0"
 
@@ -76,5 +77,5 @@ def versions(
         environ=settings.environment(),
     )
     compared = measure_versions(options, version, listener(quiet), date.today())
-    print(comparison(compared.summary, compared.folder), flush=True)
+    print_parts(*comparison(compared.summary, compared.folder))
     return 0 if compared.complete else 3

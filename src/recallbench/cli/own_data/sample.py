@@ -12,6 +12,7 @@ from recallbench.cli import settings
 from recallbench.cli.settings import option
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
+from recallbench.reports.table import print_parts
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -118,7 +119,6 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
 def _score(
     log: RecallLog, labels: Path, measures: list[str], matching: Matching, percentiles: Rule, format: str
 ) -> int:
-    from recallbench.cli.columns import columns
     from recallbench.reports import log_scores as told
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.logs.scoring import score
@@ -129,7 +129,6 @@ def _score(
     elif format == "markdown":
         print(told.markdown(found), end="")
     else:
-        lines = columns([told.header(found), *told.rows(found)])
         below = [*told.matched(found), *told.intervals(found), *told.abstention(found), *found.notes]
-        print("\n".join(map(visible, [*lines, "", *below])))
+        print_parts(told.table(found), "", *below)
     return 0

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import typer
 
+from recallbench.reports.table import Table, print_parts
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -14,9 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
-    from recallbench.cli.columns import columns
-
-    print("\n".join(columns(rows)))
+    print_parts(Table(rows[0], rows[1:]))
 
 
 def corpora() -> None:
@@ -34,7 +34,9 @@ def corpora() -> None:
     for group, names in GROUPS.items():
         print(f"{group} is {' and '.join(names)}")
     print("\nsets of the hub, for `recallbench evaluate`:")
-    _print([(f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items()])
+    _print(
+        [("set", "repository"), *((f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items())]
+    )
 
 
 def stores() -> None:

@@ -32,7 +32,7 @@ FILLED = (*NEEDED, "importance", "commit_sha", "metadata", "verified_at", "creat
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class LessonTable:
     """The table as this version has it."""
 
     columns: tuple[tuple[str, str], ...]
@@ -43,7 +43,7 @@ class Table:
     """Rows can be closed: only those that end at infinity are recalled."""
 
 
-def read_table(connection: Connection) -> Table:
+def read_table(connection: Connection) -> LessonTable:
     """The table as the catalogue has it; raises Blocked where a row can't be made."""
     with told("reading the extension's table"):
         rows = connection.execute(
@@ -64,7 +64,7 @@ def read_table(connection: Connection) -> Table:
         )
     dims = next((typmod for name, _, typmod, _, _ in rows if name == "embedding"), -1)
     columns = tuple((name, types[name].rpartition(".")[2]) for name in FILLED if name in types)
-    return Table(columns, dims, "t_valid_to" in types)
+    return LessonTable(columns, dims, "t_valid_to" in types)
 
 
 def padded(vectors: Matrix, dims: int) -> Matrix:
@@ -79,7 +79,7 @@ def padded(vectors: Matrix, dims: int) -> Matrix:
 
 def copy_lessons(
     connection: Connection,
-    table: Table,
+    table: LessonTable,
     projects: Projects,
     items: Sequence[Item],
     vectors: Matrix,
@@ -152,7 +152,7 @@ def _values(item: Item, vector: Any, projects: Projects, dates: Dates) -> dict[s
     }
 
 
-def check_visible(connection: Connection, table: Table, projects: Projects, expected: int) -> None:
+def check_visible(connection: Connection, table: LessonTable, projects: Projects, expected: int) -> None:
     """Raise Blocked unless every row that was given can be recalled."""
     conditions = "is_active AND verified_at IS NOT NULL AND embedding IS NOT NULL"
     if table.has_validity:

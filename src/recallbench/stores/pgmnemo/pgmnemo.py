@@ -20,7 +20,7 @@ from recallbench.stores.pgmnemo.lessons import (
     ROLE,
     TABLE,
     Dates,
-    Table,
+    LessonTable,
     check_visible,
     copy_lessons,
     padded,
@@ -121,7 +121,7 @@ class PgmnemoStore(Store):
         self._guard: Connection | None = None
         """The session that holds the projects, while `_connection` is another one that only searches."""
         self._projects: Projects | None = None
-        self._table = Table((), 0, False)
+        self._table = LessonTable((), 0, False)
         self._signature = Signature("", "", (), "", "", "")
         self._dims = self._given = 0
         self._items: dict[int, int] = {}

@@ -1,0 +1,170 @@
+"""A report for machines: a JSON document, the figures under common names, CSV."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from recallbench import __version__
+from recallbench.cases.definitions import PERCENTILES
+from recallbench.cases.scores import CaseScores
+from recallbench.cases.table import MEAN, column, remarks
+from recallbench.reports.table import Table
+from recallbench.scoring.intervals import is_too_short
+
+
+def summary(scores: CaseScores) -> dict[str, Any]:
+    """Return the figures under the names that harnesses commonly give them."""
+    names = {f"{name}@k": scores.short(name) for name in ("precision", "recall", "f1", "ndcg")}
+    figures = {name: _number(scores.value(one)) for name, one in names.items()}
+    latencies = ("latency_p50_ms", "latency_p95_ms")
+    return {
+        "params": {
+            "k": scores.k,
+            "depth": scores.judged.depth,
+            "cases": len(scores),
+            "n": scores.n,
+            "failed": len(scores.failures),
+            "matching": str(scores.matching),
+            **scores.definitions.named(),
+            "timed": len(scores.latencies),
+            "recallbench_version": __version__,
+        },
+        **figures,
+        **{name.replace("@k", f"@{scores.k}"): value for name, value in figures.items()},
+        "mrr": _number(scores.mrr),
+        **{name: getattr(scores, name) for name in latencies},
+        "names": {
+            **{name: str(one) for name, one in names.items()},
+            "mrr": str(scores.short("mrr")),
+            **dict.fromkeys(latencies, PERCENTILES[scores.definitions.rule]),
+        },
+    }
+
+
+def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
+    """Return every figure under its exact name, and every case."""
+    ways, matched_by = scores.ways or ("",) * len(scores), scores.matched_by or ("",) * len(scores)
+    fields: dict[str, Any] = {
+        "recallbench_version": __version__,
+        "k": scores.k,
+        "depth": scores.judged.depth,
+        "matching": str(scores.matching),
+        "definitions": scores.definitions.named(),
+        **({"ties": scores.ties} if scores.ties else {}),
+        "cases": len(scores),
+        "n": scores.n,
+        "failed": len(scores.failures),
+        "mean": {str(one): _number(scores.value(one)) for one in scores.measures},
+        "estimates": [
+            {
+                "measure": str(one.measure),
+                "value": one.value,
+                "n": one.n,
+                "low": one.low,
+                "high": one.high,
+                "method": one.method,
+                "ceiling": one.ceiling,
+                "chance": one.chance,
+                "too_short": is_too_short(one.value, one.design_effect),
+            }
+            for one in scores.estimates
+        ],
+        "rows": [
+            {
+                "query_id": row.case.name,
+                "query": row.case.query,
+                "kind": row.case.kind,
+                "relevant": len(row.case.relevant),
+                "ranked": len(row.ranked),
+                **({"decided_by": way or None} if scores.apart else {}),
+                **({"matched_by": by or None} if scores.steps is not None else {}),
+                **row.values,
+                "failure": None if answer.failure is None else answer.failure.brief,
+            }
+            for row, answer, way, by in zip(scores.rows, scores.answers, ways, matched_by, strict=True)
+        ],
+        "notes": remarks(scores),
+    }
+    if scores.latencies and scores.definitions.percentiles:
+        fields["latency_ms"] = {
+            "timed": len(scores.latencies),
+            "p50": scores.latency_p50_ms,
+            "p95": scores.latency_p95_ms,
+            "percentiles": scores.definitions.percentiles,
+        }
+    if by is not None:
+        fields["by"] = {by: {name: _means(one) for name, one in scores.by(by).items()}}
+    if scores.apart:
+        fields["decided_by"] = {way: _means(one) for way, one in scores.apart.items()}
+    if scores.shares:
+        fields["shares"] = {
+            one.step: {"cases": one.cases, "share": one.share, "hits": one.hits} for one in scores.shares
+        }
+    if (asked := scores.abstention) is not None:
+        fields["abstention"] = {
+            "n": asked.n,
+            "answerable": asked.answerable,
+            # Without any hit for some answerable case no score lets enough of them through.
+            "threshold": asked.threshold if asked.threshold is not None and math.isfinite(asked.threshold) else None,
+            "false_retrieval": asked.false_retrieval,
+            "auroc": asked.auroc,
+        }
+    if scores.texts is not None:
+        exact, fuzzy, none = scores.texts.found(scores.k)
+        fields["text_matches"] = {
+            "exact": exact,
+            "fuzzy": fuzzy,
+            "none": none,
+            "random_pairs": scores.texts.random.pairs,
+            "sensitivity": [
+                {
+                    "threshold": "exact" if one.threshold is None else one.threshold,
+                    f"recall_frac@{scores.k}": _number(one.recall),
+                    f"mrr@{scores.k}": _number(one.mrr),
+                    "random_match_rate": one.random,
+                }
+                for one in scores.texts.sensitivity(scores.k)
+            ],
+        }
+    return fields
+
+
+def _means(scores: CaseScores) -> dict[str, Any]:
+    return {"n": scores.n, **{str(one): _number(scores.value(one)) for one in scores.measures}}
+
+
+def csv(scores: CaseScores, by: str | None) -> str:
+    """Return a row for each case, then the means of each slice and of all."""
+    columns, matching = scores.columns, str(scores.matching)
+    ties, hybrid = (scores.ties,) if scores.ties else (), scores.steps is not None
+    further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()))
+
+    def means(name: str, one: CaseScores, matched: str) -> tuple[str, ...]:
+        # What a mean is of was matched by several steps.
+        steps = ("",) if hybrid else ()
+        return name, "", *(_cell(_number(one.value(m))) for m in columns), "", matched, *ties, *steps
+
+    ways = scores.ways or ("",) * len(scores)
+    matched_by: list[tuple[str, ...]] = [(step,) for step in scores.matched_by] or [()] * len(scores)
+    rows: list[tuple[str, ...]] = []
+    for row, answer, way, steps in zip(scores.rows, scores.answers, ways, matched_by, strict=True):
+        values = [_cell(row.values.get(str(one))) for one in columns]
+        # What to do, and that nothing was written, is of a run that ended there.
+        failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
+        matched = "id" if way == "id" else matching
+        rows.append((row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps))
+    for name, one in scores.by(by).items() if by is not None else ():
+        rows.append(means(f"{MEAN} {by}={name}", one, matching))
+    for decided, one in scores.apart.items():
+        rows.append(means(f"{MEAN} decided by={decided}", one, "id" if decided == "id" else matching))
+    head = ("query", "kind", *map(column, columns), "failure", "matching", *further)
+    return Table(head, [*rows, means(MEAN, scores, matching)]).csv()
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

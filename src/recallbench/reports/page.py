@@ -1,0 +1,71 @@
+"""A page in one file that needs nothing else, by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recallbench.escaping.web import html
+
+COLOURS = """:root { color-scheme: light dark; --ink: #1d1d1f; --ground: #ffffff; --rule: #c8c8cc;
+  --line: #0b57a4; --second: #9a4a00; --third: #00684a; --band: #b9d6f2 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8ea; --ground: #17181a; --rule: #46474b;
+    --line: #7db8f5; --second: #f0a868; --third: #6fd0a8; --band: #27486b }
+}
+svg text { fill: var(--ink) }
+"""
+"""Of pages and of the plots in them."""
+STYLE = f"""
+{COLOURS}body {{ background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
+  max-width: 64rem; padding: 1rem }}
+a {{ color: var(--line) }}
+figure {{ margin: 1rem 0; overflow-x: auto }}
+svg {{ height: auto; max-width: 100% }}
+.wide {{ overflow-x: auto }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }}
+caption {{ font-weight: 600; padding: .3rem 0; text-align: left }}
+th, td {{ border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }}
+th, td:not(:last-child) {{ white-space: nowrap }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A title, which is text, and a body, which is markup already."""
+
+    title: str
+    body: Sequence[str]
+
+    def html(self) -> str:
+        """Return the whole file; whatever a reader's software makes of it, nothing is fetched."""
+        name = html(self.title)
+        lines = [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{name}</title>",
+            f"<style>{STYLE}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            f"<h1>{name}</h1>",
+            *self.body,
+            "</main>",
+            "</body>",
+            "</html>",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def listing(lines: Iterable[str]) -> list[str]:
+    """Return a list of texts as markup."""
+    return ["<ul>", *(f"<li>{html(line)}</li>" for line in lines), "</ul>"]
+
+
+def captioned(picture: str, caption: str) -> list[str]:
+    """Return a picture, which is markup, with a text below it."""
+    return ["<figure>", picture, f"<figcaption>{html(caption)}</figcaption>", "</figure>"]

@@ -1,0 +1,138 @@
+"""A table of text: the same columns and rows for a terminal, a pipe, Markdown, a page, a spreadsheet and a program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from recallbench.escaping import markdown, web
+from recallbench.escaping.document import json_text
+from recallbench.escaping.markdown import Markup
+from recallbench.escaping.sheet import csv_text
+from recallbench.escaping.terminal import visible
+
+
+class Link(str):
+    """A cell that leads to a file, where it is shown in Markdown or on a page."""
+
+    __slots__ = ("path",)
+
+    def __new__(cls, text: str, path: str) -> Link:
+        """The text, and the relative path of the file."""
+        made = super().__new__(cls, text)
+        made.path = path
+        return made
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows. A cell is text, a `Link`, or `Markup` where it holds Markdown of its own."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    """What a page writes above it."""
+    left: Sequence[str] | None = None
+    """The columns that stand at the left in plain text, while the others stand at the right; None for all of them."""
+    indent: int = 0
+    """Blanks before each line of plain text."""
+
+    def text(self) -> list[str]:
+        """Return a line a row, every column as wide as its widest cell."""
+        every = [[visible(cell) for cell in row] for row in (self.columns, *self.rows)]
+        widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
+        at_left = [self._is_left(i) for i in range(len(widths))]
+        return [
+            " " * self.indent
+            + "  ".join(
+                cell.ljust(width) if left else cell.rjust(width)
+                for cell, width, left in zip(row, widths, at_left, strict=True)
+            ).rstrip()
+            for row in every
+        ]
+
+    def markdown(self) -> list[str]:
+        """Return a line a row, with bars between the cells."""
+        return markdown.table(self.columns, ([_markdown(cell) for cell in row] for row in self.rows))
+
+    def html(self) -> list[str]:
+        """Return a table whose rows are named by their first cells."""
+        head = "".join(f'<th scope="col">{web.html(cell)}</th>' for cell in self.columns)
+        body = [
+            f'<tr><th scope="row">{_html(first)}</th>{"".join(f"<td>{_html(cell)}</td>" for cell in rest)}</tr>'
+            for first, *rest in self.rows
+        ]
+        caption = web.html(self.caption)
+        region = f' role="region" aria-label="{caption}" tabindex="0"' if caption else ""
+        return [
+            f'<div class="wide"{region}>',
+            "<table>",
+            *([f"<caption>{caption}</caption>"] if caption else []),
+            f"<thead><tr>{head}</tr></thead>",
+            "<tbody>",
+            *body,
+            "</tbody>",
+            "</table>",
+            "</div>",
+        ]
+
+    def csv(self) -> str:
+        """Return the rows below their header, for a spreadsheet."""
+        return csv_text([self.columns, *self.rows])
+
+    def json(self) -> str:
+        """Return an array of one object a row, by column."""
+        return json_text([dict(zip(self.columns, row, strict=True)) for row in self.rows], indent=1) + "\n"
+
+    def draw(self, file: TextIO) -> None:
+        """Write the table to a terminal, as wide as that is."""
+        # Imported here: rich takes long to import, and off a terminal nobody needs it.
+        from rich import box
+        from rich.console import Console
+        from rich.padding import Padding
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+        for i, name in enumerate(self.columns):
+            grid.add_column(Text(visible(name)), justify="left" if self._is_left(i) else "right")
+        for row in self.rows:
+            grid.add_row(*(Text(visible(cell)) for cell in row))
+        Console(file=file, highlight=False).print(Padding(grid, (0, 0, 0, self.indent)))
+
+    def _is_left(self, column: int) -> bool:
+        return self.left is None or self.columns[column] in self.left
+
+
+Part = str | Table
+"""What stands in a terminal: a line, or a table."""
+
+
+def print_parts(*parts: Part) -> None:
+    """Print lines and tables on stdout: tables drawn by rich in a terminal, plain text elsewhere."""
+    for part in parts:
+        if isinstance(part, Table) and sys.stdout.isatty():
+            part.draw(sys.stdout)
+        else:
+            print("\n".join(plain_lines(part)))
+    sys.stdout.flush()
+
+
+def plain_lines(*parts: Part) -> list[str]:
+    """Return lines and tables as lines of plain text."""
+    return [line for part in parts for line in (part.text() if isinstance(part, Table) else [visible(part)])]
+
+
+def _markdown(cell: str) -> str:
+    if isinstance(cell, Link):
+        return Markup(f"[{markdown.inline(str(cell))}]({web.address(cell.path)})")
+    return cell
+
+
+def _html(cell: str) -> str:
+    text = web.html(cell)
+    return f'<a href="{web.address(cell.path)}">{text}</a>' if isinstance(cell, Link) else text
