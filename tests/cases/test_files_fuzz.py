@@ -54,7 +54,7 @@ def scores(place: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
     return report.table("text")
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gold=st.one_of(files, st.just(GOOD)), run=st.one_of(files, st.just(GOOD)), keep_going=st.booleans())
 def test_whatever_a_file_holds(tmp_path: Path, gold: bytes, run: bytes, keep_going: bool) -> None:
     with contextlib.suppress(RecallBenchError):
@@ -69,7 +69,7 @@ ids = st.sampled_from("abcdef")
 queries = st.sampled_from(["q1", "q2", "q3"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     gold=st.dictionaries(queries, st.dictionaries(ids, st.integers(1, 3), min_size=1), min_size=1),
     ranked=st.dictionaries(queries, st.lists(ids, unique=True, min_size=1)),
