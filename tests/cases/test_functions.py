@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytrec_eval
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recallbench
@@ -63,6 +63,7 @@ def test_nothing_is_relevant(function: Any) -> None:
             function(["a"], wrong, empty=0.0)
 
 
+@settings(deadline=None)
 @given(rankings, grades, st.integers(1, 12))
 def test_as_trec_eval_has_it(ranked: list[str], graded: dict[str, int], k: int) -> None:
     names = {f"P_{k}", f"recall_{k}", f"ndcg_cut_{k}", "recip_rank"}
@@ -74,6 +75,7 @@ def test_as_trec_eval_has_it(ranked: list[str], graded: dict[str, int], k: int) 
     assert mrr(ranked, graded) == pytest.approx(expected["recip_rank"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(rankings, grades), min_size=1, max_size=5), st.integers(1, 12))
 def test_a_report_is_the_mean_of_them(drawn: list[tuple[list[str], dict[str, int]]], k: int) -> None:
     cases = [Case(str(n), graded) for n, (_, graded) in enumerate(drawn)]

@@ -1,4 +1,4 @@
-"""What a retriever answered to one case, held to its promises before anything is counted."""
+"""What a retriever answered to one case, checked against its promises before anything is counted."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class Answer:
     """Milliseconds that whoever asked waited for it; None where nobody timed it, and for a case that failed."""
 
 
-def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None) -> Answer:
-    """The answer, if it keeps its promises; raises InputError, naming the case, if it does not.
+def check_answer(
+    case: Case, given: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None
+) -> Answer:
+    """Return the answer, if it keeps its promises; raises InputError, naming the case, if it does not.
 
     At most k hits, ids or (id, score) pairs, each id once (`repeats` lets texts come again), finite scores, the highest
     first. Another order than that of the scores is refused, not repaired: it may be a distance, which gets smaller as
@@ -37,7 +39,7 @@ def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = Fal
     if type(given) is not list and (isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable)):
         found = "None" if given is None else f"a {type(given).__name__}"
         raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
-    hits = first(given, k)
+    hits = first_hits(given, k)
     if k is not None and len(hits) > k:
         count = f"{len(given)}" if isinstance(given, Sized) else f"{k + 1} or more"
         raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
@@ -52,21 +54,21 @@ def checked(case: Case, given: Any, k: int | None = None, *, repeats: bool = Fal
     return Answer(ids, scores, None, ms)
 
 
-def first(given: Iterable[Any], k: int | None) -> list[Any]:
-    """The hits; of anything but a list no more than k + 1 are read, for it may never end."""
+def first_hits(given: Iterable[Any], k: int | None) -> list[Any]:
+    """Return the hits; of anything but a list no more than k + 1 are read, for it may never end."""
     if type(given) is list:
         return given
     return list(given if k is None else islice(given, k + 1))
 
 
-def failed(case: Case, error: BaseException) -> InputError:
-    """The error of a retriever that raised, naming the case."""
+def failure_of(case: Case, error: BaseException) -> InputError:
+    """Return the error of a retriever that raised, naming the case."""
     if isinstance(error, InputError):
         return error
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    made = case.wrong("the retriever raised", "a ranking", said, "mend the retriever, or go on with keep_going")
-    made.__cause__ = error
-    return made
+    failure = case.wrong("the retriever raised", "a ranking", said, "mend the retriever, or go on with keep_going")
+    failure.__cause__ = error
+    return failure
 
 
 def _is_pair(hit: Any) -> bool:

@@ -119,8 +119,8 @@ def write(baseline: Baseline, path: Path) -> bool:
     if path.is_file() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as made:
-        made.write_text(concealed(text), encoding="utf-8", newline="\n")
+    with replacing(path) as staged:
+        staged.write_text(concealed(text), encoding="utf-8", newline="\n")
     return True
 
 
@@ -151,7 +151,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class BaselineChange(Change):
-    """A report held to its baseline."""
+    """A report minus its baseline, ruled on measure by measure."""
 
     rulings: tuple[Ruling, ...]
     """Of each measure, as if no drops were named."""
@@ -160,19 +160,19 @@ class BaselineChange(Change):
 
     def said(self) -> list[str]:
         """What it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
-        told = Change.said(self)[-1]
+        reading = Change.said(self)[-1]
         lines = [
             f"{one.measure}: {ruling.word}, {_numbers(one)}"
             for one, ruling in zip(self.parts, self.rulings, strict=True)
         ]
-        return [*lines, told]
+        return [*lines, reading]
 
     def document(self) -> dict[str, Any]:
         """For machines."""
-        made = Change.document(self)
-        for one, ruling in zip(made["measures"], self.rulings, strict=True):
+        document = Change.document(self)
+        for one, ruling in zip(document["measures"], self.rulings, strict=True):
             one |= {"verdict": ruling.word, "outcome": ruling.outcome}
-        return made
+        return document
 
 
 def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
@@ -191,8 +191,8 @@ def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
     if proven:
         return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
     if one.losses == above:
-        few = "the only case" if above == 1 else f"every one of {above} cases"
-        return Ruling("fails", "hurt", f"in {few}{' that found something' if above < one.n else ''}")
+        which = "the only case" if above == 1 else f"every one of {above} cases"
+        return Ruling("fails", "hurt", f"in {which}{' that found something' if above < one.n else ''}")
     lower = one.high is not None and one.high < 0
     if lower and not reachable:
         why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
@@ -277,10 +277,10 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
             for i in primary
             if rulings[i].outcome == "inconclusive"
         ]
-    held = BaselineChange(parts, *means, now.matching, rulings, tuple(open_))
+    change = BaselineChange(parts, *means, now.matching, rulings, tuple(open_))
     if exit_code(decided, fallen, strict=strict) or (strict and open_):
-        raise Regressed(_told(held, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
-    return held
+        raise Regressed(_explain(change, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
+    return change
 
 
 def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list[Condition]:
@@ -308,8 +308,8 @@ def _kept(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
 def _identity(case: Case) -> str:
     """One hash over what is asked and what answers it; the order in which ids were given does not count."""
     grades = {repr(id): grade for id, grade in (case.grades or {}).items()}
-    told = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    facts = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _same(before: Baseline, now: Baseline) -> None:
@@ -366,11 +366,11 @@ def _numbers(one: DifferencePart) -> str:
     return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse of {one.n}{p}"
 
 
-def _told(held: BaselineChange, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
+def _explain(change: BaselineChange, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
     lines = [f"  fails: {one.condition}: {one.reason}" for one in decided if one.outcome == "fails"]
     if not decided:
-        ruled = zip(held.parts, held.rulings, strict=True)
+        ruled = zip(change.parts, change.rulings, strict=True)
         lines += [f"  {one.measure} fell: {ruling.why}" for one, ruling in ruled if one.measure in fallen]
     head = "below the baseline:" if lines else "so few cases can't tell whether this is below the baseline:"
-    lines += [f"  inconclusive: {one}" for one in held.inconclusive]
-    return "\n".join([head, *lines, *(f"  {line}" for line in held.said())])
+    lines += [f"  inconclusive: {one}" for one in change.inconclusive]
+    return "\n".join([head, *lines, *(f"  {line}" for line in change.said())])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recallbench.cases.alarm import Late, alarm, possible
-from recallbench.cases.answer import Answer, checked, failed, first
+from recallbench.cases.answer import Answer, check_answer, failure_of, first_hits
 from recallbench.cases.case import Case
 
 Retrieve = Callable[[str, int], Any]
@@ -40,41 +40,41 @@ class Caller:
     def answers(self, cases: Sequence[Case]) -> list[Answer]:
         """One answer a case; raises InputError at the first that fails, unless `keep_going`."""
         if _is_async(self.retrieve):
-            return _Crew(self, cases, asynchronous=True).answers()
+            return _Pool(self, cases, asynchronous=True).answers()
         try:
             if self.concurrency == 1 and (self.timeout is None or possible()):
-                return self._one_by_one(cases)
-            return _Crew(self, cases, asynchronous=False).answers()
+                return self._call_in_turn(cases)
+            return _Pool(self, cases, asynchronous=False).answers()
         except _Awaitable:  # only the first answer tells; nothing of it was started
-            return _Crew(self, cases, asynchronous=True).answers()
+            return _Pool(self, cases, asynchronous=True).answers()
 
     async def answers_async(self, cases: Sequence[Case]) -> list[Answer]:
         """The same in the event loop that is running."""
         left = deque(range(len(cases)))
-        found: dict[int, Answer] = {}
+        answered: dict[int, Answer] = {}
 
         async def lane() -> None:
             while left:
                 number = left.popleft()
-                found[number] = await self._attempt_async(cases[number])
+                answered[number] = await self._attempt_async(cases[number])
 
         lanes = [asyncio.ensure_future(lane()) for _ in range(min(self.concurrency, len(cases)))]
         try:
             await asyncio.gather(*lanes)
         finally:
-            for one in lanes:
-                one.cancel()
-        return [found[number] for number in range(len(cases))]
+            for task in lanes:
+                task.cancel()
+        return [answered[number] for number in range(len(cases))]
 
-    def _one_by_one(self, cases: Sequence[Case]) -> list[Answer]:
-        found: list[Answer] = []
+    def _call_in_turn(self, cases: Sequence[Case]) -> list[Answer]:
+        answers: list[Answer] = []
         try:
-            self._into(found, cases)
+            self._call_each(answers, cases)
         except Late:  # the alarm met the few steps between two calls
-            raise self._late(cases[min(len(found), len(cases) - 1)]) from None
-        return found
+            raise self._late_error(cases[min(len(answers), len(cases) - 1)]) from None
+        return answers
 
-    def _into(self, found: list[Answer], cases: Sequence[Case]) -> None:
+    def _call_each(self, answers: list[Answer], cases: Sequence[Case]) -> None:
         retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
         most = math.inf if self.timeout is None else self.timeout
         with alarm(self.timeout) as limit:
@@ -84,24 +84,24 @@ class Caller:
                     given = retrieve(case.query, k)
                     if type(given) is not list:
                         if inspect.isawaitable(given):
-                            raise _started(given)
-                        given = self._walked(given)  # what takes its time here does so within the limit
+                            raise _not_awaited(given)
+                        given = self._read_hits(given)  # what takes its time here does so within the limit
                     limit.started = None
                     took = monotonic() - began
                     if took > most:  # its own `except:` may have swallowed the alarm
                         raise Late
-                    answer = checked(case, given, k, repeats=self.repeats, ms=1000 * took)
+                    answer = check_answer(case, given, k, repeats=self.repeats, ms=1000 * took)
                 except Late:
-                    answer = self._refuse(case, self._late(case))
+                    answer = self._fail(case, self._late_error(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
                     limit.started = None
-                    answer = self._refuse(case, error)
-                found.append(answer)
+                    answer = self._fail(case, error)
+                answers.append(answer)
 
-    def _walked(self, given: Any) -> Any:
+    def _read_hits(self, given: Any) -> Any:
         """The hits of an answer that may do its work only while it is walked; anything else as it is."""
         lazy = isinstance(given, Iterable) and not isinstance(given, (list, tuple, str, bytes, Mapping, Set))
-        return iter(first(given, self.k)) if lazy else given
+        return iter(first_hits(given, self.k)) if lazy else given
 
     def attempt(self, case: Case) -> Answer:
         """One case, in this thread; what takes too long is late once it comes back."""
@@ -109,21 +109,21 @@ class Caller:
             began = time.monotonic()
             given = self.retrieve(case.query, self.k)
             if inspect.isawaitable(given):
-                raise _started(given)
-            given = self._walked(given)
+                raise _not_awaited(given)
+            given = self._read_hits(given)
             took = time.monotonic() - began
             self._refuse_late(case, took)
-            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * took)
+            return check_answer(case, given, self.k, repeats=self.repeats, ms=1000 * took)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
-            return self._refuse(case, error)
+            return self._fail(case, error)
 
     async def _attempt_async(self, case: Case) -> Answer:
         began: list[float] = []
-        task = asyncio.ensure_future(self._called(case, began))
+        task = asyncio.ensure_future(self._call(case, began))
         left = self.timeout
         try:
             finished, _ = await asyncio.wait({task}, timeout=left)
-            # Another that held the event loop may have kept it from its start.
+            # Another that busy the event loop may have kept it from its start.
             while not finished and (left := self._left(began)) > 0:
                 finished, _ = await asyncio.wait({task}, timeout=left)
         except asyncio.CancelledError:
@@ -131,9 +131,9 @@ class Caller:
             raise
         if not finished:
             task.cancel()  # and not waited for: it may not listen
-            return self._refuse(case, self._late(case))
+            return self._fail(case, self._late_error(case))
         if task.cancelled():
-            return self._refuse(case, RuntimeError("it was cancelled from within"))
+            return self._fail(case, RuntimeError("it was cancelled from within"))
         return task.result()
 
     def _left(self, began: Sequence[float]) -> float:
@@ -141,38 +141,38 @@ class Caller:
         limit = self.timeout or 0.0
         return limit - (time.monotonic() - began[0]) if began else limit
 
-    async def _called(self, case: Case, began: list[float]) -> Answer:
+    async def _call(self, case: Case, began: list[float]) -> Answer:
         try:
             began.append(time.monotonic())
             given = self.retrieve(case.query, self.k)
-            held = time.monotonic() - began[0]
+            busy = time.monotonic() - began[0]
             if inspect.iscoroutine(given):
                 steps = _Steps(given)
                 given = await steps
-                held += steps.seconds
+                busy += steps.seconds
             elif inspect.isawaitable(given):
                 given = await given
             walking = time.monotonic()
-            given = self._walked(given)
+            given = self._read_hits(given)
             now = time.monotonic()
-            self._refuse_late(case, held + now - walking)
-            return checked(case, given, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
+            self._refuse_late(case, busy + now - walking)
+            return check_answer(case, given, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
-            return self._refuse(case, error)
+            return self._fail(case, error)
 
     def _refuse_late(self, case: Case, seconds: float) -> None:
         if self.timeout is not None and seconds > self.timeout:
-            raise self._late(case)
+            raise self._late_error(case)
 
-    def _refuse(self, case: Case, error: BaseException) -> Answer:
+    def _fail(self, case: Case, error: BaseException) -> Answer:
         if isinstance(error, _Awaitable):
             raise error
-        told = failed(case, error)
+        failure = failure_of(case, error)
         if not self.keep_going:
-            raise told
-        return Answer((), None, told)
+            raise failure
+        return Answer((), None, failure)
 
-    def _late(self, case: Case) -> BaseException:
+    def _late_error(self, case: Case) -> BaseException:
         return case.wrong(
             "the retriever does not answer",
             f"a ranking within {self.timeout:g} s",
@@ -181,13 +181,13 @@ class Caller:
         )
 
 
-class _Crew:
+class _Pool:
     """Threads that take cases until none is left; one that hangs is left to itself, and another takes its place."""
 
     def __init__(self, caller: Caller, cases: Sequence[Case], *, asynchronous: bool) -> None:
         self.caller, self.cases, self.asynchronous = caller, cases, asynchronous
         self.left = deque(range(len(cases)))
-        self.found: dict[int, Answer] = {}
+        self.answered: dict[int, Answer] = {}
         self.error: BaseException | None = None
         self.changed = threading.Condition()
         self.limit = None if caller.timeout is None else caller.timeout + (GRACE if asynchronous else 0.0)
@@ -197,34 +197,34 @@ class _Crew:
     def answers(self) -> list[Answer]:
         workers = [_Worker(self) for _ in range(self.size)]
         with self.changed:
-            while self.error is None and len(self.found) < len(self.cases):
+            while self.error is None and len(self.answered) < len(self.cases):
                 self.changed.wait(None if self.limit is None else min(self.limit / 4, 1.0))
                 for number, worker in enumerate(workers):
                     if self.limit is not None and worker.overdue(self.limit):
-                        workers[number] = self._replaced(worker, self.limit)
+                        workers[number] = self._replace(worker, self.limit)
             for worker in workers:
                 worker.abandoned = True
         if self.error is not None:
             raise self.error
-        return [self.found[number] for number in range(len(self.cases))]
+        return [self.answered[number] for number in range(len(self.cases))]
 
-    def _replaced(self, worker: _Worker, limit: float) -> _Worker:
+    def _replace(self, worker: _Worker, limit: float) -> _Worker:
         late = worker.overdue(limit)
         worker.abandoned = True
         self.left.extendleft(number for number in worker.started if number not in late)
         for number in late:
             case = self.cases[number]
             try:
-                self.found[number] = self.caller._refuse(case, self.caller._late(case))
+                self.answered[number] = self.caller._fail(case, self.caller._late_error(case))
             except BaseException as error:  # noqa: BLE001 - raised again by answers()
                 self.error = self.error or error
         return _Worker(self)
 
 
 class _Worker(threading.Thread):
-    def __init__(self, crew: _Crew) -> None:
+    def __init__(self, pool: _Pool) -> None:
         super().__init__(daemon=True, name="recallbench-retriever")
-        self.crew = crew
+        self.pool = pool
         self.started: dict[int, float] = {}
         self.abandoned = False
         self._context = contextvars.copy_context()
@@ -237,29 +237,29 @@ class _Worker(threading.Thread):
     def run(self) -> None:
         try:
             self._context.run(self._work)
-        except BaseException as error:  # noqa: BLE001 - raised again where the crew was asked
-            with self.crew.changed:
+        except BaseException as error:  # noqa: BLE001 - raised again where the pool was asked
+            with self.pool.changed:
                 if not self.abandoned:
-                    self.crew.error = self.crew.error or error
-                    self.crew.changed.notify()
+                    self.pool.error = self.pool.error or error
+                    self.pool.changed.notify()
 
     def _work(self) -> None:
-        if self.crew.asynchronous:
+        if self.pool.asynchronous:
             asyncio.run(self._lanes())
             return
         while (number := self._next()) is not None:
-            self._keep(number, self.crew.caller.attempt(self.crew.cases[number]))
+            self._keep(number, self.pool.caller.attempt(self.pool.cases[number]))
 
     async def _lanes(self) -> None:
         async def lane() -> None:
             while (number := self._next()) is not None:
-                self._keep(number, await self.crew.caller._attempt_async(self.crew.cases[number]))
+                self._keep(number, await self.pool.caller._attempt_async(self.pool.cases[number]))
 
-        await asyncio.gather(*(lane() for _ in range(self.crew.caller.concurrency)))
+        await asyncio.gather(*(lane() for _ in range(self.pool.caller.concurrency)))
 
     def _next(self) -> int | None:
         try:
-            number = None if self.abandoned or self.crew.error else self.crew.left.popleft()
+            number = None if self.abandoned or self.pool.error else self.pool.left.popleft()
         except IndexError:
             return None
         if number is not None:
@@ -267,14 +267,14 @@ class _Worker(threading.Thread):
         return number
 
     def _keep(self, number: int, answer: Answer) -> None:
-        crew = self.crew
-        with crew.changed:
+        pool = self.pool
+        with pool.changed:
             if self.abandoned:
                 return
             del self.started[number]
-            crew.found[number] = answer
-            if len(crew.found) == len(crew.cases):
-                crew.changed.notify()
+            pool.answered[number] = answer
+            if len(pool.answered) == len(pool.cases):
+                pool.changed.notify()
 
 
 class _Steps:
@@ -283,7 +283,7 @@ class _Steps:
     def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         self.coroutine = coroutine
         self.seconds = 0.0
-        """How long it held the event loop."""
+        """How long it busy the event loop."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
         thrown: BaseException | None = None
@@ -306,7 +306,7 @@ class _Awaitable(Exception):
     """A retriever that does not look it turns out to be async."""
 
 
-def _started(given: Any) -> _Awaitable:
+def _not_awaited(given: Any) -> _Awaitable:
     if inspect.iscoroutine(given):
         given.close()
     return _Awaitable()

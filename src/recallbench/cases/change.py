@@ -125,11 +125,11 @@ def _same_cases(before: Sequence[Case], after: Sequence[Case]) -> None:
             "the two have other cases", expected=f"{len(before)} cases, as before", found=f"{len(after)} cases"
         )
     for one, other in zip(before, after, strict=True):
-        if _told(one) != _told(other):
+        if _facts(one) != _facts(other):
             raise other.wrong("not the case it was before", f"{one.name!r}, with what was relevant then", "another one")
 
 
-def _told(case: Case) -> tuple[Any, ...]:
+def _facts(case: Case) -> tuple[Any, ...]:
     grades = None if case.grades is None else dict(case.grades)
     return case.name, case.query, frozenset(case.relevant), grades, case.expected, case.kind
 

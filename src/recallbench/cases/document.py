@@ -101,14 +101,16 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
         fields["shares"] = {
             one.step: {"cases": one.cases, "share": one.share, "hits": one.hits} for one in scores.shares
         }
-    if (asked := scores.abstention) is not None:
+    if (abstained := scores.abstention) is not None:
         fields["abstention"] = {
-            "n": asked.n,
-            "answerable": asked.answerable,
+            "n": abstained.n,
+            "answerable": abstained.answerable,
             # Without any hit for some answerable case no score lets enough of them through.
-            "threshold": asked.threshold if asked.threshold is not None and math.isfinite(asked.threshold) else None,
-            "false_retrieval": asked.false_retrieval,
-            "auroc": asked.auroc,
+            "threshold": abstained.threshold
+            if abstained.threshold is not None and math.isfinite(abstained.threshold)
+            else None,
+            "false_retrieval": abstained.false_retrieval,
+            "auroc": abstained.auroc,
         }
     if scores.texts is not None:
         exact, fuzzy, none = scores.texts.found(scores.k)

@@ -15,14 +15,14 @@ from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
 from recallbench.cases.judging import (
     Texts,
-    judged_by_id,
-    judged_each_way,
-    likenesses,
+    judge_by_id,
+    judge_each_way,
+    measure_likenesses,
     refuse_ids_for_texts,
     steps_of,
     ways_of,
 )
-from recallbench.cases.nearness import listed
+from recallbench.cases.nearness import known_texts
 from recallbench.cases.report import Report
 from recallbench.cases.text_findings import text_findings
 from recallbench.corpora.matching.method import OWN, Matching, Method
@@ -62,7 +62,7 @@ def _prepare(
     """Declare what `evaluate` and `evaluate_async` take; raises UsageError for what makes no sense."""
     definitions = Definitions(precision, ndcg, percentiles)
     matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
-    chosen = checked_cases(cases)
+    chosen = check_cases(cases)
     if not callable(retrieve):
         raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
     if timeout is not None and not 0 < timeout < math.inf:
@@ -175,7 +175,7 @@ def score_answers(
                     "nothing to match by id", "relevant ids", "an expected text", 'match="tokens" (--match tokens)'
                 )
         report = Report(
-            tuple(cases), tuple(answers), judged_by_id(cases, answers, depth, candidates), k, matching, candidates
+            tuple(cases), tuple(answers), judge_by_id(cases, answers, depth, candidates), k, matching, candidates
         )
         return replace(report, notes=tuple(notes), definitions=definitions, ties=ties)
     if candidates is not None:
@@ -187,11 +187,11 @@ def score_answers(
     short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
     notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
     if matching.method == "bm25":
-        known = listed(texts)
+        known = known_texts(texts)
         whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
         notes.append(f"bm25: how rare a word is, is counted over {whose}")
-    answers, likeness, near = likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
-    judged = judged_each_way(cases, answers, ways, likeness, matching, depth)
+    answers, likeness, near = measure_likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
+    judged = judge_each_way(cases, answers, ways, likeness, matching, depth)
     return Report(
         tuple(cases),
         tuple(answers),
@@ -247,20 +247,20 @@ def _matching(
     return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
 
 
-def checked_cases(cases: Iterable[Case]) -> list[Case]:
-    """The cases; raises UsageError where there are none, InputError where one is something else or comes twice."""
-    asked = list(cases)
-    if not asked:
+def check_cases(cases: Iterable[Case]) -> list[Case]:
+    """Return the cases; raises UsageError where there are none, InputError for what is no case or comes twice."""
+    listed = list(cases)
+    if not listed:
         raise UsageError("nothing to evaluate", expected="one case or more", found="none")
-    wrong = next((n for n, case in enumerate(asked) if not isinstance(case, Case)), None)
+    wrong = next((n for n, case in enumerate(listed) if not isinstance(case, Case)), None)
     if wrong is not None:
         raise InputError(
             f"entry {wrong} of the cases is none",
             expected="Case(query, relevant)",
-            found=f"a {type(asked[wrong]).__name__}",
+            found=f"a {type(listed[wrong]).__name__}",
         )
     named: set[str] = set()
-    for case in asked:
+    for case in listed:
         if case.name in named:
             what = "a query" if case.id is None else "an id"
             raise case.wrong(
@@ -270,4 +270,4 @@ def checked_cases(cases: Iterable[Case]) -> list[Case]:
                 "leave one out, or give each an id of its own",
             )
         named.add(case.name)
-    return asked
+    return listed

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from itertools import islice
 from typing import Any
 
-from recallbench.cases.answer import checked
+from recallbench.cases.answer import check_answer
 from recallbench.cases.case import Case
 from recallbench.cases.definitions import Definitions, PrecisionOver
-from recallbench.cases.judging import judged_by_id
+from recallbench.cases.judging import judge_by_id
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.judgement import Judged
@@ -131,5 +131,5 @@ def _nothing(measure: str, empty: float | None) -> float:
 
 def _judged(case: Case, ranked: Any, k: int) -> Judged:
     """The whole ranking, to depth k at least."""
-    answer = checked(case, ranked)
-    return judged_by_id([case], [answer], max(k, len(answer.ids)), None)
+    answer = check_answer(case, ranked)
+    return judge_by_id([case], [answer], max(k, len(answer.ids)), None)

@@ -18,11 +18,11 @@ from recallbench.scoring.judgement import Judged, judge, merged
 
 Texts = Mapping[Any, str] | Callable[[Any], str]
 """What hits say, by id."""
-Way = Literal["id", "text", ""]
+DecidedBy = Literal["id", "text", ""]
 """What decides a case: the relevant ids, the expected text, or nothing, where nothing is to be found."""
 
 
-def judged_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, candidates: int | None) -> Judged:
+def judge_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, candidates: int | None) -> Judged:
     """Each answer against the relevant ids of its case; `candidates` is how many items could come back, if known."""
     rankings, gold, grades, sizes = [], [], [], []
     graded = any(case.grades is not None for case in cases)
@@ -68,13 +68,13 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
         )
 
 
-def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[Way, ...]:
+def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[DecidedBy, ...]:
     """What decides each case. Where some have ids and no expected text, ids decide each that has any, else its text.
 
     With hybrid, ids are one of the ways in which a case with an expected text is decided.
     """
     mixed = any(case.relevant and case.expected is None for case in cases)
-    found: list[Way] = []
+    found: list[DecidedBy] = []
     for case in cases:
         if not case.relevant and case.expected is None:
             found.append("")
@@ -86,7 +86,7 @@ def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[Way, ...]:
 
 
 def refuse_ids_for_texts(
-    cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[Way], matching: Matching, texts: Texts | None
+    cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[DecidedBy], matching: Matching, texts: Texts | None
 ) -> str | None:
     """A warning where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
 
@@ -118,10 +118,10 @@ def refuse_ids_for_texts(
     )
 
 
-def likenesses(
+def measure_likenesses(
     cases: Sequence[Case],
     answers: Sequence[Answer],
-    ways: Sequence[Way],
+    ways: Sequence[DecidedBy],
     matching: Matching,
     texts: Texts | None,
     *,
@@ -154,10 +154,10 @@ def likenesses(
 def _said(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> list[str]:
     if not words(case.expected or ""):
         raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
-    return [said_by(case, id, matching, texts) for id in answer.ids]
+    return [text_of_hit(case, id, matching, texts) for id in answer.ids]
 
 
-def said_by(case: Case, id: Any, matching: Matching, texts: Texts | None) -> str:
+def text_of_hit(case: Case, id: Any, matching: Matching, texts: Texts | None) -> str:
     """What the hit says; nothing where that is not known of a relevant id, which hybrid takes as it is."""
     try:
         return text_of(case, id, texts)
@@ -181,10 +181,10 @@ def text_of(case: Case, id: Any, texts: Texts | None) -> str:
     return text
 
 
-def judged_each_way(
+def judge_each_way(
     cases: Sequence[Case],
     answers: Sequence[Answer],
-    ways: Sequence[Way],
+    ways: Sequence[DecidedBy],
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
     depth: int,
@@ -193,17 +193,17 @@ def judged_each_way(
     parts = []
     by_id = [n for n, way in enumerate(ways) if way == "id"]
     if by_id:
-        parts.append((by_id, judged_by_id([cases[n] for n in by_id], [answers[n] for n in by_id], depth, None)))
+        parts.append((by_id, judge_by_id([cases[n] for n in by_id], [answers[n] for n in by_id], depth, None)))
     others = [n for n, way in enumerate(ways) if way != "id"]
     if others:
-        parts.append((others, judged_by_text([cases[n] for n in others], [found[n] for n in others], matching, depth)))
+        parts.append((others, judge_by_text([cases[n] for n in others], [found[n] for n in others], matching, depth)))
     return merged(parts)
 
 
 def steps_of(
     cases: Sequence[Case],
     answers: Sequence[Answer],
-    ways: Sequence[Way],
+    ways: Sequence[DecidedBy],
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
 ) -> tuple[Steps, ...] | None:
@@ -218,7 +218,7 @@ def steps_of(
     return tuple(steps)
 
 
-def judged_by_text(
+def judge_by_text(
     cases: Sequence[Case], found: Sequence[Sequence[Likeness]], matching: Matching, depth: int, at: float | None = None
 ) -> Judged:
     """One thing is to be found for each case, and the first text that matches has found it.

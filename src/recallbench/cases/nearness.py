@@ -35,13 +35,13 @@ def nearness(
         return likeness(wanted[one], read[other])
 
     if matching.method == "bm25":
-        return _with_bm25(by_words, listed(texts) or came_back, matching)
+        return _with_bm25(by_words, known_texts(texts) or came_back, matching)
     if matching.cosine is not None:
         return _with_cosine(by_words, [text for text in dict.fromkeys(expected) if text], came_back, matching)
     return by_words
 
 
-def listed(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
+def known_texts(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
     """All texts that are known, whether they came back or not; what is none is refused where it comes back."""
     return [one for one in texts.values() if isinstance(one, str)] if isinstance(texts, Mapping) else []
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallbench.cases.answer import Answer, checked
+from recallbench.cases.answer import Answer, check_answer
 from recallbench.cases.case import Case
 from recallbench.cases.records import Record, form_of, id_text, records
 from recallbench.errors import InputError
@@ -71,15 +71,15 @@ def read_answers(
         try:
             if number in answers:
                 raise record.wrong("answered twice", "each query once", f"{record.name} again")
-            hits = checked(case, _hits(record, texts, by_text), repeats=by_text, ms=_ms(record))
+            hits = check_answer(case, _hits(record, texts, by_text), repeats=by_text, ms=_ms(record))
             answers[number] = _ordered(case, hits, ties)
         except InputError as error:
             problem = error.problem if error.problem.startswith(record.place) else f"{record.place}: {error.problem}"
             remedy = "mend the file, or go on with --keep-going"
-            told = InputError(problem, expected=error.expected, found=error.found, remedy=remedy)
+            failure = InputError(problem, expected=error.expected, found=error.found, remedy=remedy)
             if not keep_going:
-                raise told from None
-            answers[number] = Answer((), None, told)
+                raise failure from None
+            answers[number] = Answer((), None, failure)
     for query, reason in refused.items():
         if query in names:
             answers[names[query]] = Answer((), None, reason)

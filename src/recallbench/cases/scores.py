@@ -13,7 +13,7 @@ import numpy as np
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import ABSTENTION, NOTHING, Case, count
 from recallbench.cases.definitions import SHORT, USUAL, Definitions
-from recallbench.cases.judging import Way
+from recallbench.cases.judging import DecidedBy
 from recallbench.cases.shares import Share, Steps, shares
 from recallbench.cases.text_findings import TextFindings
 from recallbench.corpora.matching.method import Matching
@@ -53,7 +53,7 @@ class CaseScores:
     texts: TextFindings | None = None
     """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
     notes: tuple[str, ...] = ()
-    ways: tuple[Way, ...] | None = None
+    ways: tuple[DecidedBy, ...] | None = None
     """What decided each case, "id" or "text"; empty where nothing is to be found, None where ids decide all."""
     clusters: tuple[str, ...] | None = None
     """What the intervals treat as dependent, case by case; None where the cases are independent."""
@@ -205,7 +205,7 @@ class CaseScores:
         return {name: self._select([one == name for one in names]) for name in dict.fromkeys(names)}
 
     @cached_property
-    def apart(self) -> dict[Way, Self]:
+    def apart(self) -> dict[DecidedBy, Self]:
         """The cases that ids decide, and those that texts decide, where there are both; else nothing."""
         ways = self.ways or ()
         if not {"id", "text"} <= set(ways):

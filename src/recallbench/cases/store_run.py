@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import ABSTENTION, Case
 from recallbench.cases.definitions import USUAL, Definitions
-from recallbench.cases.judging import Way
+from recallbench.cases.judging import DecidedBy
 from recallbench.cases.report import Report
 from recallbench.cases.shares import Steps
 from recallbench.cases.tradeoff import Tradeoff
@@ -82,7 +82,7 @@ def refuse_beyond(ks: Sequence[int], depth: int) -> None:
         )
 
 
-def _way(question: Question) -> Way:
+def _way(question: Question) -> DecidedBy:
     if question.abstention:
         return ""
     return "text" if question.expected else "id"

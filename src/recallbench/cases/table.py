@@ -94,10 +94,10 @@ def remarks(scores: CaseScores) -> list[str]:
         lines.append(NOTHING)
     elif out:
         lines.append(f"{out} with nothing to find, in no mean")
-    if (asked := scores.abstention) is not None and asked.auroc is not None:
+    if (abstained := scores.abstention) is not None and abstained.auroc is not None:
         lines.append(
-            f"abstention: false retrieval {figure(asked.false_retrieval)} at the score threshold {asked.threshold:g}, "
-            f"AUROC {figure(asked.auroc)} over {asked.n} and {asked.answerable} cases"
+            f"abstention: false retrieval {figure(abstained.false_retrieval)} at the score threshold "
+            f"{abstained.threshold:g}, AUROC {figure(abstained.auroc)} over {abstained.n} and {abstained.answerable} cases"
         )
     lines += scores.notes
     failures = [one.failure for one in scores.answers if one.failure is not None]

@@ -1,4 +1,4 @@
-"""What matching by text found: exact and fuzzy matches apart, and what another threshold would have made of it."""
+"""What matching by text found: exact and fuzzy matches apart, and what another threshold would find."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import Case
-from recallbench.cases.judging import Texts, Way, judged_by_text, said_by
+from recallbench.cases.judging import DecidedBy, Texts, judge_by_text, text_of_hit
 from recallbench.cases.nearness import Near
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
 from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, random_matches
@@ -41,7 +41,7 @@ class TextFindings:
     """
 
     cases: tuple[Case, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[DecidedBy, ...]
     likenesses: tuple[tuple[Likeness, ...], ...]
     matching: Matching
     random: RandomMatches
@@ -49,8 +49,8 @@ class TextFindings:
     def found(self, k: int) -> tuple[int, int, int]:
         """Cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
-        asked = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
-        for likes in asked:
+        by_text = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
+        for likes in by_text:
             place = first_match(likes[:k], self.matching)
             by_id = place is not None and likes[place].step(self.matching) == "id"
             exact += place is not None and not by_id and likes[place].exact
@@ -74,8 +74,8 @@ class TextFindings:
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = self.matching.at(threshold)
-        asked = [i for i, one in enumerate(self.ways) if one == "text"]
-        judged = judged_by_text([self.cases[i] for i in asked], [self.likenesses[i] for i in asked], way, k)
+        by_text = [i for i, one in enumerate(self.ways) if one == "text"]
+        judged = judge_by_text([self.cases[i] for i in by_text], [self.likenesses[i] for i in by_text], way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
         return AtThreshold(threshold, way.rule, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
@@ -83,7 +83,7 @@ class TextFindings:
 def text_findings(
     cases: Sequence[Case],
     answers: Sequence[Answer],
-    ways: Sequence[Way],
+    ways: Sequence[DecidedBy],
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
     texts: Texts | None,
@@ -93,17 +93,17 @@ def text_findings(
     pool: dict[str, int] = {}
     own: list[set[int]] = []
     for case, answer, way in zip(cases, answers, ways, strict=True):
-        said = [said_by(case, id, matching, texts) for id in answer.ids] if way == "text" else []
+        said = [text_of_hit(case, id, matching, texts) for id in answer.ids] if way == "text" else []
         own.append({pool.setdefault(text, len(pool)) for text in said})
-    asked = [i for i, way in enumerate(ways) if way == "text"]
-    said_by_all, wanted = list(pool), [cases[i].expected or "" for i in asked]
+    by_text = [i for i, way in enumerate(ways) if way == "text"]
+    texts_of_all, wanted = list(pool), [cases[i].expected or "" for i in by_text]
     random = random_matches(
         [Read(text) for text in wanted],
-        [Read(text, matching.chunk) for text in said_by_all],
-        [own[i] for i in asked],
+        [Read(text, matching.chunk) for text in texts_of_all],
+        [own[i] for i in by_text],
         matching.thresholds,
         matching=matching,
-        near=lambda one, other: near(wanted[one], said_by_all[other]),
+        near=lambda one, other: near(wanted[one], texts_of_all[other]),
     )
     return TextFindings(tuple(cases), tuple(ways), tuple(map(tuple, found)), matching, random)
 

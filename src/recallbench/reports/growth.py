@@ -86,8 +86,8 @@ def notes(growth: Growth) -> list[str]:
     sampled = growth.sizes[0].queries
     lines = []
     if growth.left_out:
-        asked = ", ".join(f"{factor}x" for factor in growth.left_out)
-        lines.append(f"{asked} left out: there are documents for {growth.room}x, which stands in the last row.")
+        names = ", ".join(f"{factor}x" for factor in growth.left_out)
+        lines.append(f"{names} left out: there are documents for {growth.room}x, which stands in the last row.")
     if growth.matching != "id":
         lines.append(f"Matched by {growth.matching}.")
     if growth.unmatched:

@@ -239,28 +239,28 @@ def _abstention(metrics: Metrics) -> list[str]:
 
 
 def _retrieval(metrics: Metrics) -> list[str]:
-    made = metrics.retrieval
-    calls = " and ".join(f"k = {k}" for k in made.calls)
-    scope = "its own haystack" if made.scope == "own" else "all haystacks pooled"
+    search = metrics.retrieval
+    calls = " and ".join(f"k = {k}" for k in search.calls)
+    scope = "its own haystack" if search.scope == "own" else "all haystacks pooled"
     lines = [
         "## Retrieval",
         "",
-        f"{made.asked} questions asked over {made.segments} segments, each from {scope}, with calls of {calls}."
-        f" {made.left_out} questions have no evidence and are left out of the means.",
+        f"{search.asked} questions asked over {search.segments} segments, each from {scope}, with calls of {calls}."
+        f" {search.left_out} questions have no evidence and are left out of the means.",
     ]
-    if made.agreement is not None:
+    if search.agreement is not None:
         lines.append(
-            f"Top 10 of the two calls: identical for {share(made.agreement.identical)} of the questions,"
-            f" mean overlap {share(made.agreement.overlap)}."
+            f"Top 10 of the two calls: identical for {share(search.agreement.identical)} of the questions,"
+            f" mean overlap {share(search.agreement.overlap)}."
         )
-    if made.short_questions:
+    if search.short_questions:
         lines.append(
-            f"**{made.short_questions} questions got too few hits; {made.missing_hits} are missing in total.**"
+            f"**{search.short_questions} questions got too few hits; {search.missing_hits} are missing in total.**"
         )
-    if made.failed:
-        named = ", ".join(map(code, made.failed))
+    if search.failed:
+        named = ", ".join(map(code, search.failed))
         lines.append(
-            f"**The store failed on {len(made.failed)} of them: {named}.** They count as empty rankings, and as false"
+            f"**The store failed on {len(search.failed)} of them: {named}.** They count as empty rankings, and as false"
             " retrievals where nothing should be found; none of the times below is theirs."
         )
     return lines

@@ -21,9 +21,9 @@ class Link(str):
 
     def __new__(cls, text: str, path: str) -> Link:
         """The text, and the relative path of the file."""
-        made = super().__new__(cls, text)
-        made.path = path
-        return made
+        link = super().__new__(cls, text)
+        link.path = path
+        return link
 
     path: str
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from recallbench.cases.case import Case
-from recallbench.cases.judging import judged_by_text
+from recallbench.cases.judging import judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
 from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
 from recallbench.corpora.recall_log import Recall
@@ -109,11 +109,11 @@ class ByText:
         self._count(found)
         cases = [Case(label.query, expected=label.expected) for label, _ in block]
         depth = max(measure.k for measure in self._measures)
-        judged = judged_by_text(cases, found, self._matching, depth)
+        judged = judge_by_text(cases, found, self._matching, depth)
         columns = [measure.values(judged) for measure in self._measures]
         exact = Matching("exact", chunk=self._matching.chunk)
         for way in (exact, *(Matching("tokens", one, self._matching.chunk) for one in self._thresholds)):
-            columns.append(self._measures[0].values(judged_by_text(cases, found, way, depth)))
+            columns.append(self._measures[0].values(judge_by_text(cases, found, way, depth)))
         return np.column_stack(columns)
 
     def told(self, means: Sequence[float | None]) -> MatchedPart:
