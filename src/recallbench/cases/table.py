@@ -97,7 +97,8 @@ def remarks(scores: CaseScores) -> list[str]:
     if (abstained := scores.abstention) is not None and abstained.auroc is not None:
         lines.append(
             f"abstention: false retrieval {figure(abstained.false_retrieval)} at the score threshold "
-            f"{abstained.threshold:g}, AUROC {figure(abstained.auroc)} over {abstained.n} and {abstained.answerable} cases"
+            f"{abstained.threshold:g}, AUROC {figure(abstained.auroc)} over {abstained.n} and "
+            f"{abstained.answerable} cases"
         )
     lines += scores.notes
     failures = [one.failure for one in scores.answers if one.failure is not None]
