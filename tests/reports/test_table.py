@@ -70,8 +70,18 @@ def test_a_terminal_is_drawn_to_and_a_pipe_gets_plain_text(
     assert capsys.readouterr().out.splitlines() == ["two:\\x1b[2J", *TABLE.text()] == plain_lines("two:\x1b[2J", TABLE)
     screen = Terminal()
     monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
     print_parts("two:", Table(("name", "value"), [("[red]a[/red]\x1b[2J", "0.5")]))
-    lines = screen.getvalue().splitlines()
-    assert lines[0] == "two:"
-    assert "─" in screen.getvalue()
-    assert any("[red]a[/red]\\x1b[2J" in line and "0.5" in line for line in lines)
+    lines = [line.rstrip() for line in screen.getvalue().splitlines()]
+    name, rule = "name" + " " * 18 + "value", "─" * 27
+    assert lines == ["two:", name, rule, r"[red]a[/red]\x1b[2J   0.5"]
+
+
+def test_no_figure_is_cut_where_a_terminal_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setenv("COLUMNS", "20")
+    print_parts(Table(("interval", "difference"), [("0.12345 to 0.54321 and more", "-0.3333")]))
+    assert "0.12345 to 0.54321 and more" in screen.getvalue()
+    assert "-0.3333" in screen.getvalue()

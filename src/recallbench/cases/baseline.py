@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from recallbench.cases.case import Case
 from recallbench.cases.change import Change, word
@@ -43,6 +43,7 @@ from recallbench.reports.comparison import (
     signed,
     signed_range,
 )
+from recallbench.reports.part import DocumentPart
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
@@ -55,11 +56,7 @@ DIGITS = 10
 """Kept behind the point: last digits may differ from one processor to the next."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class KeptCase(_Part):
+class KeptCase(DocumentPart):
     case: str
     sha256: str = Field(description="of the query and all that was relevant")
     values: list[float | None] = Field(
@@ -68,7 +65,7 @@ class KeptCase(_Part):
     )
 
 
-class Baseline(_Part):
+class Baseline(DocumentPart):
     """The file: one case a line, so that a changed one is a changed line."""
 
     schema_version: str

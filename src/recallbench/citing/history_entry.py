@@ -11,9 +11,10 @@ from typing import Literal
 from recallbench.citing.publication import read
 from recallbench.compare.movement import Movement, movements
 from recallbench.errors import InputError, UsageError
-from recallbench.escaping.markdown import code, inline, table
+from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, appended
 from recallbench.reports.cells import figure
+from recallbench.reports.table import Table
 from recallbench.results.manifest import differences
 from recallbench.results.stated import Stated, stated
 from recallbench.scratch import replacing
@@ -66,7 +67,7 @@ def impact(before: Stated, after: Stated, file: Path) -> str:
             found=f"{before.folder} and {after.folder}",
         )
     lines = [_origin("Before", before, file), _origin("After", after, file), ""]
-    lines += table(("metric", "counts", "before", "after", "difference", "95% interval"), map(_row, made))
+    lines += Table(("metric", "counts", "before", "after", "difference", "95% interval"), [*map(_row, made)]).markdown()
     reasons = {one.reason for one in made if one.reason}
     if reasons:
         lines += ["", inline(f"Not compared question by question: {'; '.join(sorted(reasons))}.")]

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.reports.cells import figure
+from recallbench.reports.part import DocumentPart
 from recallbench.scoring.paired import Paired
 
 LEVEL = 0.05
 """A p at or below it is marked."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
 NOT_STATED = "not stated"
 """In place of a value that only the other one states."""
 
 
-class DifferencePart(_Part):
+class DifferencePart(DocumentPart):
     """One measure on the same questions twice, second minus first."""
 
     measure: str
@@ -53,7 +50,7 @@ class MeasuredPart(DifferencePart):
     turning: list[str] = Field(description="clusters without any one of which the sign would change")
 
 
-class SidePart(_Part):
+class SidePart(DocumentPart):
     name: str = Field(description="as it was named")
     store: str = Field(description="with what of its settings is not its default; empty for a TREC run")
     version: str
@@ -63,20 +60,20 @@ class SidePart(_Part):
     content_sha256: str = Field(description="of its manifest, or of the run file")
 
 
-class UnlikePart(_Part):
+class UnlikePart(DocumentPart):
     what: str
     first: str
     second: str
 
 
-class HitPart(_Part):
+class HitPart(DocumentPart):
     rank: int
     id: str
     gold: bool
     text: str = Field(description="empty unless the corpus file was given or the rows carry text")
 
 
-class ChangedPart(_Part):
+class ChangedPart(DocumentPart):
     question_id: str
     kind: str
     cluster: str
@@ -87,7 +84,7 @@ class ChangedPart(_Part):
     second: list[HitPart]
 
 
-class ConditionPart(_Part):
+class ConditionPart(DocumentPart):
     condition: str
     measure: str
     threshold: float
@@ -97,7 +94,7 @@ class ConditionPart(_Part):
     reason: str
 
 
-class Comparison(_Part):
+class Comparison(DocumentPart):
     """A and B on the same questions."""
 
     schema_version: Literal["1"]
@@ -122,31 +119,20 @@ class Comparison(_Part):
 
 
 def difference_fields(measure: str, found: Paired, adjusted: float | None) -> dict[str, Any]:
-    """What a `DifferencePart` holds of a pair; `adjusted` is its p after Holm's correction."""
-
-    def rounded(value: float | None) -> float | None:
-        # As in metrics.json: last digits may differ from one processor to the next.
-        return None if value is None else round(value, 10)
-
+    """Return what a `DifferencePart` holds of a pair; `adjusted` is its p after Holm's correction."""
+    counts = ("n", "clusters", "wins", "ties", "losses")
+    figures = ("difference", "low", "high", "detectable", "least", "most", "largest")
+    values = {name: getattr(found, name) for name in figures}
     return {
         "measure": measure,
-        "difference": rounded(found.difference),
-        "low": rounded(found.low),
-        "high": rounded(found.high),
+        # As in metrics.json: last digits may differ from one processor to the next.
+        **{name: None if value is None else round(value, 10) for name, value in values.items()},
         "method": found.method,
         "p": found.test.p,
         "p_holm": adjusted,
         "smallest_p": found.test.smallest_p,
         "test": found.test.method,
-        "n": found.n,
-        "clusters": found.clusters,
-        "wins": found.wins,
-        "ties": found.ties,
-        "losses": found.losses,
-        "detectable": rounded(found.detectable),
-        "least": rounded(found.least),
-        "most": rounded(found.most),
-        "largest": rounded(found.largest),
+        **{name: getattr(found, name) for name in counts},
     }
 
 

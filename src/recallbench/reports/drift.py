@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
 Direction = Literal["falling", "rising", "none shown", "too few"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class NightPart(_Part):
+class NightPart(DocumentPart):
     folder: str
     made: str = Field(description="when its run started, ISO 8601")
     version: str = Field(description="of the store, as it stated itself")
@@ -28,12 +25,12 @@ class NightPart(_Part):
     estimate: EstimatePart
 
 
-class LeftOutPart(_Part):
+class LeftOutPart(DocumentPart):
     folder: str
     reason: str
 
 
-class TrendPart(_Part):
+class TrendPart(DocumentPart):
     direction: Direction
     n: int
     rises: int = Field(description="pairs of results of which the later is higher")
@@ -46,7 +43,7 @@ class TrendPart(_Part):
     )
 
 
-class Drift(_Part):
+class Drift(DocumentPart):
     """One measure over comparable results, earliest first."""
 
     schema_version: Literal["1"]

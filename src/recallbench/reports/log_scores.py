@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, share
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 from recallbench.scoring.quantiles import NEAREST_RANK
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class MeanPart(_Part):
+class MeanPart(DocumentPart):
     measure: str
     value: float | None
     low: float | None = Field(description="lower end of the 95% interval")
@@ -24,14 +21,14 @@ class MeanPart(_Part):
     method: str
 
 
-class LatencyPart(_Part):
+class LatencyPart(DocumentPart):
     recalls: int = Field(description="recalls whose line says how long they took")
     p50_ms: float | None
     p95_ms: float | None
     percentiles: str = Field(description="which of the sorted times: nearest-rank, or index, sorted[int(.95 n)]")
 
 
-class SlicePart(_Part):
+class SlicePart(DocumentPart):
     name: str
     recalls: int = Field(description="all that were logged")
     labelled_recalls: int
@@ -43,13 +40,13 @@ class SlicePart(_Part):
     latency: LatencyPart
 
 
-class LogThresholdPart(_Part):
+class LogThresholdPart(DocumentPart):
     threshold: float | None = Field(description="of token F1; null for exact matches alone")
     value: float | None = Field(description="what the measure would have been")
     random: float | None = Field(description="share of random texts, not of the query's recalls, that match")
 
 
-class MatchedPart(_Part):
+class MatchedPart(DocumentPart):
     """How labelled recalls with something to find were matched by text."""
 
     by_id: int = Field(description="recalls whose label has ids, which decide where a set mixes both; of no text below")
@@ -61,7 +58,7 @@ class MatchedPart(_Part):
     sensitivity: list[LogThresholdPart]
 
 
-class LogScores(_Part):
+class LogScores(DocumentPart):
     """Estimates of all recalls of a log."""
 
     schema_version: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.reports.cells import figure
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Link, Table
 
 JSON, MARKDOWN = "repeat.json", "repeat.md"
@@ -15,11 +16,7 @@ SHOWN = 20
 """Questions that repeat.md lists; repeat.json has all."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class PassPart(_Part):
+class PassPart(DocumentPart):
     name: str = Field(description="the run's folder, or the file of rankings without its ending")
     state: Literal["cold", "warm"]
     values: dict[str, float | None] = Field(description="by measure")
@@ -27,7 +24,7 @@ class PassPart(_Part):
     content_sha256: str = Field(description="of the run's manifest; empty for a warm pass, which has none")
 
 
-class SpreadPart(_Part):
+class SpreadPart(DocumentPart):
     measure: str
     minimum: float
     maximum: float
@@ -38,7 +35,7 @@ class SpreadPart(_Part):
     warm_range: float | None = Field(description="null where nothing was asked warm")
 
 
-class BandPart(_Part):
+class BandPart(DocumentPart):
     protocol_name: str
     measure: str
     width: float | None = Field(description="null where the protocol registers none")
@@ -47,7 +44,7 @@ class BandPart(_Part):
     told: str
 
 
-class MovedPart(_Part):
+class MovedPart(DocumentPart):
     question_id: str
     found: list[bool] = Field(description="recall_any@10, by pass")
     first_gold: list[int | None] = Field(description="rank of the first gold segment, by pass; null beyond the depth")
@@ -58,7 +55,7 @@ class MovedPart(_Part):
         return len(set(self.found)) > 1
 
 
-class Repetition(_Part):
+class Repetition(DocumentPart):
     """Runs of one configuration."""
 
     schema_version: Literal["1"]

@@ -6,27 +6,22 @@ import json
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from recallbench.escaping.markdown import Markup, code, inline, opening
 from recallbench.reports.cells import figure
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 
 JSON_NAME, PAGE_NAME = "reproduction.json", "reproduction.md"
 LABEL: Final = "reproduction of a flawed definition, never citable"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class SystemPart(_Part):
+class SystemPart(DocumentPart):
     store: str
     version: str
     embedder: str
 
 
-class ComparedPart(_Part):
+class ComparedPart(DocumentPart):
     """One figure three times over."""
 
     figure: str
@@ -50,14 +45,14 @@ class ComparedPart(_Part):
     """What was counted for the published figure, but on the canonical rankings with canonical gold."""
 
 
-class QuestionPart(_Part):
+class QuestionPart(DocumentPart):
     id: str
     recall: float
     first: int | None
     """Place of the first hit."""
 
 
-class ReproductionRecord(_Part):
+class ReproductionRecord(DocumentPart):
     """Everything that stands in the two files."""
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Literal, TextIO
 
 from recallbench.escaping import markdown, web
 from recallbench.escaping.document import json_text
@@ -89,7 +89,7 @@ class Table:
         return json_text([dict(zip(self.columns, row, strict=True)) for row in self.rows], indent=1) + "\n"
 
     def draw(self, file: TextIO) -> None:
-        """Write the table to a terminal, as wide as that is."""
+        """Write the table to a terminal; what is wider than that is wrapped by it, and no figure is cut."""
         # Imported here: rich takes long to import, and off a terminal nobody needs it.
         from rich import box
         from rich.console import Console
@@ -97,12 +97,16 @@ class Table:
         from rich.table import Table as Grid
         from rich.text import Text
 
-        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+        grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for i, name in enumerate(self.columns):
-            grid.add_column(Text(visible(name)), justify="left" if self._is_left(i) else "right")
+            justify: Literal["left", "right"] = "left" if self._is_left(i) else "right"
+            grid.add_column(Text(visible(name)), justify=justify, no_wrap=True)
         for row in self.rows:
             grid.add_row(*(Text(visible(cell)) for cell in row))
-        Console(file=file, highlight=False).print(Padding(grid, (0, 0, 0, self.indent)))
+        indented = Padding(grid, (0, 0, 0, self.indent), expand=False)
+        wide = Console(file=file, highlight=False, width=10_000)
+        wide.width = wide.measure(indented).maximum
+        wide.print(indented)
 
     def _is_left(self, column: int) -> bool:
         return self.left is None or self.columns[column] in self.left

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import signed, signed_range
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+Outcome = Literal["holds", "falls short", "inconclusive", "cannot tell", "out of reach"]
 
 
-class GateThreshold(_Part):
+class GateThreshold(DocumentPart):
     """One threshold beside what was measured."""
 
     result: str = Field(description="its name in the settings file")
@@ -32,14 +32,12 @@ class GateThreshold(_Part):
     high: float | None
     ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
     n: int = Field(description="questions, or queries timed")
-    outcome: Literal["holds", "falls short", "inconclusive", "cannot tell", "out of reach"] = Field(
-        description="out of reach: no ranking could keep it, not even an oracle's"
-    )
+    outcome: Outcome = Field(description="out of reach: no ranking could keep it, not even an oracle's")
     by: float | None = Field(description="by how much it falls short; null where it does not")
     note: str
 
 
-class ResultPart(_Part):
+class ResultPart(DocumentPart):
     result: str
     folder: str
     content_sha256: str
@@ -49,14 +47,14 @@ class ResultPart(_Part):
     failed: int = Field(description="questions that the store failed on, counted as the worst answers")
 
 
-class MissingPart(_Part):
+class MissingPart(DocumentPart):
     result: str
     problem: str
     found: str
     remedy: str
 
 
-class Gating(_Part):
+class Gating(DocumentPart):
     """Every threshold of a settings file."""
 
     schema_version: Literal["1"]
@@ -82,41 +80,11 @@ _FORMS = {
 }
 
 
-def short_of(found: Gating) -> list[GateThreshold]:
-    """The thresholds that were not kept."""
-    return [one for one in found.thresholds if one.outcome == "falls short"]
-
-
-def beyond(found: Gating) -> list[GateThreshold]:
-    """Those that no ranking could keep."""
-    return [one for one in found.thresholds if one.outcome == "out of reach"]
-
-
-def kept(found: Gating) -> list[GateThreshold]:
-    """Those that were kept."""
-    return [one for one in found.thresholds if one.outcome == "holds"]
-
-
-def unsettled(found: Gating) -> list[GateThreshold]:
-    """Those that were neither kept nor proven to be missed; they let the gate pass, unless it is strict."""
-    return [one for one in found.thresholds if one.outcome == "inconclusive"]
-
-
-def open_in(found: Gating) -> list[GateThreshold]:
-    """Those that nothing can be said of here."""
-    return [one for one in found.thresholds if one.outcome == "cannot tell"]
-
-
-def sections(found: Gating) -> list[tuple[str, list[GateThreshold]]]:
-    """The tables that there are, each with its title."""
-    parts = (
-        ("out of reach", beyond(found)),
-        ("falls short", short_of(found)),
-        ("cannot tell", open_in(found)),
-        ("inconclusive", unsettled(found)),
-        ("holds", kept(found)),
-    )
-    return [(title, chosen) for title, chosen in parts if chosen]
+def sections(found: Gating) -> dict[str, list[GateThreshold]]:
+    """Return the thresholds of each outcome that there is, what is worst first."""
+    order: tuple[Outcome, ...] = ("out of reach", "falls short", "cannot tell", "inconclusive", "holds")
+    by_outcome = {outcome: [one for one in found.thresholds if one.outcome == outcome] for outcome in order}
+    return {outcome: parts for outcome, parts in by_outcome.items() if parts}
 
 
 def table(parts: Sequence[GateThreshold]) -> Table:
@@ -146,20 +114,19 @@ def required(one: GateThreshold) -> str:
 
 
 def verdict(found: Gating) -> str:
-    """One line."""
-    missed, unknown, unclear, held = (len(part(found)) for part in (short_of, open_in, unsettled, kept))
-    never = len(beyond(found))
-    whole = missed + unknown + unclear + held + never
-    more = f"; {unclear} inconclusive" if unclear else ""
-    more += f"; of {unknown} this can't be told" if unknown else ""
-    more += f"; {never} out of reach" if never else ""
+    """Return one line."""
+    counts = Counter(one.outcome for one in found.thresholds)
+    whole, kept, missed = counts.total(), counts["holds"], counts["falls short"]
+    more = f"; {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
+    more += f"; of {counts['cannot tell']} this can't be told" if counts["cannot tell"] else ""
+    more += f"; {counts['out of reach']} out of reach" if counts["out of reach"] else ""
     if missed:
         of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
         line = f"gate: {missed} of {of} short{more}"
-    elif held < whole:
-        line = f"gate: {held} of {whole} thresholds hold{more}"
+    elif kept < whole:
+        line = f"gate: {kept} of {whole} thresholds hold{more}"
     else:
-        line = f"gate: {'the one threshold holds' if held == 1 else f'all {held} thresholds hold'}"
+        line = f"gate: {'the one threshold holds' if kept == 1 else f'all {kept} thresholds hold'}"
     return f"{line}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else line
 
 
@@ -176,7 +143,7 @@ def sources(found: Gating) -> list[str]:
 def markdown(found: Gating) -> str:
     """For a job's summary or a comment on a pull request."""
     parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {inline(verdict(found))}", ""]]
-    for title, chosen in sections(found):
+    for title, chosen in sections(found).items():
         parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
     parts.append([f"- {opening(line)}" for line in sources(found)])
     return "\n".join(line for part in parts for line in part) + "\n"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
+from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Link, Table
 from recallbench.results.metrics import EstimatePart
 
@@ -20,17 +21,13 @@ BANDS = (
 )
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class PrimaryPart(_Part):
+class PrimaryPart(DocumentPart):
     estimate: EstimatePart
     protocol_name: str
     band: float | None = Field(description="the protocol's run-to-run band; null where the corpus has none")
 
 
-class VersionPart(_Part):
+class VersionPart(DocumentPart):
     version: str = Field(description="as asked for")
     status: Literal["measured", "not installed", "blocked"]
     reason: str = Field(description="why there is no result; empty where there is one")
@@ -47,7 +44,7 @@ class PairPart(DifferencePart):
     after: str
 
 
-class Versions(_Part):
+class Versions(DocumentPart):
     """The same run over several versions of the system under test."""
 
     schema_version: Literal["1"]

@@ -128,6 +128,6 @@ def _parts(found: Gating) -> list[Part]:
     from recallbench.reports import thresholds as told
 
     parts: list[Part] = list(told.sources(found))
-    for title, thresholds in told.sections(found):
+    for title, thresholds in told.sections(found).items():
         parts += ["", f"{title}:", told.table(thresholds)]
     return [*parts, "", told.verdict(found)]
