@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +84,6 @@ def test_accepted_rows_are_good_for_this_run_and_proven_ones_are_own_from_then_o
     assert states(opened_cache(), 1, 2, 3) == [FOREIGN, OWN, FOREIGN]
     # What one user accepts is none the less the other's own.
     assert states(opened_cache(OTHER), 1, 2, 3) == [OWN] * 3
-
-
-def test_rows_are_not_sealed_in_the_place_of_others(opened_cache: Any, tmp_path: Path) -> None:
-    fill(opened_cache(OTHER), 1, 2)
-    mine = opened_cache()
-    rows = [mine.row(key(1)) or 0, mine.row(key(2)) or 0]
-    os.truncate(tmp_path / "c" / "index", RECORD.itemsize)
-    mine.accept(rows, rows)
-    assert (tmp_path / "c" / f"seals-{SEAL.owner}").read_bytes() == b""
 
 
 def test_a_seal_is_the_same_every_time_and_another_for_every_user_and_vector(opened_cache: Any, tmp_path: Path) -> None:

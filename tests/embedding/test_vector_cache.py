@@ -117,32 +117,15 @@ def test_rows_that_are_about_to_be_taken_back_are_not_read(opened_cache: Any, mo
     assert values(reader, 1, 2, 3, 4, 5, 6) == [1.0, 2.0, 3.0, 4.0, None, 6.0]
 
 
-def test_rows_that_are_gone_from_the_files_are_forgotten(opened_cache: Any, tmp_path: Path) -> None:
-    known = opened_cache()
-    fill(known, 1, 2, 3, 4)
-    assert values(known, 4) == [4.0]
+def test_files_that_are_cut_while_they_are_in_use_are_refused(opened_cache: Any, tmp_path: Path) -> None:
+    cache = opened_cache()
+    fill(cache, 1, 2, 3, 4)
     os.truncate(tmp_path / "c" / "index", 2 * RECORD.itemsize)
-    fill(known, 5)
-    assert values(known, 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
-    assert values(opened_cache(), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, 5.0]
-    fill(known, 3)
-    assert values(known, 1, 2, 3, 5) == [1.0, 2.0, 3.0, 5.0]
-    assert known.corrupt == 0
-
-
-def test_a_row_in_the_place_of_a_forgotten_one_is_verified_again(opened_cache: Any, tmp_path: Path) -> None:
-    known = opened_cache()
-    fill(known, 1, 2)
-    assert values(known, 2) == [2.0]
-    os.truncate(tmp_path / "c" / "index", RECORD.itemsize)
-    known.refresh()
-    fill(opened_cache(), 3)
-    with (tmp_path / "c" / "vectors.f32").open("r+b") as file:
-        file.seek(DIMS * 4)
-        file.write(b"damaged!")
-    known.refresh()
-    assert values(known, 1, 2, 3) == [1.0, None, None]
-    assert known.corrupt == 1
+    for use in (cache.refresh, lambda: fill(cache, 5), lambda: cache.accept([0, 1], [0])):
+        with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as error:
+            use()
+        assert error.value.found == "2 of 4 rows"
+    assert values(opened_cache(), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, None]
 
 
 def test_left_over_records_never_come_to_stand_beside_rows_of_other_texts(

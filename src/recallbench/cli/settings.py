@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from recallbench.embedding import options as encoder_options
 from recallbench.errors import InputError
 from recallbench.reading import document, toml
 from recallbench.scoring.depth import DEEPEST
@@ -89,9 +90,7 @@ Version = Annotated[str | None, option("version", "Tag of the version being meas
 CorpusFile = Annotated[
     Path | None, option("corpus-file", "The corpus file [default: found by variable or data folder].")
 ]
-Backend = Annotated[
-    Literal["auto", "openvino", "torch"], option("backend", "What runs the encoder; auto takes the faster.")
-]
+Backend = Annotated[encoder_options.Backend, option("backend", encoder_options.BACKEND_HELP)]
 PgmnemoFunction = Annotated[
     Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
     option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -12,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recallbench.embedding import machine
-from recallbench.embedding.embedder import Backend, EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engine_choice import EngineChoice, ProofTexts
 from recallbench.embedding.fingerprint import fingerprint, fingerprint_digest, text_key
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.options import Backend
 from recallbench.embedding.own_key import Seal, own_key
 from recallbench.embedding.spot_check import KeptText, SpotCheck, worst_cosine
 from recallbench.embedding.stopwatch import Stopwatch
@@ -115,15 +115,13 @@ class CachedEmbedder:
         window: list[PendingText] = []
         window_keys: set[bytes] = set()
         stream = (NumberedText(n, text_key(self.spec, text, role, n), text) for n, text in enumerate(texts))
-        stage = self._stage(role, total) if total is not None else nullcontext(None)
-        with stage as advance:
+        with self._progress.stage(STAGES[role], total, "texts") as advance:
             while block := list(islice(stream, BLOCK)):
                 if proof_needs_texts:
                     for numbered in block:
                         self._proof_texts.offer(numbered.text)
                 missing = self._find_missing(block, window_keys, checks)
-                if advance:
-                    advance(len(block) - len(missing))
+                advance(len(block) - len(missing))
                 window.extend(self._tokenise(missing, role))
                 if len(window) >= WINDOW:
                     self._embed_window(window, role, advance)
@@ -136,10 +134,11 @@ class CachedEmbedder:
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; what was not ensured is embedded now."""
         keys = [text_key(self.spec, text, role, position) for position, text in enumerate(texts)]
+        rows = self._usable_rows(keys)
         # Rows that somebody put in the place of those that were accepted count as never checked.
-        if any(key not in self._tokens or self._usable_row(key) is None for key in keys):
+        if len(rows) < len(keys) or not self._tokens.keys() >= set(keys):
             self.ensure(texts, role)
-        rows = [row for key in keys if (row := self._usable_row(key)) is not None]
+            rows = self._usable_rows(keys)
         if len(rows) < len(keys):
             raise RecallBenchError(
                 f"vectors that were just written can't be read back: {self._cache.folder}",
@@ -235,20 +234,18 @@ class CachedEmbedder:
         self._embedded_again += len(rows)
         self._worst_again = worst if self._worst_again is None else min(worst, self._worst_again)
 
-    def _embed_window(self, window: list[PendingText], role: Role, advance: Advance | None) -> None:
+    def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
         """Compute and keep the vectors of one window, the longest texts first."""
         self._settle_backend()
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
-        # Without a total for all texts, the time left is estimated for each window.
-        with nullcontext(advance) if advance else self._stage(role, len(window)) as advance_stage:
-            for start in range(0, len(window), self.spec.batch_size):
-                batch = window[start : start + self.spec.batch_size]
-                vectors = self._compute(batch, role)
-                keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
-                self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
-                self._tokens.update(zip(keys, tokens, strict=True))
-                self._computed += len(batch)
-                advance_stage(len(batch))
+        for start in range(0, len(window), self.spec.batch_size):
+            batch = window[start : start + self.spec.batch_size]
+            vectors = self._compute(batch, role)
+            keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
+            self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
+            self._tokens.update(zip(keys, tokens, strict=True))
+            self._computed += len(batch)
+            advance(len(batch))
 
     def _compute(self, pending: Sequence[PendingText], role: Role) -> Matrix:
         """Run the encoder over one batch; raises InputError for a vector that can't be compared with another."""
@@ -279,15 +276,11 @@ class CachedEmbedder:
     def _token_ids(self, texts: Sequence[str], role: Role) -> list[TokenIds]:
         return [pending.ids for pending in self._tokenise([NumberedText(0, b"", text) for text in texts], role)]
 
-    def _usable_row(self, key: bytes) -> int | None:
-        row = self._cache.row(key)
-        return None if row is None or self._cache.state(row) == RowState.FOREIGN else row
+    def _usable_rows(self, keys: Sequence[bytes]) -> list[int]:
+        return [row for row in map(self._cache.usable_row, keys) if row is not None]
 
     def _kept(self, rows: Sequence[int]) -> Embeddings:
         return Embeddings(self._cache.vectors(rows), self._cache.tokens(rows), self._cache.cuts(rows))
-
-    def _stage(self, role: Role, total: int) -> AbstractContextManager[Advance]:
-        return self._progress.stage(STAGES[role], total, "texts")
 
     def _settle_backend(self) -> None:
         """Make the proofs that are due; where the backend turns out to be another one, its cache takes over."""

@@ -13,7 +13,6 @@ from recallbench.embedding.encoders import Role
 
 Matrix = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
-Backend = Literal["auto", "openvino", "torch"]
 ProofStatus = Literal["equal", "cached", "failed", "not needed"]
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recallbench.embedding import machine
-from recallbench.embedding.embedder import Backend, Matrix, ProofStatus
+from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.fingerprint import engine_facts, file_hashes
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable
+from recallbench.embedding.options import Backend
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.tokens import TokenIds
 from recallbench.embedding.torch_engine import Batch, Engine, TorchEngine, available_device, load_module, pad_batch

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recallbench.embedding.cached_embedder import CachedEmbedder
-from recallbench.embedding.embedder import Backend, Embedder
+from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import EncoderSpec, find_encoder
 from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.options import Backend
 from recallbench.progress import Progress, Silent
 
 

@@ -110,15 +110,7 @@ class VectorCache:
             self._read_appended()
 
     def _read_appended(self) -> None:
-        count = self._complete_rows()
-        if count < self._count:
-            # Somebody cut the files: rows are numbered by their place, so what is known of them holds no longer.
-            self._rows.clear()
-            self._states.clear()
-            self._seals.clear()
-            self._matrix, self._map = np.zeros((0, self._dims), np.float32), None
-            self._count = 0
-        start = self._count * RECORD.itemsize
+        count, start = self._complete_rows(), self._count * RECORD.itemsize
         tail = np.frombuffer(read_at(self._index, start, count * RECORD.itemsize - start), RECORD)
         self._index_rows(tail, read_at(self._sealed, self._count * SEAL_LENGTH, len(tail) * SEAL_LENGTH))
 
@@ -141,6 +133,11 @@ class VectorCache:
         self._release_pages(1)
         return row
 
+    def usable_row(self, key: bytes) -> int | None:
+        """Return the row kept under this key if it is own or accepted."""
+        row = self.row(key)
+        return None if row is None or self._states[row] == RowState.FOREIGN else row
+
     def state(self, row: int) -> RowState:
         """Return what a row that `row` gave is to this user."""
         return RowState(self._states[row])
@@ -155,8 +152,7 @@ class VectorCache:
         for row in rows:
             self._states[row] = RowState.ACCEPTED
         with self._disk_errors(), self._locked(fcntl.LOCK_EX):
-            if self._complete_rows() < self._count:
-                return  # cut meanwhile: these places may soon be other rows'
+            self._complete_rows()
             for row in proven:
                 write_at(self._sealed, self.seal(row), row * SEAL_LENGTH)
                 self._states[row] = RowState.OWN
@@ -178,13 +174,7 @@ class VectorCache:
             record, size = i * RECORD.itemsize, self._row_bytes
             head, vector = heads[record : record + HEAD_BYTES], vectors[i * size : (i + 1) * size]
             if self._seal.of(head, vector) != self.seal(row):
-                raise RecallBenchError(
-                    f"vectors changed in the cache while they were in use: {self.folder}",
-                    expected="rows as they were when they were verified",
-                    found=f"row {row} with other numbers",
-                    remedy="find out what writes there, or name another folder with --cache-dir; "
-                    "the folder is only a cache and may be deleted",
-                )
+                raise self._changed_error(f"row {row} with other numbers")
         self._release_pages(len(rows))
         return copied
 
@@ -208,7 +198,7 @@ class VectorCache:
             records["crc"] = [_checksum(head, row) for head, row in zip(heads, rows, strict=True)]
             seals = b"".join(self._seal.of(head, row) for head, row in zip(heads, rows, strict=True))
             self._note_computation()
-            count = self._complete_rows()
+            count = self._count
             # What a killed process left at the end of the index must not come to stand beside the new rows.
             os.ftruncate(self._index, count * RECORD.itemsize)
             try:
@@ -238,8 +228,12 @@ class VectorCache:
                 draft.write_text("".join(f"{line}\n" for line in (*known, self._computation)), encoding="utf-8")
 
     def _complete_rows(self) -> int:
-        """Count the rows that both files hold completely."""
-        return min(os.fstat(self._index).st_size // RECORD.itemsize, os.fstat(self._vectors).st_size // self._row_bytes)
+        """Count the rows that both files hold completely; refuses files that were cut, whose rows are renumbered."""
+        records, vectors = os.fstat(self._index).st_size, os.fstat(self._vectors).st_size
+        count = min(records // RECORD.itemsize, vectors // self._row_bytes)
+        if count < self._count:
+            raise self._changed_error(f"{count} of {self._count} rows")
+        return count
 
     def _index_rows(self, records: npt.NDArray[np.void], seals: bytes) -> None:
         if self._count + len(records) > len(self._records):
@@ -267,6 +261,15 @@ class VectorCache:
         if self._touched > RELEASE_AFTER and self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
             self._touched = 0
+
+    def _changed_error(self, found: str) -> RecallBenchError:
+        return RecallBenchError(
+            f"vectors changed in the cache while they were in use: {self.folder}",
+            expected="rows as they were when they were verified",
+            found=found,
+            remedy="find out what writes there, or name another folder with --cache-dir; "
+            "the folder is only a cache and may be deleted",
+        )
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:

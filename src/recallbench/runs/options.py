@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+
+from recallbench.embedding.options import Backend
 
 ALLOWABLE = frozenset({"dataset"})
 """Deviations that must be asked for by name; the others are options of their own."""
-Backend = Literal["auto", "openvino", "torch"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from recallbench.audit.declared import recorded_options
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
 from recallbench.corpora.registry import GROUPS
-from recallbench.embedding.embedder import Backend
+from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
 from recallbench.stores import options as declared
 from recallbench.stores.registry import REFERENCE_STORE, find_entry
