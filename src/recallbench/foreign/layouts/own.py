@@ -1,98 +1,76 @@
-"""This tool's own folders, read by the same nouns: for comparing definitions, not for auditing."""
+"""This tool's own folders in the nouns of foreign ones: for comparing definitions, not for auditing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, JsonFields, Layout, shown
-from recallbench.reading import document, objects, parsed
-
-ROWS, METRICS = "raw_retrievals.jsonl", "metrics.json"
+from recallbench.errors import InputError
+from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, Layout
+from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.rows import NAME as ROWS
+from recallbench.results.rows import Row, read_rows
+from recallbench.results.stated import stated
 
 
 def recognises(folder: Path) -> bool:
-    """What `recallbench run` leaves, whole or not."""
+    """Whether `recallbench run` left it, whole or not."""
     return (folder / ROWS).exists() and (folder / "manifest.json").exists()
 
 
 def read(folder: Path) -> Imported:
-    """Rankings to the depth of the run, and the figures of its metrics.json over all questions and by kind."""
-    path = folder / METRICS
-    stated = JsonFields(path, 1, parsed(document(path), path))
-    retrieval = stated.fields.get("retrieval")
-    depth = retrieval.get("depth") if isinstance(retrieval, dict) else None
-    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise stated.refusal("retrieval.depth", "a depth, 1 or more", shown(depth))
-    corpus = stated.fields.get("corpus")
-    name = corpus.get("name") if isinstance(corpus, dict) else ""
-    rows = [JsonFields(folder / ROWS, line, fields) for line, fields in objects(folder / ROWS)]
-    questions = tuple(map(_question, rows))
-    facts = {name: stated.text(name) for name in ("dataset_sha256", "pgmnemo_version", "seed") if stated.text(name)}
+    """Return rankings to the depth of the run, and the figures of its metrics.json over all questions."""
+    metrics, rows = stated(folder).metrics, read_rows(folder)
+    facts = {
+        "dataset_sha256": metrics.dataset_sha256,
+        "pgmnemo_version": metrics.pgmnemo_version or "",
+        "seed": "" if metrics.seed is None else str(metrics.seed),
+    }
     return Imported(
         NAME,
         folder,
-        questions,
-        _claims(stated),
-        facts,
+        tuple(map(_question, rows)),
+        tuple(
+            Claim(estimate.measure, estimate.value, "metrics.json /estimates/overall", n=estimate.n, decimals=9)
+            for estimate in metrics.estimates.get(OVERALL, [])
+            if estimate.value is not None
+        ),
+        {name: fact for name, fact in facts.items() if fact},
         (),
-        depth,
+        metrics.retrieval.depth,
         ROWS,
-        str(name) if name else "",
-        graded=any("grades" in row.fields for row in rows),
-        short_depth=_short(stated, retrieval, questions),
+        metrics.corpus.name,
+        graded=any(row.grades for row in rows),
+        short_depth=_short_depth(folder, metrics, rows),
     )
 
 
-def _short(stated: JsonFields, retrieval: Any, questions: tuple[ImportedQuestion, ...]) -> int:
-    """The depth of the shallower call; 0 where there was one call."""
-    if not any(question.short is not None for question in questions):
+def _short_depth(folder: Path, metrics: Metrics, rows: Sequence[Row]) -> int:
+    """Return the depth of the shallower of two calls; 0 where there was one call."""
+    short = [row.hits_of_k_call is not None for row in rows]
+    calls = metrics.retrieval.calls
+    if not any(short):
         return 0
-    calls = retrieval.get("calls")
-    if not isinstance(calls, list) or len(calls) != 2 or not isinstance(calls[0], int) or calls[0] < 1:
-        raise stated.refusal("retrieval.calls", "the depths of two calls, as rows keep two", shown(calls))
-    if missing := next((question for question in questions if question.short is None), None):
-        raise stated.refusal("retrieval.calls", "two calls in every row", f"one in that of {missing.id}")
-    return int(calls[0])
-
-
-def _question(row: JsonFields) -> ImportedQuestion:
-    id = row.text("question_id")
-    return ImportedQuestion(
-        id=id,
-        gold=row.ids("gold"),
-        ranked=_hits(row, "hits"),
-        scope=row.text("scope"),
-        kinds={"kind": row.text("kind")} if row.text("kind") else {},
-        abstention=row.fields.get("abstention") is True,
-        denominators=frozenset(row.ids("denominators")),
-        line=row.line,
-        short=_hits(row, "hits_of_k_call") if row.fields.get("hits_of_k_call") is not None else None,
-    )
-
-
-def _hits(row: JsonFields, name: str) -> tuple[str, ...]:
-    hits = row.fields.get(name)
-    if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get("id"), str) for hit in hits):
-        raise row.refusal(name, "a list of hits with ids", shown(hits))
-    return tuple(hit["id"] for hit in hits)
-
-
-def _claims(stated: JsonFields) -> tuple[Claim, ...]:
-    tables = stated.fields.get("estimates")
-    overall = tables.get("overall") if isinstance(tables, dict) else None
-    if not isinstance(overall, list) or not all(isinstance(estimate, dict) for estimate in overall):
-        raise stated.refusal("estimates.overall", "a list of estimates", shown(overall))
-    return tuple(
-        Claim(
-            str(estimate.get("measure")),
-            float(estimate["value"]),
-            f"{METRICS} /estimates/overall",
-            n=estimate.get("n"),
-            decimals=9,
+    if len(calls) != 2 or calls[0] < 1 or not all(short):
+        raise InputError(
+            f"{folder}: rows and metrics.json differ in how often the store was called",
+            expected="two depths in retrieval.calls, and the hits of both calls in every row",
+            found=f"retrieval.calls {calls}, and {sum(short)} of {len(rows)} rows with the hits of two calls",
+            remedy="get the folder again from where it was made",
         )
-        for estimate in overall
-        if isinstance(estimate.get("value"), (int, float)) and not isinstance(estimate.get("value"), bool)
+    return calls[0]
+
+
+def _question(row: Row) -> ImportedQuestion:
+    return ImportedQuestion(
+        id=row.question_id,
+        gold=tuple(row.gold),
+        ranked=tuple(hit.id for hit in row.hits),
+        scope=row.scope,
+        kinds={"kind": row.kind} if row.kind else {},
+        abstention=row.abstention,
+        denominators=frozenset(row.denominators),
+        short=None if row.hits_of_k_call is None else tuple(hit.id for hit in row.hits_of_k_call),
     )
 
 
