@@ -1,4 +1,4 @@
-"""Audits a folder that this tool did not write: what its published numbers turn out to be, and what can't be told."""
+"""The audit of a folder that another tool wrote: what its published numbers turn out to be."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from recallbench.foreign.claims import check_claims
 from recallbench.foreign.layouts import pgmnemo, trec
 from recallbench.foreign.layouts.layout import Imported
 from recallbench.foreign.layouts.registry import find_layout
-from recallbench.foreign.layouts.rescoring import rescore
-from recallbench.foreign.layouts.tables import TableNumbers, read_reports, table_numbers, unread_files
 from recallbench.foreign.reports import check_reports
+from recallbench.foreign.rescoring import rescore
 from recallbench.foreign.rows import check_rows
 from recallbench.foreign.summary import summarise
 from recallbench.foreign.table_comparison import compare_tables
+from recallbench.foreign.tables import TableNumbers, read_reports, table_numbers, unread_files
 from recallbench.foreign.version import check_version
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED
@@ -88,7 +88,7 @@ def _tables(folder: Path, imported: Imported) -> tuple[TableNumbers, str]:
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:
-    """Its checks; where one breaks down, a failed check says so and the rest of them are not made."""
+    """Yield checks; where one breaks down, a failed check says so and the rest of this group is left out."""
     try:
         yield from look(case)
     except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it

@@ -1,4 +1,4 @@
-"""What the checks of a foreign folder look at, the codes they carry, and how they are put."""
+"""What the checks of a foreign folder look at, and the codes that their findings carry."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from recallbench.audit.gate import Check, Status
 from recallbench.corpora.registry import CORPORA, open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
-from recallbench.foreign.layouts.dataset import CorpusIndex, index_corpus
+from recallbench.foreign.corpus_index import CorpusIndex, index_corpus
 from recallbench.foreign.layouts.layout import Imported
-from recallbench.foreign.layouts.rescoring import RescoredRankings
-from recallbench.foreign.layouts.tables import TableNumbers
+from recallbench.foreign.rescoring import RescoredRankings
 from recallbench.foreign.table_comparison import TableComparison
+from recallbench.foreign.tables import TableNumbers
 from recallbench.protocol.rules import CorpusRules, Rules
 
 CODES: Mapping[str, str] = {
@@ -44,7 +44,7 @@ CODES: Mapping[str, str] = {
 """What each code of a check on a foreign folder stands for."""
 
 NAMED = 5
-"""How many findings a check tells before it only counts them."""
+"""How many findings a check names before it only counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +65,23 @@ class ForeignCase:
 
 
 def check(code: str, name: str, status: Status, observed: str, required: str = "", needed: bool = True) -> Check:
-    """A check under one of the codes, whose meaning is its requirement unless another is given."""
+    """Return a check under one of the codes, whose meaning is its requirement unless another is given."""
     return Check(name, status, required or CODES[code], observed, code=code, needed=needed)
 
 
 def passed_unless(code: str, name: str, wrong: Sequence[str], right: str, needed: bool = True) -> Check:
-    """Failed with what is wrong, else passed with what is right."""
+    """Return a check that failed with what is wrong, or passed with what is right where nothing is."""
     return check(code, name, "fail" if wrong else "pass", abridge(wrong) if wrong else right, needed=needed)
 
 
 def abridge(told: Sequence[str], what: str = "") -> str:
-    """The first few of what was found, and how many more there are; `what` names what is counted."""
+    """Return the first findings, and how many more there are; `what` names what is counted."""
     rest = len(told) - NAMED
     return "; ".join(told[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
 
 
 def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> CorpusRules | None:
-    """What is registered of the corpus a folder is over: by the hash it states, what it says, or the file given."""
+    """Return what is registered of a folder's corpus: by the hash it states, its name, or the file given."""
     registered = {name: entry.facts(rules) for name, entry in CORPORA.items()}
     stated = imported.facts.get("dataset_sha256", "")
     by_hash = next((facts for facts in registered.values() if facts.sha256 == stated), None)
@@ -99,7 +99,7 @@ def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> 
 def index_of(
     imported: Imported, file: Path | None, rules: Rules, environ: Mapping[str, str]
 ) -> tuple[CorpusIndex | None, str]:
-    """The dataset a folder is over, else why it can't be had; raises InputError for a file that can't be read."""
+    """Return the dataset of a folder, else why it can't be had; raises InputError for a file that can't be read."""
     corpus = corpus_rules(imported, file, rules)
     if corpus is None:
         return None, "the folder does not say which dataset it is over"

@@ -1,4 +1,4 @@
-"""The counts that a foreign folder states, held to its rows, to the dataset and to what the protocol registers."""
+"""The counts that a foreign folder states, compared with its rows, the dataset and what the protocol registers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCOPES = ("n_conversations", "n_scopes", "n_haystacks", "num_conversations")
 
 
 def check_counts(case: ForeignCase) -> Check:
-    """Failed where one contradicts the rows; what a name counts that nobody knows can't be told."""
+    """Fail where a count contradicts the rows; it can't be told what an unknown name counts."""
     questions = case.imported.questions
     wrong, undecided = [], []
     for count in case.imported.counts:

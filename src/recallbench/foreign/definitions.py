@@ -166,7 +166,7 @@ def _distance(cell: Cell, value: float) -> float:
 
 
 def _several(cells: Sequence[Cell]) -> str:
-    """The universes in a few words: definitions that differ only in how deep they look are told as one."""
+    """Return a short text for universes: definitions that differ only in depth are named together."""
     first = cells[0]
     text = [f"{first.universe}: {first.low:.5f}"]
     depths = sorted({c.definition.k for c in cells if c.definition.kind == first.definition.kind == "mrr"})

@@ -13,8 +13,8 @@ from recallbench.foreign.case import index_of
 from recallbench.foreign.layouts import own
 from recallbench.foreign.layouts.layout import Imported
 from recallbench.foreign.layouts.registry import find_layout
-from recallbench.foreign.layouts.rescoring import MEANINGS, STATED, RescoredRankings, Scoping, rescore
 from recallbench.foreign.names import meaning_of
+from recallbench.foreign.rescoring import MEANINGS, STATED, RescoredRankings, Scoping, rescore
 from recallbench.foreign.universes import DEPTHS, Cell, Definition, agrees, cells, definitions
 from recallbench.protocol.frozen import load
 from recallbench.scoring.measures.registry import MEASURES, family

@@ -67,7 +67,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def mentions_measure(text: str) -> bool:
-    """Whether any word of it is one that figures are called by."""
+    """Whether a text names a measure, or has another word for a figure."""
     words = [word if word in _LONG else word.rstrip("0123456789") for word in re.findall(r"[a-z]+[0-9]*", plain(text))]
     phrase = f"_{'_'.join(words)}_"
     return any(f"_{name}_" in phrase for name in (*_LONG, *_FIGURES)) or re.search(r"\b[a-z]@[0-9]", text) is not None

@@ -9,18 +9,18 @@ import numpy as np
 
 from recallbench.audit.gate import Check
 from recallbench.foreign.case import ForeignCase, abridge, check, passed_unless
+from recallbench.foreign.corpus_index import names_a_turn, session_name
 from recallbench.foreign.counts import check_counts
-from recallbench.foreign.layouts.dataset import names_a_turn, session_name
 from recallbench.foreign.layouts.layout import ImportedQuestion
-from recallbench.foreign.layouts.rescoring import OFFICIAL
 from recallbench.foreign.names import meaning_of
+from recallbench.foreign.rescoring import OFFICIAL
 from recallbench.foreign.universes import DEPTHS, Definition, bounds, definitions
 
 _PROTOCOL_DEPTH = 50
 
 
 def check_rows(case: ForeignCase) -> Iterator[Check]:
-    """All of them; only the first where no ranking was kept."""
+    """Check rows, questions, gold, scope and what rows state; rows alone where no ranking was kept."""
     imported, questions = case.imported, case.imported.questions
     if not questions:
         yield check("RB-F-ROWS", "rows readable", "fail", abridge(imported.unstated))
@@ -191,7 +191,7 @@ def _cut(case: ForeignCase, question: ImportedQuestion) -> bool:
 
 
 def _stated(case: ForeignCase) -> Iterator[Check]:
-    """Figures of single questions, each passed_unless against every definition of its name."""
+    """Check the figures that rows state of themselves against every definition of their name."""
     questions = case.imported.questions
     official = next((view for view in case.rescored.views if view.name == OFFICIAL), case.rescored.views[0])
     names = dict.fromkeys(name for question in questions for name in question.stated if name != "mrr")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recallbench.foreign.layouts.layout import Claim
-from recallbench.foreign.layouts.tables import TableFigure
 from recallbench.foreign.names import meaning_of, plain
+from recallbench.foreign.tables import TableFigure
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ VARIANTS = {"ndcg_any": ("ndcg", LONGMEMEVAL)}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Definition:
-    """What is counted of one question; its text is that of a measure where this tool has one."""
+    """What is counted of a question; its text is that of the measure where there is one here."""
 
     kind: str
     k: int
@@ -37,7 +37,7 @@ class Definition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Denominator:
-    """Which questions are counted, and what one without gold, or not asked at all, gets."""
+    """Which questions are counted, and the value of those without gold, or that were not asked."""
 
     name: str
     mask: Bools

@@ -14,7 +14,7 @@ LABEL = "run_label"
 
 
 def check_version(case: ForeignCase) -> Iterator[Check]:
-    """Failed where two of them differ; can't be told where one is named and none is stated as measured."""
+    """Fail where two of them differ; it can't be told where a version is named and none is stated as measured."""
     stated = case.imported.facts
     named = {
         "the folder is named": version_in(case.imported.folder.resolve().name),

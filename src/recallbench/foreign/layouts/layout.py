@@ -1,4 +1,4 @@
-"""The nouns of a folder that this tool did not write: what was asked, what came back, and what was claimed of it."""
+"""The nouns of a folder that another tool wrote: its questions and rankings, its published numbers, its layout."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ class ImportedQuestion:
     stated: Mapping[str, float] = field(default_factory=dict)
     """Figures that the row states of itself, by name."""
     scored: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    """The ranking and the gold that the stated figures were made from, where they are not those above."""
+    """The ranking and the gold behind the stated figures, where they are not those above."""
     haystack: tuple[str, ...] | None = None
     """The ids it may be answered from, where the row lists them."""
-    line: int = 0
     short: tuple[str, ...] | None = None
-    """What a first, shallower call returned, where two were made."""
+    """The ranking of the first, shallower of two calls to the store; None where there was one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Claim:
     low: float | None = None
     high: float | None = None
     quoted: bool = False
-    """It is told of another run, whose rows are not here."""
+    """It is of another run, whose rows are not here."""
     decimals: int | None = None
     """How many were printed, where the value doesn't show it."""
 
@@ -76,17 +75,17 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Something that may be a claim, in a form that nobody reads here."""
+    """Something that may be a claim, in a form that is not read."""
 
     where: str
     shown: str
     quoted: bool = False
-    """It is told of another run."""
+    """It is of another run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportText:
-    """Words of a folder, which may hold figures."""
+    """A text of the folder, and where it stands."""
 
     where: str
     text: str
@@ -115,7 +114,7 @@ class Imported:
     graded: bool = False
     """Rows state grades, which nDCG was taken from."""
     short_depth: int = 0
-    """The depth of the shallower of two calls; 0 where one was made."""
+    """The depth of the shallower of two calls to the store; 0 where there was one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ class JsonFields:
 
 
 def shown(value: object) -> str:
-    """A value in a few words."""
+    """Return a value in at most 60 characters."""
     if value is None:
         return "nothing"
     text = repr(value)

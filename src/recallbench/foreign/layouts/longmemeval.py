@@ -102,7 +102,6 @@ def _question(row: JsonFields) -> tuple[ImportedQuestion, bool]:
         stated=session,
         scored=None if set(scored) == set(gold) and ranked == tuple(names) else (tuple(names), scored),
         haystack=row.ids("haystack_session_ids") if "haystack_session_ids" in row.fields else None,
-        line=row.line,
     )
     return question, bool(turn)
 

@@ -103,7 +103,6 @@ def _question(row: JsonFields, lists: str) -> ImportedQuestion:
         stated={
             name: value for name in row.fields if is_measure_name(name) and (value := row.number(name)) is not None
         },
-        line=row.line,
     )
 
 

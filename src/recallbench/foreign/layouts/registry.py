@@ -19,7 +19,7 @@ LAYOUTS: Mapping[str, Layout] = {
 
 
 def find_layout(folder: Path) -> Layout | None:
-    """The foreign layout of a folder; None for this tool's own, and for what nobody knows."""
+    """Return the layout of another tool's folder; None for this tool's own, and for an unknown one."""
     if own.recognises(folder):
         return None
     return next((layout for layout in LAYOUTS.values() if layout.recognises(folder)), None)

@@ -1,4 +1,4 @@
-"""Published numbers, wherever a metrics file holds them, and what in it could be a number that nobody can read."""
+"""The numbers of a metrics file: published figures, counts, and what may be a figure but can't be read."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _read_number(numbers: StatedNumbers, name: str, value: float, here: _Locatio
 
 
 def _is_setting(name: str, here: _Location) -> bool:
-    """A number that tells how the run was made: no figure of what came of it."""
+    """Whether a number describes how the run was made, not what came of it."""
     if here.measured or mentions_measure(name):
         return False
     return _SETTING.fullmatch(plain(name)) is not None or any(part in _SETTINGS for part in here.parts[:-1])

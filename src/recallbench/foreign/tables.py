@@ -93,7 +93,7 @@ def read_reports(folder: Path, plain_texts: bool) -> tuple[ReportText, ...]:
 
 
 def unread_files(folder: Path, read: Sequence[str]) -> tuple[ReportText, ...]:
-    """Return other files that may hold claims, by name: tables, pages and documents that nobody reads here."""
+    """Return other files that may hold claims: tables, pages and documents in forms that are not read."""
     return tuple(
         ReportText(path.name, "a file of no known form")
         for path in sorted(folder.iterdir())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallbench.foreign.layouts.layout import ReportText
-from recallbench.foreign.layouts.tables import TableFigure, TableNumbers, table_numbers
+from recallbench.foreign.tables import TableFigure, TableNumbers, table_numbers
 
 
 def figures(text: str) -> list[TableFigure]:

@@ -44,7 +44,7 @@ class CorpusIndex:
     """This tool's ids, pooled ones included: scope and session name."""
 
     def locate(self, id: str) -> tuple[str, str]:
-        """The scope an id names, empty where it names none, and the session's name."""
+        """Return the scope an id names, empty where it names none, and the session's name."""
         if id in self.segments:
             return self.segments[id]
         for mark in ("/", ":", "#", "|", "_"):
@@ -53,13 +53,9 @@ class CorpusIndex:
                 return scope, session_name(rest)
         return "", session_name(id)
 
-    def scope_of(self, questions: ImportedQuestion, known: CorpusQuestion | None) -> str:
-        """The haystack a question may be answered from."""
-        return known.scope if known is not None else questions.scope
-
 
 def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
-    """Read the corpus once."""
+    """Return a corpus by the names of its questions and sessions."""
     questions: list[CorpusQuestion] = []
     sessions: dict[str, Mapping[str, int]] = {}
     segments: dict[str, tuple[str, str]] = {}
@@ -90,7 +86,7 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
 
 
 def session_name(id: str) -> str:
-    """The one name of a session, however a folder writes it: LoCoMo's D7, D7:3 and session_7 are the same."""
+    """Return the name of a session, however a folder writes it: LoCoMo's D7, D7:3 and session_7 are the same."""
     matches = _DIALOG.fullmatch(id)
     return f"session_{matches[1]}" if matches else id
 
@@ -101,7 +97,7 @@ def names_a_turn(id: str) -> bool:
 
 
 def match_questions(dataset: CorpusIndex, questions: Sequence[ImportedQuestion]) -> list[CorpusQuestion | None]:
-    """The dataset's question for each row: by id, else by its number in the file, else by scope and text."""
+    """Return the dataset's question for each row: by id, else by its number in the file, else by scope and text."""
     by_id = {known.id: known for known in dataset.questions}
     by_text: dict[tuple[str, str], list[CorpusQuestion]] = {}
     for known in dataset.questions:
@@ -117,14 +113,14 @@ def match_questions(dataset: CorpusIndex, questions: Sequence[ImportedQuestion])
     return matches
 
 
-def leaks(dataset: CorpusIndex, questions: ImportedQuestion, known: CorpusQuestion | None) -> Iterator[tuple[str, str]]:
-    """Each retrieved id that cannot belong to the question's scope, and why."""
-    scope = dataset.scope_of(questions, known)
+def leaks(dataset: CorpusIndex, question: ImportedQuestion, known: CorpusQuestion | None) -> Iterator[tuple[str, str]]:
+    """Yield each retrieved id that cannot belong to the question's scope, and why."""
+    scope = known.scope if known is not None else question.scope
     allowed = dataset.sessions.get(scope)
     if allowed is None:
         return
     counted: Counter[str] = Counter()
-    for id in questions.ranked:
+    for id in question.ranked:
         named, session = dataset.locate(id)
         if named and named != scope:
             yield id, f"it is of {named}"

@@ -1,15 +1,12 @@
-"""An imported folder as the arrays that a multiverse is made of: views of its rankings, and who is counted."""
+"""The rankings of an imported folder, judged under every way of matching ids with gold."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
-from recallbench.foreign.layouts.dataset import (
+from recallbench.foreign.corpus_index import (
     CorpusIndex,
     CorpusQuestion,
     leaks,
@@ -18,21 +15,17 @@ from recallbench.foreign.layouts.dataset import (
     session_name,
 )
 from recallbench.foreign.layouts.layout import Imported, ImportedQuestion
+from recallbench.foreign.question_groups import denominators_of, slices_of
 from recallbench.foreign.universes import Denominator, View, view
 from recallbench.scoring.judgement import Bools
 
 Scoping = Literal["named", "consistent", "contradicted", "unknown"]
 
-_COUNT = re.compile(r"[0-9]{1,9}")
-
 OWN = "own scope"
-"""An id counts only in its question's own haystack; others keep their place as misses."""
 REMOVED = "own scope, others removed"
 BARE = "bare ids"
-"""Ids match by session name alone, whatever haystack they come from."""
 SESSIONS = "bare ids, turns cut to sessions"
 OFFICIAL = "gold said by users"
-"""LongMemEval's own count: a session is gold only where a user turn of it holds the answer."""
 MEANINGS: Mapping[str, str] = {
     OWN: "an id counts only in its question's own haystack; of a pooled run, the others keep their places as misses",
     REMOVED: "ids of other haystacks are taken out first, and those behind them move up",
@@ -56,7 +49,7 @@ class Leak:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RescoredRankings:
-    """Everything a published number of the folder can be held against."""
+    """Everything that a published number of the folder is compared with."""
 
     views: tuple[View, ...]
     denominators: tuple[Denominator, ...]
@@ -79,7 +72,7 @@ class RescoredRankings:
 
 
 def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = False) -> RescoredRankings:
-    """Views, denominators and slices of a folder's rows.
+    """Return views, denominators and slices of a folder's rows.
 
     `derive` takes gold from the dataset; where rows state another, views of their gold follow those of the dataset's.
     """
@@ -99,8 +92,8 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
         views = tuple(replace(view, name=view.name + STATED) for view in _views(stated, dataset, scoping))
     return RescoredRankings(
         (*_views(imported, dataset, scoping), *views),
-        _denominators(imported, dataset, known),
-        _slices(imported.questions, known),
+        denominators_of(imported, dataset, known),
+        slices_of(imported.questions, known),
         scoping,
         leaking,
         tuple(known),
@@ -127,7 +120,7 @@ def _derived(
     known: Sequence[CorpusQuestion | None],
     differing: set[str],
 ) -> tuple[ImportedQuestion, ...]:
-    """The rows with the dataset's gold, spelled as the folder spells ids."""
+    """Return the rows with the dataset's gold, spelled as the folder spells ids."""
     spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
     bare: dict[str, str] = {}
     named = all(_names_scope(id) for question in questions[:50] for id in question.ranked)
@@ -244,78 +237,3 @@ def _first(questions: Sequence[ImportedQuestion]) -> list[int | None] | None:
         if any(question.first is not None for question in questions)
         else None
     )
-
-
-def _denominators(
-    imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
-) -> tuple[Denominator, ...]:
-    questions = imported.questions
-    everyone = np.ones(len(questions), dtype=np.bool_)
-    named: dict[str, Bools] = {}
-    counted = [
-        entry.denominators if entry else question.denominators for question, entry in zip(questions, known, strict=True)
-    ]
-    for name in dict.fromkeys(name for names in counted for name in sorted(names)):
-        named[name] = np.array([name in names for names in counted], dtype=np.bool_)
-    found = [Denominator("all rows with gold", everyone, protocol=True)]
-    without_gold = np.array([not question.gold for question in questions], dtype=np.bool_)
-    absent = _absent(imported, dataset)
-    if without_gold.any():
-        found += [Denominator("all rows", everyone, empty=value) for value in (0.0, 1.0)]
-    if absent:
-        whole = f"all {len(questions) + absent} of the dataset"
-        found += [Denominator(whole, everyone, absent, empty=value) for value in (0.0, 1.0)]
-    parts = {
-        "without abstention": np.array([not question.abstention for question in questions], dtype=np.bool_),
-        "without adversarial": np.array([not _adversarial(question) for question in questions], dtype=np.bool_),
-        **named,
-    }
-    seen = {everyone.tobytes()}
-    for name, mask in parts.items():
-        if mask.tobytes() not in seen and mask.any():
-            seen.add(mask.tobytes())
-            found.append(Denominator(name, mask))
-            if (mask & without_gold).any():
-                found += [Denominator(name, mask, empty=value) for value in (0.0, 1.0)]
-    return tuple(found)
-
-
-def _absent(imported: Imported, dataset: CorpusIndex | None) -> int:
-    stated = imported.facts.get("n_questions_total", "")
-    whole = len(dataset.questions) if dataset else int(stated) if _COUNT.fullmatch(stated) else 0
-    return max(0, whole - len(imported.questions))
-
-
-def _adversarial(question: ImportedQuestion) -> bool:
-    return "adversarial" in question.kinds.values() or (bool(question.scope) and question.kinds.get("category") == "5")
-
-
-def _slices(questions: Sequence[ImportedQuestion], known: Sequence[CorpusQuestion | None]) -> dict[str, Bools]:
-    labels: dict[str, list[bool]] = {}
-
-    def add(label: str, holds: list[bool]) -> None:
-        if any(holds):
-            labels.setdefault(label, holds)
-
-    groupings = dict.fromkeys(name for question in questions for name in question.kinds)
-    abstention = [question.abstention for question in questions]
-    for grouping in groupings:
-        values = [question.kinds.get(grouping, "") for question in questions]
-        for value in dict.fromkeys(values):
-            holds = [each == value for each in values]
-            add(f"{grouping} {value}", holds)
-            if any(abstention):
-                answerable = [part and not abstains for part, abstains in zip(holds, abstention, strict=True)]
-                add(f"{grouping} {value} without abstention", answerable)
-        # LongMemEval's three kinds with one session of evidence are sometimes told as one.
-        single = [value.startswith("single-session") for value in values]
-        add(f"{grouping} single-session-*", single)
-        if any(abstention):
-            add(
-                f"{grouping} single-session-* without abstention",
-                [part and not abstains for part, abstains in zip(single, abstention, strict=True)],
-            )
-    add("abstention", abstention)
-    for kind in dict.fromkeys(entry.kind for entry in known if entry):
-        add(f"kind {kind}", [entry is not None and entry.kind == kind for entry in known])
-    return {label: np.array(holds, dtype=np.bool_) for label, holds in labels.items()}
