@@ -86,7 +86,7 @@ class Regressed(RecallBenchError, AssertionError):
 
 
 def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
-    """The figures of a report by case: the four of its table, and what else is asked for."""
+    """Return the figures of a report by case: the four of its table, and `more`."""
     measures = _kept(report, more)
     columns = [np.where(measure.counted(report.judged), measure.values(report.judged), np.nan) for measure in measures]
     values = np.column_stack(columns)
@@ -109,7 +109,7 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
 
 
 def write(baseline: Baseline, path: Path) -> bool:
-    """Put it there, whole or not at all; False where the same was there already."""
+    """Write the baseline, whole or not at all; return False where the same was there already."""
     head = baseline.model_dump(exclude={"cases"})
     cases = ",\n".join(f"  {json.dumps(one.model_dump(), ensure_ascii=False)}" for one in baseline.cases)
     text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
@@ -122,7 +122,7 @@ def write(baseline: Baseline, path: Path) -> bool:
 
 
 def read(path: Path) -> Baseline:
-    """What is kept there; raises InputError for anything else."""
+    """Return the baseline of a file; raises InputError for any other file."""
     try:
         return Baseline.model_validate_json(document(path))
     except ValidationError as error:
@@ -156,7 +156,7 @@ class BaselineChange(Change):
     """What these cases can't decide, a sentence each."""
 
     def said(self) -> list[str]:
-        """What it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
+        """Say what it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
         reading = Change.said(self)[-1]
         lines = [
             f"{one.measure}: {ruling.word}, {_numbers(one)}"
@@ -165,7 +165,7 @@ class BaselineChange(Change):
         return [*lines, reading]
 
     def document(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the document for machines."""
         document = Change.document(self)
         for one, ruling in zip(document["measures"], self.rulings, strict=True):
             one |= {"verdict": ruling.word, "outcome": ruling.outcome}
@@ -173,7 +173,7 @@ class BaselineChange(Change):
 
 
 def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
-    """What the difference of a measure comes to.
+    """Return what the difference of a measure comes to.
 
     Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
     """
@@ -200,7 +200,7 @@ def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
 
 
 def decide_drop(asked: Condition, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
-    """The rule of `compare --fail-if`, and where that can't tell, what the cases themselves say."""
+    """Apply the rule of `compare --fail-if`, and where that is inconclusive, ask the cases themselves."""
     decided = decide(asked, found)
     if decided.outcome != "inconclusive":
         return decided
@@ -220,9 +220,9 @@ def _above(first: Floats, second: Floats) -> Bools:
 
 
 def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> BaselineChange:
-    """The report minus its baseline, case by case; raises Regressed where it fell, by the rule above.
+    """Return the report minus its baseline; raises Regressed where it fell, by the rule above.
 
-    With `strict`, also where it can't be told whether it did.
+    With `strict`, also where the cases are too few to decide.
     """
     __tracebackhide__ = True
     conditions = conditions_of(report, drops)
@@ -281,7 +281,7 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
 
 
 def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list[Condition]:
-    """Which drops must not be; raises UsageError for a share that is none, or a measure that no case has."""
+    """Return the drops that must not be; raises UsageError for a share that is none, or a measure that no case has."""
     conditions = []
     for name, share in (drops or {}).items():
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
@@ -303,14 +303,14 @@ def _kept(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
 
 
 def _identity(case: Case) -> str:
-    """One hash over what is asked and what answers it; the order in which ids were given does not count."""
+    """Return a hash of the query and all that is relevant; the order of ids does not count."""
     grades = {repr(id): grade for id, grade in (case.grades or {}).items()}
     facts = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _same(before: Baseline, now: Baseline) -> None:
-    """Raises InputError, with the first difference, unless both are of the same cases, scored alike."""
+    """Raise InputError, with the first difference, unless both are of the same cases, scored alike."""
     for what in ("k", "matching"):
         if getattr(before, what) != getattr(now, what):
             raise _other(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
@@ -342,7 +342,7 @@ def _other(expected: str, found: str) -> InputError:
 
 
 def _values(side: Baseline, name: str) -> Floats:
-    """Of the cases that the measure counts; the same ones in every report of these cases."""
+    """Return the values of the cases that the measure counts."""
     column = side.measures.index(name)
     kept = [one.values[column] for one in side.cases if one.values]
     return np.array([value for value in kept if value is not None], dtype=np.float64)

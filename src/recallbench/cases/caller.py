@@ -38,7 +38,7 @@ class Caller:
     """The hits are texts, of which two may be the same."""
 
     def answers(self, cases: Sequence[Case]) -> list[Answer]:
-        """One answer a case; raises InputError at the first that fails, unless `keep_going`."""
+        """Return an answer for each case; raises InputError at the first that fails, unless `keep_going`."""
         if _is_async(self.retrieve):
             return _Pool(self, cases, asynchronous=True).answers()
         try:
@@ -49,7 +49,7 @@ class Caller:
             return _Pool(self, cases, asynchronous=True).answers()
 
     async def answers_async(self, cases: Sequence[Case]) -> list[Answer]:
-        """The same in the event loop that is running."""
+        """Return the same from within the event loop that is running."""
         left = deque(range(len(cases)))
         answered: dict[int, Answer] = {}
 
@@ -99,12 +99,12 @@ class Caller:
                 answers.append(answer)
 
     def _read_hits(self, given: Any) -> Any:
-        """The hits of an answer that may do its work only while it is walked; anything else as it is."""
+        """Return the hits of an answer that may do its work only while it is read; anything else as it is."""
         lazy = isinstance(given, Iterable) and not isinstance(given, (list, tuple, str, bytes, Mapping, Set))
         return iter(first_hits(given, self.k)) if lazy else given
 
     def attempt(self, case: Case) -> Answer:
-        """One case, in this thread; what takes too long is late once it comes back."""
+        """Ask one case in this thread; what takes too long is late once it comes back."""
         try:
             began = time.monotonic()
             given = self.retrieve(case.query, self.k)
@@ -137,7 +137,7 @@ class Caller:
         return task.result()
 
     def _left(self, began: Sequence[float]) -> float:
-        """Seconds that an async call may still take, from its own start."""
+        """Return the seconds that an async call may still take, from its own start."""
         limit = self.timeout or 0.0
         return limit - (time.monotonic() - began[0]) if began else limit
 

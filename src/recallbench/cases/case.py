@@ -79,15 +79,15 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The id, else the query."""
+        """Return the id, else the query."""
         return self.id if self.id is not None else self.query
 
     def label(self, field: str) -> str:
-        """The slice of this case by `kind` or by one of its labels; empty where it has none."""
+        """Return the slice of this case by `kind` or by one of its labels; empty where it has none."""
         return (self.kind or "") if field == "kind" else str(self.labels.get(field, ""))
 
     def wrong(self, problem: str, expected: str, found: str, remedy: str = "") -> InputError:
-        """The error of this case."""
+        """Return an error that names this case."""
         return InputError(f"case {shown(self)}: {problem}", expected=expected, found=found, remedy=remedy)
 
     def _ids(self, given: Collection[Any]) -> tuple[Any, ...]:
@@ -115,11 +115,11 @@ class Case:
 
 
 def shown(case: Case) -> str:
-    """How an error calls a case."""
+    """Return how an error names a case."""
     text = " ".join(str(case.name).split())
     return f"`{text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}`"
 
 
 def count(cases: int) -> str:
-    """So many cases, in words."""
+    """Return so many cases, in words."""
     return f"{cases} case{'' if cases == 1 else 's'}"

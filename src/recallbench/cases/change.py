@@ -43,7 +43,7 @@ class Change:
         return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
     def said(self) -> list[str]:
-        """What it comes to: a sentence a measure, and how they are to be read."""
+        """Say what it comes to: a sentence a measure, and how they are to be read."""
         tests = (
             " or ".join(sorted({one.test for one in self.parts if one.wins or one.losses}))
             or "cases that do not differ"
@@ -55,7 +55,7 @@ class Change:
         ]
 
     def document(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the document for machines."""
         return {
             "matching": self.matching,
             "measures": [
@@ -66,7 +66,7 @@ class Change:
 
 
 def word(one: DifferencePart) -> str:
-    """Helped or hurt where the corrected test says so; not settled where only the interval does, uncorrected."""
+    """Say helped or hurt where the corrected test does; not settled where only the uncorrected interval does."""
     if not one.wins and not one.losses:
         return "no case changed"
     if one.p_holm is not None and one.p_holm <= LEVEL:
@@ -77,7 +77,7 @@ def word(one: DifferencePart) -> str:
 
 
 def change(before: CaseScores, after: CaseScores) -> Change:
-    """After minus before; raises where the two can't be compared."""
+    """Return after minus before; raises where the two can't be compared."""
     if before.matching != after.matching:
         raise UsageError(
             "numbers that were matched in different ways can't be compared",
@@ -114,7 +114,7 @@ def change(before: CaseScores, after: CaseScores) -> Change:
 
 
 def _values(before: CaseScores, after: CaseScores, measure: Measure) -> tuple[Floats, Floats]:
-    """Of the cases that it counts, which are the same before and after."""
+    """Return the values of the cases that the measure counts, which are the same before and after."""
     counted = measure.counted(before.judged)
     return measure.values(before.judged)[counted], measure.values(after.judged)[counted]
 

@@ -41,20 +41,20 @@ class Definitions:
                 raise UsageError(f"no such definition of {name}", expected=expected, found=repr(given))
 
     def measure(self, name: str, k: int) -> Measure:
-        """What the short name stands for at that k; raises KeyError for a name that is none."""
+        """Return the measure of a short name at that k; raises KeyError for any other name."""
         return SHORT[name](self, k)
 
     def named(self) -> dict[str, str]:
-        """Each choice, for machines."""
+        """Return each choice, for machines."""
         return {**{one.name: getattr(self, one.name) for one in fields(self)}, "percentiles": self.rule}
 
     @property
     def rule(self) -> Rule:
-        """That of the percentiles, chosen or not."""
+        """Return the rule of the percentiles, chosen or not."""
         return self.percentiles or NEAREST_RANK
 
     def __str__(self) -> str:
-        """The choices that are not the usual ones; empty where all are."""
+        """Return the choices that are not the usual ones; empty where all are."""
         usual = Definitions().named()
         return ", ".join(f"{name} {word}" for name, word in self.named().items() if word != usual[name])
 

@@ -227,7 +227,7 @@ def _matching(
     encoder: str | None,
     cosine: float | None,
 ) -> Matching:
-    """The way of matching; raises UsageError for a threshold, a chunk or an encoder that would do nothing."""
+    """Return how to match; raises UsageError for a threshold, a chunk or an encoder that would do nothing."""
     if isinstance(match, Matching):
         others = {"threshold": threshold, "chunk": chunk, "embedder": encoder, "cosine": cosine}
         for name, given in others.items():

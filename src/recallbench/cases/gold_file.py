@@ -27,14 +27,14 @@ class Gold:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said beside the figures."""
+        """Say what belongs beside the figures."""
         count = len(self.passed_over)
         whose = "query whose judgements are" if count == 1 else "queries whose judgements are"
         return (f"{count} {whose} all of grade 0 passed over",) if count else ()
 
 
 def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
-    """Every query of the file; raises InputError, naming the query, for one that is no case, unless `keep_going`.
+    """Return every query of the file; raises InputError, naming the query, for what is no case, unless `keep_going`.
 
     One that was judged, and has grade 0 alone, is passed over.
     """
@@ -75,7 +75,7 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
 
 
 def _case(record: Record) -> Case | None:
-    """The case; None for one whose judgements are all of grade 0, and that says nothing else of what is to be found."""
+    """Return the case; None where all judgements are of grade 0, and nothing else says what is to be found."""
     given, fields = record.fields.get("relevant", []), record.fields
     relevant: dict[str, float] | list[str]
     if isinstance(given, Mapping):
@@ -123,7 +123,7 @@ def _case(record: Record) -> Case | None:
 
 
 def _text(record: Record, name: str) -> str | None:
-    """A text, or a number that JSON did not quote: years are answers."""
+    """Return a text, or a number that JSON did not quote: years are answers."""
     value = record.fields.get(name)
     if value is None or isinstance(value, str):
         return value
@@ -154,7 +154,7 @@ def _columns(path: Path) -> int:
 
 
 def _beir(path: Path, refused: Refused | None) -> dict[str, dict[str, float]]:
-    """BEIR's three columns, with or without their header; `refused` is as in `read_qrels`."""
+    """Read BEIR's three columns, with or without their header; `refused` is as in `read_qrels`."""
     found: dict[str, dict[str, float]] = {}
     for number, line in lines(path, None if refused is None else refused.line):
         fields = line.split()

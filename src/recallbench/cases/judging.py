@@ -23,7 +23,7 @@ DecidedBy = Literal["id", "text", ""]
 
 
 def judge_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, candidates: int | None) -> Judged:
-    """Each answer against the relevant ids of its case; `candidates` is how many items could come back, if known."""
+    """Judge each answer by the relevant ids of its case; `candidates` is how many items could come back, if known."""
     rankings, gold, grades, sizes = [], [], [], []
     graded = any(case.grades is not None for case in cases)
     firsts: dict[int, frozenset[int]] = {}
@@ -52,7 +52,7 @@ def judge_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, ca
 
 
 def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None:
-    """Strings on one side and numbers on the other never match, which looks like a recall of 0."""
+    """Raise InputError for strings on one side and numbers on the other: they never match, like a recall of 0."""
     wanted = [id for case in cases for id in case.relevant]
     returned = [id for answer in answers for id in answer.ids]
     if not wanted or not returned:
@@ -69,7 +69,7 @@ def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None
 
 
 def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[DecidedBy, ...]:
-    """What decides each case. Where some have ids and no expected text, ids decide each that has any, else its text.
+    """Return what decides each case. Where some have ids and no expected text, ids decide each that has any.
 
     With hybrid, ids are one of the ways in which a case with an expected text is decided.
     """
@@ -88,7 +88,7 @@ def ways_of(cases: Sequence[Case], matching: Matching) -> tuple[DecidedBy, ...]:
 def refuse_ids_for_texts(
     cases: Sequence[Case], answers: Sequence[Answer], ways: Sequence[DecidedBy], matching: Matching, texts: Texts | None
 ) -> str | None:
-    """A warning where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
+    """Warn where hits stand for their own texts and look like ids; raises InputError where they are relevant ids.
 
     An id beside an expected text shares no word with it, which looks like a recall of 0; with hybrid it counts itself.
     """
@@ -127,7 +127,7 @@ def measure_likenesses(
     *,
     keep_going: bool = False,
 ) -> tuple[list[Answer], list[list[Likeness]], Near]:
-    """How near each retrieved text comes to the expected one, and any other; nothing of cases that no text decides.
+    """Return how near each retrieved text comes to the expected one, and any other; nothing where no text decides.
 
     Raises InputError, naming the case, where one of the two is missing; `keep_going` makes that case a failed answer.
     """
@@ -158,7 +158,7 @@ def _said(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -
 
 
 def text_of_hit(case: Case, id: Any, matching: Matching, texts: Texts | None) -> str:
-    """What the hit says; nothing where that is not known of a relevant id, which hybrid takes as it is."""
+    """Return the text of a hit; empty where a relevant id has none, which hybrid takes as it is."""
     try:
         return text_of(case, id, texts)
     except InputError:
@@ -168,7 +168,7 @@ def text_of_hit(case: Case, id: Any, matching: Matching, texts: Texts | None) ->
 
 
 def text_of(case: Case, id: Any, texts: Texts | None) -> str:
-    """What the hit says; raises InputError where that is not known."""
+    """Return the text of a hit; raises InputError where it is not known."""
     if texts is None:
         text = id
     elif isinstance(texts, Mapping):
@@ -189,7 +189,7 @@ def judge_each_way(
     matching: Matching,
     depth: int,
 ) -> Judged:
-    """Each case by what decides it, all of them in one judgement."""
+    """Judge each case by what decides it, all of them in one judgement."""
     parts = []
     by_id = [n for n, way in enumerate(ways) if way == "id"]
     if by_id:
@@ -207,7 +207,7 @@ def steps_of(
     found: Sequence[Sequence[Likeness]],
     matching: Matching,
 ) -> tuple[Steps, ...] | None:
-    """Of hybrid, by what each hit of each case matched; None for other methods."""
+    """Return by what each hit of each case matched, for hybrid; None for other methods."""
     if matching.method != "hybrid":
         return None
     steps: list[Steps] = []
@@ -221,7 +221,7 @@ def steps_of(
 def judge_by_text(
     cases: Sequence[Case], found: Sequence[Sequence[Likeness]], matching: Matching, depth: int, at: float | None = None
 ) -> Judged:
-    """One thing is to be found for each case, and the first text that matches has found it.
+    """Judge by text: one thing is to be found for each case, and the first text that matches has found it.
 
     Every text that matches counts for precision and nDCG. Nobody knows how many others there are, so what did not come
     back is taken to match as well: a case has something to find, and the most that a ranking can get is 1.

@@ -26,7 +26,7 @@ def nearness(
     matching: Matching,
     texts: Mapping[Any, str] | Callable[[Any], str] | None,
 ) -> Near:
-    """For the expected texts and those that came back; BM25's statistics are of all `texts` where these are listed."""
+    """Return how near texts come to expected ones; BM25's statistics are of all `texts` where these are listed."""
     came_back = list(dict.fromkeys(chain.from_iterable(said)))
     read: dict[str, Read] = {text: Read(text, matching.chunk) for text in came_back}
     wanted = {text: Read(text) for text in expected}
@@ -42,7 +42,7 @@ def nearness(
 
 
 def known_texts(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
-    """All texts that are known, whether they came back or not; what is none is refused where it comes back."""
+    """Return all texts that are known; what is no text is refused where it comes back."""
     return [one for one in texts.values() if isinstance(one, str)] if isinstance(texts, Mapping) else []
 
 

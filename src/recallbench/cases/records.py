@@ -36,14 +36,14 @@ class Record:
         return self.id if self.id is not None else str(self.query)
 
     def wrong(self, problem: str, expected: str, found: str) -> InputError:
-        """The error of this record."""
+        """Return an error that names this record."""
         return InputError(
             f"{self.place}, query `{self.name[:60]}`: {problem}", expected=expected, found=found, remedy="mend the file"
         )
 
 
 def form_of(path: Path) -> Form:
-    """By its first line that is not blank; raises InputError for an empty file, and one broken line that is alone."""
+    """Return the form of a file, by its first line; raises InputError for an empty file, and for one broken line."""
     every = lines(path)
     for number, line in every:
         text = line.strip().removeprefix("\ufeff")
@@ -86,9 +86,9 @@ def _is_object(line: str) -> bool:
 
 
 def records(path: Path, field: str, passed: Callable[[InputError, str | None], None] | None = None) -> Iterator[Record]:
-    """Each query of a JSON file; in an object of objects what stands under a query is its `field`.
+    """Give each query of a JSON file; in an object of objects what stands under a query is its `field`.
 
-    Raises InputError, naming the line or the query, for one that is none; with `passed` it is told to that, with the
+    Raises InputError, naming the line or the query, for what is none; `passed` is called with it instead, with the
     query where it is known, and left out.
     """
     if form_of(path) == "jsonl":
@@ -143,7 +143,7 @@ def _record(given: Mapping[str, Any], place: str) -> Record:
 
 
 def id_text(value: Any) -> str | None:
-    """An id as TREC's forms have it, a string whatever JSON makes of it; None for what is none."""
+    """Return an id as a string, as TREC's forms have it; None for what is no id."""
     if isinstance(value, str) and value and _is_text(value):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None

@@ -33,7 +33,7 @@ class RunFile:
 
     @property
     def depth(self) -> int:
-        """The length of the longest ranking."""
+        """Return the length of the longest ranking."""
         return max((len(one.ids) for one in self.answers), default=0)
 
 
@@ -46,7 +46,7 @@ def read_answers(
     ties: Ties = "file",
     passed_over: Collection[str] = (),
 ) -> RunFile:
-    """The answer to each case; a query that the file does not have counts as an empty ranking, and is named in a note.
+    """Return an answer to each case; a query that the file lacks counts as an empty ranking, and is named in a note.
 
     Raises InputError, naming the query, for a ranking that is none (`keep_going` keeps it as a failure), and where the
     file answers none of the cases. With `by_text` a hit without an id is its own text. `ties` says in which order equal
@@ -138,7 +138,7 @@ def refuse_strange_ids(path: Path, run: RunFile, cases: Sequence[Case]) -> None:
 
 
 def read_texts(path: Path) -> dict[str, str]:
-    """What each id says: JSON Lines with `_id` (or `id`) and `text`, as BEIR's corpus; a title stands first."""
+    """Return the text of each id, from JSON Lines with `_id` (or `id`) and `text`, as BEIR's; a title stands first."""
     found: dict[str, str] = {}
     for number, given in objects(path):
         id = id_text(given.get("_id", given.get("id")))
@@ -161,7 +161,7 @@ def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
 
 
 def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
-    """Ids, or ids with scores; the scores of a dictionary decide its order, those of a list must be in order."""
+    """Return ids, or ids with scores; the scores of a dictionary decide its order, a list must be in order."""
     given = record.fields.get("ranked")
     if isinstance(given, dict):
         scored = ((_id(record, id), _score(record, id, score)) for id, score in given.items())
@@ -174,7 +174,7 @@ def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
 
 
 def _ms(record: Record) -> float | None:
-    """How long the query took, where the file says so."""
+    """Return how long the query took, where the file says so."""
     given = record.fields.get("ms")
     if given is None:
         return None

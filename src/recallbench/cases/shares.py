@@ -1,4 +1,4 @@
-"""What hybrid matching took by which of its steps, told apart."""
+"""What hybrid matching took by which of its steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Share:
 
 
 def shares(steps: Sequence[Steps], matching: Matching, k: int, counted: int) -> list[Share]:
-    """Every step of the method, in its order; `counted` cases have something to find."""
+    """Return every step of the method, in its order; `counted` cases have something to find."""
     first = [next((step for step in one[:k] if step is not None), None) for one in steps]
     return [
         Share(

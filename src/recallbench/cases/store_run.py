@@ -20,7 +20,7 @@ from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.calls import clusters_of, judge_rankings
 
 FIELDS = ("kind", "tenant", "scope")
-"""What the queries of a set can be told apart by."""
+"""What the queries of a set can be sliced by."""
 REMEDY = "ask deeper with --depth, or choose a smaller k"
 
 
@@ -30,7 +30,7 @@ class StoreRun:
     def __init__(
         self, retrieval: Retrieval, matching: Matching, *, k: int, depth: int, definitions: Definitions = USUAL
     ) -> None:
-        """`k` and `depth` are those of the calls."""
+        """Take the rankings; `k` and `depth` are those of the calls."""
         self._retrieval = retrieval
         self._definitions = definitions
         self._ms = {one.question_id: one.milliseconds for one in retrieval.timings.sample if one.state == "warm"}
@@ -41,7 +41,7 @@ class StoreRun:
             self._calls.insert(0, (k, retrieval.short))
 
     def report(self, k: int) -> Report:
-        """Every measure at k, from the shallowest call that reaches it (clarification 15)."""
+        """Return every measure at k, from the shallowest call that reaches it (clarification 15)."""
         refuse_beyond([k], self._calls[-1][0])
         depth, rankings = next(call for call in self._calls if call[0] >= k)
         questions = self._retrieval.questions
@@ -65,7 +65,7 @@ class StoreRun:
         )
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
-        """What a larger k buys and costs."""
+        """Return what a larger k buys and costs."""
         found = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
         points = tuple(point for one in found for point in one.points)
         return Tradeoff(points, found[0].matching, found[0].n, self._definitions)

@@ -47,7 +47,7 @@ class TextFindings:
     random: RandomMatches
 
     def found(self, k: int) -> tuple[int, int, int]:
-        """Cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
+        """Count the cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
         by_text = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
         for likes in by_text:
@@ -59,12 +59,12 @@ class TextFindings:
         return exact, fuzzy, none
 
     def sensitivity(self, k: int) -> list[AtThreshold]:
-        """Exact matches alone, then each threshold from 0.1 to 0.6 and the method's own."""
+        """Return the figures of exact matches alone, then at each threshold from 0.1 to 0.6 and the method's own."""
         thresholds: list[float | None] = [None, *sorted(self.random.rates or SENSITIVITY)]
         return [self._at(threshold, k) for threshold in thresholds]
 
     def select(self, chosen: Sequence[int]) -> TextFindings:
-        """Those cases alone; the random match rate stays that of all."""
+        """Return those cases alone; the random match rate stays that of all."""
         return replace(
             self,
             cases=tuple(self.cases[i] for i in chosen),
@@ -89,7 +89,7 @@ def text_findings(
     texts: Texts | None,
     near: Near,
 ) -> TextFindings:
-    """With the match rate of texts that came back for other cases, and not for this one."""
+    """Return the findings, with the match rate of texts that came back for other cases alone."""
     pool: dict[str, int] = {}
     own: list[set[int]] = []
     for case, answer, way in zip(cases, answers, ways, strict=True):

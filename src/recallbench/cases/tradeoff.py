@@ -37,12 +37,12 @@ class Tradeoff:
     definitions: Definitions = USUAL
 
     def name(self, short: str, k: int | str = "k") -> str:
-        """The exact name of what stands under that short one, at a k or at any."""
+        """Return the exact name of a short one, at a k or at any."""
         return str(self.definitions.measure(short, 1)).replace("@1", f"@{k}", 1)
 
     @property
     def best(self) -> Point:
-        """The k with the highest f1@k; of equal ones the smallest."""
+        """Return the k with the highest f1@k; of equal ones the smallest."""
         return max(self.points, key=lambda point: (round(point.f1, 12), -point.k))
 
     def table(self) -> Table:
@@ -58,13 +58,13 @@ class Tradeoff:
         return Table(("k", *map(self.name, COLUMNS), ""), rows, left=("k",))
 
     def said(self) -> str:
-        """Which k is best, in a sentence."""
+        """Say which k is best, in a sentence."""
         best = self.best
         f1 = f"{self.name('f1')} (mean of per-query F1)"
         return f"k = {best.k} has the highest {f1}, {best.f1:.4f}, over {count(self.n)}"
 
     def document(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the document for machines."""
         return {
             "matching": self.matching,
             "points": [
@@ -82,7 +82,7 @@ class Tradeoff:
 
 
 def tradeoff(report: CaseScores, ks: Sequence[int]) -> Tradeoff:
-    """The report's rankings at each k; raises UsageError for none, for no depth, and for one beyond the rankings."""
+    """Return the means at each k; raises UsageError for no k, and for one beyond the rankings."""
     if not ks:
         raise UsageError("no depths to look at", expected="whole numbers, as 1,3,5,10,20", found=repr(ks))
     for k in ks:

@@ -16,27 +16,27 @@ TOO_SHORT = "*too short*"
 
 
 def figure(value: float | None, digits: int = 4) -> str:
-    """A figure at the printed precision; a dash where there is none."""
+    """Return a figure at the printed precision; a dash where there is none."""
     return "–" if value is None else f"{value:.{digits}f}"
 
 
 def system(metrics: Metrics) -> str:
-    """The store, and what of its settings is not its default."""
+    """Return the name of the store, with what of its settings is not its default."""
     return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
 
 
 def share(value: float | None) -> str:
-    """A share in percent; a dash where there is none."""
+    """Return a share in percent; a dash where there is none."""
     return "–" if value is None else f"{value:.1%}"
 
 
 def saturation(one: EstimatePart) -> str:
-    """How far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
+    """Say how far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
     return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
 
 
 def interval(one: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> Markup:
-    """A 95% interval, or a dash; `value` is what it is of, where the part does not say."""
+    """Return a 95% interval, or a dash; `value` is what it is of, where the part does not say."""
     if one.low is None or one.high is None:
         return Markup("–")
     of = getattr(one, "value", value)

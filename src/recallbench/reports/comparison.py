@@ -118,21 +118,21 @@ class Comparison(DocumentPart):
     notes: list[str]
 
 
-def difference_fields(measure: str, found: Paired, adjusted: float | None) -> dict[str, Any]:
+def difference_fields(measure: str, pair: Paired, adjusted: float | None) -> dict[str, Any]:
     """Return what a `DifferencePart` holds of a pair; `adjusted` is its p after Holm's correction."""
     counts = ("n", "clusters", "wins", "ties", "losses")
     figures = ("difference", "low", "high", "detectable", "least", "most", "largest")
-    values = {name: getattr(found, name) for name in figures}
+    values = {name: getattr(pair, name) for name in figures}
     return {
         "measure": measure,
         # As in metrics.json: last digits may differ from one processor to the next.
         **{name: None if value is None else round(value, 10) for name, value in values.items()},
-        "method": found.method,
-        "p": found.test.p,
+        "method": pair.method,
+        "p": pair.test.p,
         "p_holm": adjusted,
-        "smallest_p": found.test.smallest_p,
-        "test": found.test.method,
-        **{name: getattr(found, name) for name in counts},
+        "smallest_p": pair.test.smallest_p,
+        "test": pair.test.method,
+        **{name: getattr(pair, name) for name in counts},
     }
 
 
@@ -149,7 +149,7 @@ DIFFERENCE_HEADER = (
 
 
 def difference_cells(one: DifferencePart) -> list[str]:
-    """The cells below `DIFFERENCE_HEADER`; * marks a corrected p of at most .05."""
+    """Return the cells below `DIFFERENCE_HEADER`; * marks a corrected p of at most .05."""
     holm = "–" if one.p_holm is None else p_text(one.p_holm) + (" *" if one.p_holm <= LEVEL else "")
     return [
         signed(one.difference),
@@ -164,15 +164,15 @@ def difference_cells(one: DifferencePart) -> list[str]:
 
 
 def signed(value: float) -> str:
-    """A difference with its sign; none for nothing."""
+    """Return a difference with its sign; 0 has none."""
     return f"{value:+.4f}" if round(value, 4) else "0.0000" if value == 0 else f"{value:+.1e}"
 
 
 def signed_range(low: float | None, high: float | None) -> str:
-    """From lowest to highest difference, or a dash."""
+    """Return the lowest and the highest difference, or a dash."""
     return "–" if low is None or high is None else f"{signed(low)} to {signed(high)}"
 
 
 def p_text(p: float) -> str:
-    """A p with four digits, a small one in powers of ten."""
+    """Return a p with four digits, a small one in powers of ten."""
     return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"

@@ -27,20 +27,20 @@ TEXT = 160
 """Characters shown of a segment."""
 
 
-def opening(found: Comparison) -> list[str]:
-    """What is compared, on what, and in what the two differ."""
-    dependent = f"paired over {found.clusters} clusters" if found.clusters else "paired by question"
+def opening(comparison: Comparison) -> list[str]:
+    """Say what is compared, on what, and in what the two differ."""
+    dependent = f"paired over {comparison.clusters} clusters" if comparison.clusters else "paired by question"
     return [
-        f"A: {_side(found.first)}",
-        f"B: {_side(found.second)}",
-        *found.basis,
-        f"{found.n} question{'s' if found.n != 1 else ''} counted, {dependent}; difference is B minus A",
-        *_unlike(found.unlike),
+        f"A: {_side(comparison.first)}",
+        f"B: {_side(comparison.second)}",
+        *comparison.basis,
+        f"{comparison.n} question{'s' if comparison.n != 1 else ''} counted, {dependent}; difference is B minus A",
+        *_unlike(comparison.unlike),
     ]
 
 
 def _unlike(unlike: Sequence[UnlikePart]) -> Iterator[str]:
-    """A line each, but one for all that only one of the two states: a release may bring dozens of settings."""
+    """Give a line for each difference, but one for all that only one side states: a release may bring dozens."""
     alone = [one for one in unlike if NOT_STATED in (one.first, one.second)]
     for one in unlike:
         if one not in alone:
@@ -49,37 +49,39 @@ def _unlike(unlike: Sequence[UnlikePart]) -> Iterator[str]:
         yield f"only one states: {', '.join(one.what.removeprefix('setting ') for one in alone)}"
 
 
-def verdict(found: Comparison) -> list[str]:
-    """What it comes to: sameness, conditions, regressions, warnings, notes."""
+def verdict(comparison: Comparison) -> list[str]:
+    """Say what the comparison comes to: sameness, warnings, notes, conditions, regressions."""
     lines = []
-    if found.identical:
+    if comparison.identical:
         lines.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
-    lines += [f"warning: {visible(one)}" for one in found.warnings]
-    lines += [f"note: {visible(one)}" for one in found.notes]
-    lines += [f"{one.outcome}: {one.condition}: {one.reason}" for one in found.conditions]
-    lines += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in found.regressions]
+    lines += [f"warning: {visible(one)}" for one in comparison.warnings]
+    lines += [f"note: {visible(one)}" for one in comparison.notes]
+    lines += [f"{one.outcome}: {one.condition}: {one.reason}" for one in comparison.conditions]
+    lines += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in comparison.regressions]
     return lines
 
 
-def measure_table(found: Comparison) -> Table:
+def measure_table(comparison: Comparison) -> Table:
     """Return a row for each measure, the primary ones first."""
-    order = sorted(found.measures, key=lambda one: one.role)
+    order = sorted(comparison.measures, key=lambda one: one.role)
     rows = [[one.measure, one.role, figure(one.first), figure(one.second), *difference_cells(one)] for one in order]
     return Table(("measure", "", "A", "B", *DIFFERENCE_HEADER), rows)
 
 
-def kind_table(found: Comparison) -> Table:
+def kind_table(comparison: Comparison) -> Table:
     """Return the primary measures of each kind, or all measures where none is primary."""
-    return _slice_table(found, "kind", found.kinds)
+    return _slice_table(comparison, "kind", comparison.kinds)
 
 
-def ability_table(found: Comparison) -> Table:
+def ability_table(comparison: Comparison) -> Table:
     """Return the same for each ability."""
-    return _slice_table(found, "ability", found.abilities)
+    return _slice_table(comparison, "ability", comparison.abilities)
 
 
-def _slice_table(found: Comparison, name: str, slices: Mapping[str, Sequence[MeasuredPart]]) -> Table:
-    shown = {one.measure for one in found.measures if one.role == "primary"} or {one.measure for one in found.measures}
+def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequence[MeasuredPart]]) -> Table:
+    shown = {one.measure for one in comparison.measures if one.role == "primary"} or {
+        one.measure for one in comparison.measures
+    }
     rows = [
         (
             visible(kind),
@@ -98,11 +100,11 @@ def _slice_table(found: Comparison, name: str, slices: Mapping[str, Sequence[Mea
     return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss"), rows)
 
 
-def reading(found: Comparison) -> list[str]:
-    """How the tables are to be read, a sentence each."""
-    primary = [one for one in found.measures if one.role == "primary"]
-    tests = sorted({one.test for one in primary or found.measures if one.wins or one.losses})
-    methods = sorted({one.method for one in found.measures if one.low is not None})
+def reading(comparison: Comparison) -> list[str]:
+    """Say how the tables are to be read, a sentence each."""
+    primary = [one for one in comparison.measures if one.role == "primary"]
+    tests = sorted({one.test for one in primary or comparison.measures if one.wins or one.losses})
+    methods = sorted({one.method for one in comparison.measures if one.low is not None})
     source = " or ".join(tests) or "questions that do not differ"
     lines = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
     if primary:
@@ -125,7 +127,7 @@ def ranking_table(one: ChangedPart, rank: str = "rank") -> Table:
 
 
 def changed_title(one: ChangedPart) -> str:
-    """Which question, and what became of its values."""
+    """Name the question, and what became of its values."""
     moved = [
         f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in one.values.items()
         if before != after
@@ -134,7 +136,7 @@ def changed_title(one: ChangedPart) -> str:
 
 
 def texts(one: ChangedPart) -> Iterator[str]:
-    """The question, its gold, and what each put first where that is none; nothing where no text is known."""
+    """Give the texts that are known: of the question, its gold, and what each side put first instead."""
     if one.question:
         yield f"question: {visible(' '.join(one.question.split()))}"
     known = {hit.id: hit.text for hit in (*one.first, *one.second) if hit.text}
@@ -144,24 +146,24 @@ def texts(one: ChangedPart) -> Iterator[str]:
             yield visible(f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
 
 
-def markdown(found: Comparison) -> str:
-    """The whole comparison."""
+def markdown(comparison: Comparison) -> str:
+    """Return the whole comparison as Markdown."""
     parts: list[Sequence[str]] = [
         ["# A against B", ""],
-        [f"- {escaped.opening(line)}" for line in opening(found)],
+        [f"- {escaped.opening(line)}" for line in opening(comparison)],
         [""],
-        measure_table(found).markdown(),
+        measure_table(comparison).markdown(),
         [""],
-        [line for finding in verdict(found) for line in (_finding(finding), "")],
-        [escaped.opening(line) for line in reading(found)],
+        [line for finding in verdict(comparison) for line in (_finding(finding), "")],
+        [escaped.opening(line) for line in reading(comparison)],
     ]  # fmt: skip
-    if found.kinds:
-        parts += [["", "## By kind", ""], kind_table(found).markdown()]
-    if found.abilities:
-        parts += [["", "## By ability", ""], ability_table(found).markdown()]
-    if found.changed:
+    if comparison.kinds:
+        parts += [["", "## By kind", ""], kind_table(comparison).markdown()]
+    if comparison.abilities:
+        parts += [["", "## By ability", ""], ability_table(comparison).markdown()]
+    if comparison.changed:
         parts.append(["", "## What changed most"])
-    for one in found.changed:
+    for one in comparison.changed:
         parts += [
             ["", f"### {escaped.inline(changed_title(one))}", ""],
             [f"- {escaped.opening(line)}" for line in texts(one)],

@@ -60,7 +60,7 @@ class Drift(DocumentPart):
 
 
 def title(drift: Drift) -> str:
-    """One line that names what is looked at."""
+    """Name what is looked at, in a line."""
     return f"{drift.measure} of {drift.system} on {drift.corpus}, {_counted(len(drift.nights))}"
 
 
@@ -82,12 +82,12 @@ def result_table(drift: Drift) -> Table:
 
 
 def left_out(drift: Drift) -> list[str]:
-    """Which results can't be compared with these, and what is odd about the others, a line each."""
+    """Say which results can't be compared with these, and what is odd about the others."""
     return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [f"note: {one}" for one in drift.notes]
 
 
 def findings(drift: Drift) -> list[str]:
-    """The trend, and the last result against the first."""
+    """Say what the trend is, and how the last result compares with the first."""
     trend, pair = drift.trend, drift.last_against_first
     line = f"trend: {trend.direction}"
     if trend.p is not None:
@@ -105,7 +105,7 @@ def findings(drift: Drift) -> list[str]:
 
 
 def pace(trend: TrendPart) -> str:
-    """The slope, a day or a result; empty where there is none."""
+    """Return the slope, a day or a result; empty where there is none."""
     for slope, unit in ((trend.slope_per_day, "day"), (trend.slope_per_result, "result")):
         if slope is not None:
             return f"{signed(slope)} a {unit}"
@@ -113,7 +113,7 @@ def pace(trend: TrendPart) -> str:
 
 
 def _compared(pair: MeasuredPart) -> str:
-    """Proven takes the test and, where there is one, the interval."""
+    """Say whether the last result is proven higher or lower: by the test and, where there is one, the interval."""
     way = "lower" if pair.difference < 0 else "higher"
     apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
     if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
@@ -128,7 +128,7 @@ def _counted(results: int) -> str:
 
 
 def reading(drift: Drift) -> list[str]:
-    """How this is to be read, a sentence each."""
+    """Say how this is to be read, a sentence each."""
     return [
         f"A trend is flagged at p of {LEVEL} or less. The test takes the results as independent but for a trend: one "
         "change that stays may look like one, and a single step may not.",
@@ -138,7 +138,7 @@ def reading(drift: Drift) -> list[str]:
 
 
 def markdown(drift: Drift) -> str:
-    """For a job's summary."""
+    """Return Markdown for a job's summary."""
     parts: list[Sequence[str]] = [
         [f"### {'❌' if drift.fell else '✅'} {inline(title(drift))}", ""],
         [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],

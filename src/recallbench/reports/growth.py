@@ -56,7 +56,7 @@ class Growth:
 
 
 def document(growth: Growth) -> dict[str, object]:
-    """For programs."""
+    """Return the document for programs."""
     return asdict(growth) | {
         "percentiles": "interpolated",
         "sizes": [asdict(size) | {"estimates": [one.model_dump() for one in size.estimates]} for size in growth.sizes],
@@ -82,7 +82,7 @@ def table(growth: Growth) -> Table:
 
 
 def notes(growth: Growth) -> list[str]:
-    """What must be known to read the table."""
+    """Say what must be known to read the table."""
     sampled = growth.sizes[0].queries
     lines = []
     if growth.left_out:

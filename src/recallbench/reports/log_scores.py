@@ -87,7 +87,7 @@ def table(scores: LogScores) -> Table:
 
 
 def intervals(scores: LogScores) -> list[str]:
-    """The estimates of the whole log with their intervals, a line each."""
+    """Return the estimates of the whole log with their intervals, a line each."""
     return [
         f"{one.measure} {figure(one.value)}, "
         + (f"95% {one.low:.4f} to {one.high:.4f}" if one.low is not None and one.high is not None else "no interval")
@@ -97,7 +97,7 @@ def intervals(scores: LogScores) -> list[str]:
 
 
 def matched(scores: LogScores) -> list[str]:
-    """The method, and what it found; by text also what other thresholds would have made of it."""
+    """Say what matched by which method; by text also what other thresholds would find."""
     part = scores.matched
     if part is None:
         return [f"matched by {scores.matching}"]
@@ -115,7 +115,7 @@ def matched(scores: LogScores) -> list[str]:
 
 
 def abstention(scores: LogScores) -> list[str]:
-    """How often something came back where nothing should have."""
+    """Say how often something came back where nothing should have."""
     whole = scores.overall
     if not whole.nothing_to_find:
         return []
@@ -124,7 +124,7 @@ def abstention(scores: LogScores) -> list[str]:
 
 
 def markdown(scores: LogScores) -> str:
-    """The whole of it."""
+    """Return the whole of it as Markdown."""
     files = ", ".join(scores.files)
     parts: list[Sequence[str]] = [
         [f"### {inline(f'{files} against {scores.labels}')}", ""],

@@ -88,7 +88,7 @@ class Repetition(DocumentPart):
 
 
 def title(repetition: Repetition) -> str:
-    """One line that names what was repeated."""
+    """Name what was repeated, in a line."""
     cold = sum(one.state == "cold" for one in repetition.passes)
     warm = len(repetition.passes) - cold
     return (
@@ -98,7 +98,7 @@ def title(repetition: Repetition) -> str:
 
 
 def findings(repetition: Repetition) -> list[str]:
-    """What came out, a sentence each."""
+    """Say what came out, a sentence each."""
     flips = sum(one.flips for one in repetition.moved)
     lines = [f"{one.protocol_name} ({one.measure}): {one.told}" for one in repetition.bands]
     lines += [f"not one configuration: {one}" for one in repetition.unlike]
@@ -113,7 +113,7 @@ def findings(repetition: Repetition) -> list[str]:
 
 
 def conditions(repetition: Repetition) -> list[str]:
-    """What was repeated how, and what can't be told from it."""
+    """Say what was repeated how, and what does not follow from it."""
     return [
         f"protocol {repetition.protocol}; {repetition.n} questions of {repetition.corpus}",
         f"deviations: {'; '.join(repetition.deviations) or 'none'}",

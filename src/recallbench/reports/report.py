@@ -30,7 +30,7 @@ class ReportedRun:
 
 
 def render(metrics: Metrics, run: ReportedRun) -> str:
-    """The whole report."""
+    """Return the whole report."""
     return _joined([*_sections(metrics), _circumstances(run)])
 
 
@@ -224,17 +224,18 @@ def _exposure(metrics: Metrics) -> list[str]:
 
 
 def _abstention(metrics: Metrics) -> list[str]:
-    found = metrics.abstention
-    if found is None:
+    abstention = metrics.abstention
+    if abstention is None:
         return []
-    wrong = interval(found.false_retrieval_interval, found.false_retrieval)
+    wrong = interval(abstention.false_retrieval_interval, abstention.false_retrieval)
+    auroc = interval(abstention.auroc_interval, abstention.auroc)
     return [
         "## Abstention",
         "",
-        f"{found.questions} questions ask for what was never said, {found.answerable} can be answered.",
-        f"AUROC of the top score: {figure(found.auroc)} ({interval(found.auroc_interval, found.auroc)}). False"
-        f" retrieval: {figure(found.false_retrieval)} ({wrong}) at a threshold of"
-        f" {figure(found.threshold)}: {inline(found.threshold_rule)}.",
+        f"{abstention.questions} questions ask for what was never said, {abstention.answerable} can be answered.",
+        f"AUROC of the top score: {figure(abstention.auroc)} ({auroc}). False"
+        f" retrieval: {figure(abstention.false_retrieval)} ({wrong}) at a threshold of"
+        f" {figure(abstention.threshold)}: {inline(abstention.threshold_rule)}.",
     ]
 
 

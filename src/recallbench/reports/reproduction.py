@@ -74,7 +74,7 @@ class ReproductionRecord(DocumentPart):
 
 
 def document(record: ReproductionRecord) -> str:
-    """The record as JSON, one question per line."""
+    """Return the record as JSON, one question per line."""
     whole = record.model_dump()
     rows = ",\n  ".join(json.dumps(row) for row in whole.pop("questions"))
     return f'{json.dumps(whole, indent=1)[:-2]},\n "questions": [\n  {rows}\n ]\n}}\n'

@@ -12,7 +12,7 @@ from recallbench.results.metrics import Metrics
 
 
 def sections(metrics: Metrics) -> Sequence[list[str]]:
-    """Tenants, the worst questions, the age of labels, files of the hub, matching by text."""
+    """Return the sections: tenants, the worst questions, the age of labels, files of the hub, matching by text."""
     return (_tenants(metrics), _worst(metrics), _labels(metrics), _hub(metrics), _matching(metrics))
 
 
@@ -57,53 +57,54 @@ def _labels(metrics: Metrics) -> list[str]:
 
 
 def _hub(metrics: Metrics) -> list[str]:
-    found = metrics.hub
-    if found is None:
+    hub = metrics.hub
+    if hub is None:
         return []
-    judged = f", judged by {found.qrels_repo} at {found.qrels_revision}" if found.qrels_repo else ""
+    judged = f", judged by {hub.qrels_repo} at {hub.qrels_revision}" if hub.qrels_repo else ""
     rows = [
         (code(one.name), code(one.sha256), "pinned" if one.pinned else "recorded at first use, not pinned")
-        for one in found.files
+        for one in hub.files
     ]
     return [
         "## Files of the hub",
         "",
-        opening(f"{found.repo} at {found.revision}{judged}."),
+        opening(f"{hub.repo} at {hub.revision}{judged}."),
         "",
         *Table(("file", "sha256", "the hash was"), rows).markdown(),
     ]
 
 
 def _matching(metrics: Metrics) -> list[str]:
-    found = metrics.matching
-    if found is None:
+    matching = metrics.matching
+    if matching is None:
         return []
     lines = [
         "## Matching by text",
         "",
         "A segment is gold where its text matches what the question expects, by"
-        f" **{inline(found.method)}**. Figures of",
+        f" **{inline(matching.method)}**. Figures of",
         "another method, or of gold known by id, count something else and can't be compared with these.",
         "",
-        f"{found.exact + found.fuzzy} gold segments: {found.exact} exact, {found.fuzzy} fuzzy. Of {found.questions}"
-        f" questions {found.exact_questions} have an exact match, {found.fuzzy_questions} fuzzy ones alone,"
-        f" {found.without} none.",
+        f"{matching.exact + matching.fuzzy} gold segments: {matching.exact} exact, {matching.fuzzy} fuzzy."
+        f" Of {matching.questions} questions {matching.exact_questions} have an exact match,"
+        f" {matching.fuzzy_questions} fuzzy ones alone, {matching.without} none.",
     ]
-    if found.by_id is not None and found.by_text is not None:
+    if matching.by_id is not None and matching.by_text is not None:
         decided = [
             (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
-            for name, one in (("id", found.by_id), ("text", found.by_text))
+            for name, one in (("id", matching.by_id), ("text", matching.by_text))
         ]
         lines += ["", *Table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided).markdown()]
-    if found.shares is not None:
-        steps = [(one.step, str(one.gold), str(one.found_10), share(one.share)) for one in found.shares]
+    if matching.shares is not None:
+        steps = [(one.step, str(one.gold), str(one.found_10), share(one.share)) for one in matching.shares]
         lines += [
             "",
             *Table(("gold by", "segments", "found first in the first 10", "share of questions"), steps).markdown(),
         ]
-    if found.without:
-        named = ", ".join(map(code, found.unmatched))
-        more = f" and {found.without - len(found.unmatched)} more" if found.without > len(found.unmatched) else ""
+    if matching.without:
+        named = ", ".join(map(code, matching.unmatched))
+        unnamed = matching.without - len(matching.unmatched)
+        more = f" and {unnamed} more" if unnamed > 0 else ""
         lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
     rows = [
         (
@@ -114,12 +115,12 @@ def _matching(metrics: Metrics) -> list[str]:
             figure(one.recall_frac_10_of_all),
             share(one.random),
         )
-        for one in found.sensitivity
+        for one in matching.sensitivity
     ]
     recall = Markup("`recall_frac@10`")
-    score = "relative BM25 from" if found.method.startswith("bm25") else "token F1 from"
+    score = "relative BM25 from" if matching.method.startswith("bm25") else "token F1 from"
     head = (score, "questions", "gold", recall, "over all, unmatched as 0", "random texts match")
-    pairs = "there was nothing to draw" if not found.random_pairs else f"{found.random_pairs} pairs were drawn"
+    pairs = "there was nothing to draw" if not matching.random_pairs else f"{matching.random_pairs} pairs were drawn"
     return [
         *lines,
         "",

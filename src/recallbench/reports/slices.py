@@ -11,11 +11,11 @@ from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
 
 
 def slice_table(metrics: Metrics, what: str, slices: Mapping[str, Sequence[EstimatePart]]) -> list[str]:
-    """A Markdown table of the compared measures, a row for each slice."""
+    """Return a Markdown table of the compared measures, a row for each slice."""
     names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
     rows = []
-    for kind, found in slices.items():
-        by_name = {one.measure: one for one in found}
+    for kind, estimates in slices.items():
+        by_name = {one.measure: one for one in estimates}
         shown = [by_name[name] for name in names]
         cells = (Markup(f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})") for one in shown)
         rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))

@@ -80,10 +80,10 @@ _FORMS = {
 }
 
 
-def sections(found: Gating) -> dict[str, list[GateThreshold]]:
+def sections(gating: Gating) -> dict[str, list[GateThreshold]]:
     """Return the thresholds of each outcome that there is, what is worst first."""
     order: tuple[Outcome, ...] = ("out of reach", "falls short", "cannot tell", "inconclusive", "holds")
-    by_outcome = {outcome: [one for one in found.thresholds if one.outcome == outcome] for outcome in order}
+    by_outcome = {outcome: [one for one in gating.thresholds if one.outcome == outcome] for outcome in order}
     return {outcome: parts for outcome, parts in by_outcome.items() if parts}
 
 
@@ -107,15 +107,15 @@ def table(parts: Sequence[GateThreshold]) -> Table:
 
 
 def required(one: GateThreshold) -> str:
-    """The threshold as a person would write it."""
+    """Return the threshold as a person would write it."""
     if one.required is None:
         return one.measure
     return _FORMS[one.what].format(one.measure, one.required)
 
 
-def verdict(found: Gating) -> str:
+def verdict(gating: Gating) -> str:
     """Return one line."""
-    counts = Counter(one.outcome for one in found.thresholds)
+    counts = Counter(one.outcome for one in gating.thresholds)
     whole, kept, missed = counts.total(), counts["holds"], counts["falls short"]
     more = f"; {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
     more += f"; of {counts['cannot tell']} this can't be told" if counts["cannot tell"] else ""
@@ -127,25 +127,25 @@ def verdict(found: Gating) -> str:
         line = f"gate: {kept} of {whole} thresholds hold{more}"
     else:
         line = f"gate: {'the one threshold holds' if kept == 1 else f'all {kept} thresholds hold'}"
-    return f"{line}; no result of {', '.join(one.result for one in found.missing)}" if found.missing else line
+    return f"{line}; no result of {', '.join(one.result for one in gating.missing)}" if gating.missing else line
 
 
-def sources(found: Gating) -> list[str]:
-    """Which folders were looked at, a line each."""
+def sources(gating: Gating) -> list[str]:
+    """Say which folders were looked at, a line each."""
     return [
         f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
         + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
         + (f"; the store failed on {one.failed} of its questions" if one.failed else "")
-        for one in found.results
-    ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in found.missing]
+        for one in gating.results
+    ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in gating.missing]
 
 
-def markdown(found: Gating) -> str:
-    """For a job's summary or a comment on a pull request."""
-    parts: list[Sequence[str]] = [[f"### {'✅' if found.passed else '❌'} {inline(verdict(found))}", ""]]
-    for title, chosen in sections(found).items():
+def markdown(gating: Gating) -> str:
+    """Return Markdown for a job's summary or a comment on a pull request."""
+    parts: list[Sequence[str]] = [[f"### {'✅' if gating.passed else '❌'} {inline(verdict(gating))}", ""]]
+    for title, chosen in sections(gating).items():
         parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
-    parts.append([f"- {opening(line)}" for line in sources(found)])
+    parts.append([f"- {opening(line)}" for line in sources(gating)])
     return "\n".join(line for part in parts for line in part) + "\n"
 
 

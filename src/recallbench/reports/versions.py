@@ -66,7 +66,7 @@ class Versions(DocumentPart):
 
 
 def title(versions: Versions) -> str:
-    """One line that names what was measured."""
+    """Name what was measured, in a line."""
     return f"{versions.corpus}: versions of {versions.store} with {versions.embedder}"
 
 
@@ -96,7 +96,7 @@ def pair_table(versions: Versions) -> Table:
 
 
 def reading(versions: Versions) -> list[str]:
-    """How the table of pairs is to be read, a sentence each."""
+    """Say how the table of pairs is to be read, a sentence each."""
     if not versions.pairs:
         return ["Fewer than two versions were measured, so nothing is compared."]
     tests = len(versions.pairs)
@@ -119,7 +119,7 @@ def reading(versions: Versions) -> list[str]:
 
 
 def identity(versions: Versions) -> list[str]:
-    """What was measured on, what any version is held against, and what departs from the protocol."""
+    """Say on what was measured, what chance and BM25 reach, and what departs from the protocol."""
     chances = [f"{one.estimate.measure} {figure(one.estimate.chance)}" for one in _primary(versions)]
     control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
     return [
@@ -132,7 +132,7 @@ def identity(versions: Versions) -> list[str]:
 
 
 def bands(versions: Versions) -> str:
-    """The protocol's bands for this corpus, and what they are for."""
+    """Return the protocol's bands for this corpus, and say what they are for."""
     widths = [f"{one.protocol_name} ± {one.band:.3f}".rstrip("0") for one in _primary(versions) if one.band is not None]
     if not widths:
         return f"The protocol has no band for {versions.corpus}."
