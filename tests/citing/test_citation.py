@@ -16,7 +16,7 @@ from commandline import recallbench
 from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
 from recallbench.audit.gate import Check
-from recallbench.citing.citation import Audited, NotCitable, cite, text
+from recallbench.citing.citation import AuditedResult, NotCitable, cite, text
 from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.results.stated import Stated, stated
 
@@ -58,11 +58,11 @@ def canonical(folder: Path) -> Audit:
     return Audit(folder, (), Verdict("VERIFIED", (), (), canonical=True), ())
 
 
-def audited(place: Path, name: str) -> Audited:
+def audited(place: Path, name: str) -> AuditedResult:
     """The result as if an audit had found it CANONICAL."""
     result = stated(place / "results" / name)
     result = Stated(result.folder, result.metrics.model_copy(update={"deviations": []}), result.manifest_sha256)
-    return Audited(result, canonical(result.folder))
+    return AuditedResult(result, canonical(result.folder))
 
 
 def test_a_canonical_result_is_cited_under_the_protocol(place: Path) -> None:
@@ -197,18 +197,18 @@ def test_a_version_adds_no_line(place: Path) -> None:
     one = audited(place, "new")
     store = one.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
     metrics = one.result.metrics.model_copy(update={"store": store})
-    told = text(cite(Audited(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
+    told = text(cite(AuditedResult(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
     assert len(told.splitlines()) == len(text(cite(one)).splitlines())
     assert "\x1b" not in told
 
 
 def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) -> None:
     result = stated(place / "results" / "new")
-    assert "too short" not in text(cite(Audited(result, canonical(result.folder))))
+    assert "too short" not in text(cite(AuditedResult(result, canonical(result.folder))))
     first = result.headline[0]
     sure = first.estimate.model_copy(update={"value": 0.97, "low": 0.95, "high": 0.98, "design_effect": 5.1})
     headline = [first.model_copy(update={"estimate": sure}), *result.headline[1:]]
     other = replace(result, metrics=result.metrics.model_copy(update={"headline": headline}))
     assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 47" in text(
-        cite(Audited(other, canonical(result.folder)))
+        cite(AuditedResult(other, canonical(result.folder)))
     )

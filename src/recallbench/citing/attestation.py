@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from recallbench import private_file
 from recallbench.audit.gate import Check
 from recallbench.citing.keys import needs_extra, private_key, public_key
 from recallbench.corpora.stream import sha256_of
@@ -23,14 +23,14 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:recallbench:result:v1"
 
 
-def place(folder: Path) -> Path:
+def attestation_path(folder: Path) -> Path:
     """Where the attestation of a result lies: beside the folder, never in it."""
     real = folder.resolve()
     return real.with_name(f"{real.name}.attestation.json")
 
 
 def statement(result: Stated, verdict: str, canonical: bool) -> dict[str, Any]:
-    """What is signed: every file by its hash, and what the result says of itself. Nothing in it tells the time."""
+    """Return what is signed: the hash of every file, and what the result states. It holds no time."""
     files = _files(result.folder)
     return {
         "_type": STATEMENT_TYPE,
@@ -66,54 +66,54 @@ def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
     payload = json.dumps(statement(result, verdict, canonical), sort_keys=True, separators=(",", ":")).encode()
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(signer)
-    return _write(place(folder), json.dumps(envelope.to_dict(), indent=1) + "\n")
+    return _write(attestation_path(folder), json.dumps(envelope.to_dict(), indent=1) + "\n")
 
 
 def attested(folder: Path, key: Path) -> Check:
     """Whether the attestation beside the folder is of this result and by this key; `key` is the public one."""
-    wanted = public_key(key)
-    path = place(folder)
+    public = public_key(key)
+    path = attestation_path(folder)
     try:
-        problem = _problem(folder, path, wanted)
+        problem = _problem(folder, path, public)
     except InputError as error:
         problem = f"{error.problem}: {error.found}" if error.found else error.problem
-    observed = problem or f"{path.name} is by the key {wanted.keyid[:16]}…, and its files are these"
+    observed = problem or f"{path.name} is by the key {public.keyid[:16]}…, and its files are these"
     return Check("attestation", "fail" if problem else "pass", REQUIRED, observed, code=CODE)
 
 
-def _problem(folder: Path, path: Path, wanted: Any) -> str:
+def _problem(folder: Path, path: Path, key: Any) -> str:
     if not path.exists() and not path.is_symlink():
         return f"there is no {path.name} beside the folder"
     from securesystemslib.dsse import Envelope
     from securesystemslib.exceptions import Error, VerificationError
 
-    told = parsed(document(path), path)
+    content = parsed(document(path), path)
     try:
-        envelope = Envelope.from_dict(told)
+        envelope = Envelope.from_dict(content)
     except (Error, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"{path.name} is no DSSE envelope: {type(error).__name__}: {error}"
     if envelope.payload_type != PAYLOAD_TYPE:
         return f"the payload type is {envelope.payload_type!r}, not {PAYLOAD_TYPE}"
     try:
-        envelope.verify([wanted], 1)
+        envelope.verify([key], 1)
     except (Error, ValueError, TypeError) as error:
-        if wanted.keyid not in envelope.signatures:
+        if key.keyid not in envelope.signatures:
             by = ", ".join(str(keyid)[:16] for keyid in envelope.signatures) or "nobody"
-            return f"signed with another key: by {by}, required is {wanted.keyid[:16]}"
+            return f"signed with another key: by {by}, required is {key.keyid[:16]}"
         if isinstance(error, VerificationError):
             return "the signature does not fit: what was signed, or the signature, was changed"
         return f"the signature can't be checked: {error}"
     signed = parsed(envelope.payload, path)
-    for field, should in (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE)):
-        if signed.get(field) != should:
-            return f"the signed statement has {field} {signed.get(field)!r}, not {should}"
+    for field, required in (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE)):
+        if signed.get(field) != required:
+            return f"the signed statement has {field} {signed.get(field)!r}, not {required}"
     return _other_result(folder, signed)
 
 
 def _other_result(folder: Path, signed: dict[str, Any]) -> str:
     """How the folder is not what the statement is over; empty where it is."""
     try:
-        subjects = {str(one["name"]): str(one["digest"]["sha256"]) for one in signed["subject"]}
+        subjects = {str(file["name"]): str(file["digest"]["sha256"]) for file in signed["subject"]}
         predicate = dict(signed["predicate"])
     except (KeyError, TypeError, ValueError) as error:
         return f"the signed statement can't be read: {type(error).__name__}: {error}"
@@ -126,9 +126,9 @@ def _other_result(folder: Path, signed: dict[str, Any]) -> str:
         return f"what was signed and what the manifest has differ in {name}"
     if wrong := manifest.differences(folder):
         return f"the folder is not as its manifest says: {'; '.join(wrong)}"
-    for name, stands in _predicate(stated(folder).metrics).items():
-        if predicate.get(name) != stands:
-            return f"the signed statement says {name} {predicate.get(name)!r}, metrics.json {stands!r}"
+    for name, value in _predicate(stated(folder).metrics).items():
+        if predicate.get(name) != value:
+            return f"the signed statement says {name} {predicate.get(name)!r}, metrics.json {value!r}"
     return ""
 
 
@@ -142,17 +142,17 @@ def _predicate(metrics: Metrics) -> dict[str, Any]:
         "embedder": metrics.embedder.name if metrics.embedder else None,
         "store": metrics.store.name,
         "store_version": metrics.store.version,
-        "deviations": [f"{one.kind}: {one.detail}" for one in metrics.deviations],
+        "deviations": [f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations],
         "measures": [
             {
-                "protocol_name": one.protocol_name,
-                "measure": one.estimate.measure,
-                "value": one.estimate.value,
-                "low": one.estimate.low,
-                "high": one.estimate.high,
-                "n": one.estimate.n,
+                "protocol_name": headline.protocol_name,
+                "measure": headline.estimate.measure,
+                "value": headline.estimate.value,
+                "low": headline.estimate.low,
+                "high": headline.estimate.high,
+                "n": headline.estimate.n,
             }
-            for one in metrics.headline
+            for headline in metrics.headline
         ],
     }
 
@@ -167,12 +167,7 @@ def _files(folder: Path) -> dict[str, str]:
 
 def _write(path: Path, text: str) -> Path:
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w", encoding="utf-8") as file:
-            try:
-                file.write(text)
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
+        private_file.create(path, text.encode(), 0o644)
     except FileExistsError:
         raise UsageError(
             f"{path} exists already",

@@ -1,4 +1,4 @@
-"""What a release note may say of a result: the protocol's text for a CANONICAL one, and what hinders any other."""
+"""What a release note may say of a result: the protocol's words for a CANONICAL one, the reasons against any other."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class NotCitable(RecallBenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
-    """A result, and what an audit found of it."""
+class AuditedResult:
+    """A result and its audit."""
 
     result: Stated
     audit: Audit
 
     @property
-    def place(self) -> str:
-        """The path of its artefacts, as a text names it."""
+    def path(self) -> str:
+        """The path of its folder, as a text names it."""
         return told_place(self.result.folder)
 
 
@@ -48,60 +48,66 @@ class Audited:
 class Citation:
     """Everything a release note says of a result."""
 
-    cited: Audited
-    previous: Audited | None
+    cited: AuditedResult
+    previous: AuditedResult | None
     moved: tuple[Movement, ...]
     deviations: tuple[str, ...]
     """Empty for a CANONICAL result."""
 
 
 def cite(
-    cited: Audited, previous: Audited | None = None, *, as_deviation: bool = False, history: Path | None = None
+    cited: AuditedResult,
+    previous: AuditedResult | None = None,
+    *,
+    as_deviation: bool = False,
+    history: Path | None = None,
 ) -> Citation:
     """The citation; raises NotCitable, with every reason, where the result or the previous one must not be cited."""
     reasons = _hindrances(cited, as_deviation, history)
     if previous is not None:
-        reasons += [f"previous result: {one}" for one in _hindrances(previous, as_deviation, history)]
-        reasons += [f"previous result: {one}" for one in _unlike(previous.result, cited.result)]
+        reasons += [f"previous result: {reason}" for reason in _hindrances(previous, as_deviation, history)]
+        reasons += [f"previous result: {reason}" for reason in _differing_definitions(previous.result, cited.result)]
     if reasons:
         raise NotCitable(cited.result.folder, reasons, _remedy(cited, as_deviation, reasons))
     moved = () if previous is None else movements(previous.result, cited.result)
-    unpaired = sorted({one.reason for one in moved if one.reason})
+    unpaired = sorted({movement.reason for movement in moved if movement.reason})
     if unpaired:
-        raise NotCitable(cited.result.folder, [f"previous result: {one}" for one in unpaired], "leave out --previous")
+        raise NotCitable(
+            cited.result.folder, [f"previous result: {reason}" for reason in unpaired], "leave out --previous"
+        )
     return Citation(cited, previous, moved, cited.audit.deviations if as_deviation else ())
 
 
-def _hindrances(one: Audited, as_deviation: bool, history: Path | None) -> list[str]:
-    """Everything that fails, whether or not one failure already decides it."""
-    found = [
+def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -> list[str]:
+    """Every reason against citing a result."""
+    reasons = [
         f"{check.name}{f' ({check.code})' if check.code else ''}: {check.observed}"
-        for check in one.audit.checks
+        for check in side.audit.checks
         if check.status in ("fail", "pending") or (check.status == "cannot-tell" and check.needed)
     ]
-    verdict = one.audit.verdict
+    verdict = side.audit.verdict
     if as_deviation:
         if verdict.label != "VERIFIED":
-            found.append(f"it is {verdict.text}, and a deviation that is cited has to be VERIFIED")
-        if not one.audit.deviations:
-            found.append("it deviates from the protocol in nothing")
-        record = published(one.audit.deviations, one.result.metrics.corpus.name, one.result.folder, history)
+            reasons.append(f"it is {verdict.text}, and a deviation that is cited has to be VERIFIED")
+        if not side.audit.deviations:
+            reasons.append("it deviates from the protocol in nothing")
+        record = published(side.audit.deviations, side.result.metrics.corpus.name, side.result.folder, history)
         if record.status != "pass":
-            found.append(f"{record.name} ({record.code}): {record.observed}")
-        return found
-    found += [f"deviation {deviation}" for deviation in one.audit.deviations]
+            reasons.append(f"{record.name} ({record.code}): {record.observed}")
+        return reasons
+    reasons += [f"deviation {deviation}" for deviation in side.audit.deviations]
     if not verdict.canonical:
-        found.append(f"it is {verdict.text}, not CANONICAL")
-    if not one.result.headline or one.result.headline[0].protocol_name != "recall@10":
-        found.append("it states no recall@10")
-    return found
+        reasons.append(f"it is {verdict.text}, not CANONICAL")
+    if not side.result.headline or side.result.headline[0].protocol_name != "recall@10":
+        reasons.append("it states no recall@10")
+    return reasons
 
 
-def _unlike(previous: Stated, now: Stated) -> list[str]:
-    """In what two results are no two versions of one thing."""
+def _differing_definitions(previous: Stated, now: Stated) -> list[str]:
+    """In what two results are defined differently, so that they are not two versions of one system."""
 
-    def identity(one: Stated) -> dict[str, object]:
-        metrics = one.metrics
+    def definition(result: Stated) -> dict[str, object]:
+        metrics = result.metrics
         return {
             "protocol": metrics.protocol.sha256,
             "clarifications": metrics.protocol.clarifications_sha256,
@@ -113,23 +119,23 @@ def _unlike(previous: Stated, now: Stated) -> list[str]:
             "scope": metrics.retrieval.scope,
             "depth": metrics.retrieval.depth,
             "questions asked": metrics.retrieval.asked,
-            "measures": [headline.estimate.measure for headline in one.headline],
+            "measures": [headline.estimate.measure for headline in result.headline],
             "deviations": sorted(f"{part.kind}: {part.detail}" for part in metrics.deviations),
         }
 
-    old, new = identity(previous), identity(now)
-    found = [f"another {name}: {old[name]} before, {new[name]} now" for name in old if old[name] != new[name]]
+    old, new = definition(previous), definition(now)
+    reasons = [f"another {name}: {old[name]} before, {new[name]} now" for name in old if old[name] != new[name]]
     if previous.manifest_sha256 == now.manifest_sha256:
-        found.append("it is this very result")
-    return found
+        reasons.append("it is this very result")
+    return reasons
 
 
-def _remedy(cited: Audited, as_deviation: bool, reasons: Sequence[str]) -> str:
-    if as_deviation and all(RECORD in one for one in reasons):
+def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) -> str:
+    if as_deviation and all(RECORD in reason for reason in reasons):
         return "put each deviation on record with `recallbench history add`, then cite again"
     if not as_deviation and cited.audit.deviations and cited.audit.verdict.label == "VERIFIED":
         return "cite it with --as-deviation, once HISTORY.md names each deviation (`recallbench history add`)"
-    return f"recallbench audit {cited.result.folder} tells each check; only what passes is cited"
+    return f"recallbench audit {cited.result.folder} lists each check; only what passes is cited"
 
 
 def text(citation: Citation, markdown: bool = False) -> str:
@@ -143,7 +149,7 @@ def text(citation: Citation, markdown: bool = False) -> str:
         ]
     else:
         lines = [f"{metrics.protocol.cited_as}: {what} ({result.version})."]
-    lines = [_said(line, markdown) for line in (*lines, *_disclosure(metrics.corpus.name))]
+    lines = [_escaped(line, markdown) for line in (*lines, *_disclosure(metrics.corpus.name))]
     lines.append("")
     for headline in result.headline:
         lines.append(_line(citation, citation.cited, headline.estimate, headline, markdown))
@@ -151,7 +157,7 @@ def text(citation: Citation, markdown: bool = False) -> str:
         estimate = before.result.estimate(headline.estimate.measure) if before else None
         if before and estimate:
             lines.append(_line(citation, before, estimate, headline, markdown))
-    lines += [_difference(citation, one, markdown) for one in citation.moved]
+    lines += [_difference(citation, movement, markdown) for movement in citation.moved]
     return "\n".join(lines)
 
 
@@ -165,32 +171,34 @@ def _disclosure(corpus: str) -> list[str]:
     ]
 
 
-def _line(citation: Citation, one: Audited, estimate: EstimatePart, headline: HeadlinePart, markdown: bool) -> str:
+def _line(
+    citation: Citation, side: AuditedResult, estimate: EstimatePart, headline: HeadlinePart, markdown: bool
+) -> str:
     name = _code(estimate.measure, markdown)
     if not citation.deviations:
         # The protocol's own name for it is for results under the protocol.
-        name = f"{_said(headline.protocol_name, markdown)} ({name})"
+        name = f"{_escaped(headline.protocol_name, markdown)} ({name})"
     bounds = "" if estimate.low is None else f", 95% interval {interval(estimate)}"
-    system = f"{one.result.metrics.store.name} {one.result.version}"
+    system = f"{side.result.metrics.store.name} {side.result.version}"
     return (
-        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {_said(system, markdown)}; "
-        f"{_code(one.place, markdown)}, manifest sha256 {_code(one.result.manifest_sha256, markdown)}"
+        f"- {name} {estimate.value:.4f}{bounds}, n = {estimate.n}; {_escaped(system, markdown)}; "
+        f"{_code(side.path, markdown)}, manifest sha256 {_code(side.result.manifest_sha256, markdown)}"
     )
 
 
-def _difference(citation: Citation, one: Movement, markdown: bool) -> str:
-    found, before, now = one.found, citation.previous, citation.cited
-    assert found is not None
+def _difference(citation: Citation, movement: Movement, markdown: bool) -> str:
+    paired, before, now = movement.found, citation.previous, citation.cited
+    assert paired is not None
     assert before is not None
-    name = _code(one.measure, markdown)
+    name = _code(movement.measure, markdown)
     if not citation.deviations:
-        name = f"{_said(one.protocol_name, markdown)} ({name})"
-    interval = "no interval" if found.low is None else f"95% interval {found.low:+.4f} to {found.high:+.4f}"
+        name = f"{_escaped(movement.protocol_name, markdown)} ({name})"
+    interval = "no interval" if paired.low is None else f"95% interval {paired.low:+.4f} to {paired.high:+.4f}"
     return (
-        f"- {name} {one.before:.4f} -> {one.after:.4f} "
-        f"({_said(f'{before.result.version} -> {now.result.version}', markdown)}): "
-        f"difference {found.difference:+.4f}, {interval}, paired over n = {found.n}: {one.word}; "
-        f"{_code(before.place, markdown)} -> {_code(now.place, markdown)}"
+        f"- {name} {movement.before:.4f} -> {movement.after:.4f} "
+        f"({_escaped(f'{before.result.version} -> {now.result.version}', markdown)}): "
+        f"difference {paired.difference:+.4f}, {interval}, paired over n = {paired.n}: {movement.word}; "
+        f"{_code(before.path, markdown)} -> {_code(now.path, markdown)}"
     )
 
 
@@ -198,18 +206,18 @@ def _code(text: str, markdown: bool) -> str:
     return code(text) if markdown else visible(text)
 
 
-def _said(text: str, markdown: bool) -> str:
+def _escaped(text: str, markdown: bool) -> str:
     return inline(text) if markdown else visible(text)
 
 
 def document(citation: Citation) -> dict[str, object]:
     """The citation for a program."""
 
-    def side(one: Audited) -> dict[str, object]:
+    def described(side: AuditedResult) -> dict[str, object]:
         return {
-            "folder": one.place,
-            "manifest_sha256": one.result.manifest_sha256,
-            "version": one.result.version,
+            "folder": side.path,
+            "manifest_sha256": side.result.manifest_sha256,
+            "version": side.result.version,
             "figures": [
                 {
                     "protocol_name": headline.protocol_name,
@@ -220,7 +228,7 @@ def document(citation: Citation) -> dict[str, object]:
                     "n": headline.estimate.n,
                     "interval_method": headline.estimate.method,
                 }
-                for headline in one.result.headline
+                for headline in side.result.headline
             ],
         }
 
@@ -234,19 +242,19 @@ def document(citation: Citation) -> dict[str, object]:
         "clarifications_sha256": load().clarifications_sha256,
         "corpus": metrics.corpus.name,
         "embedder": citation.cited.result.embedder,
-        "result": side(citation.cited),
-        "previous": None if citation.previous is None else side(citation.previous),
+        "result": described(citation.cited),
+        "previous": None if citation.previous is None else described(citation.previous),
         "differences": [
             {
-                "measure": one.measure,
-                "before": one.before,
-                "after": one.after,
-                "difference": one.found.difference if one.found else None,
-                "low": one.found.low if one.found else None,
-                "high": one.found.high if one.found else None,
-                "called": one.word,
+                "measure": movement.measure,
+                "before": movement.before,
+                "after": movement.after,
+                "difference": movement.found.difference if movement.found else None,
+                "low": movement.found.low if movement.found else None,
+                "high": movement.found.high if movement.found else None,
+                "called": movement.word,
             }
-            for one in citation.moved
+            for movement in citation.moved
         ],
         "text": text(citation),
     }

@@ -6,6 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from recallbench.protocol.frozen import load
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.registry import measure_names, measures_called
+
 Role = Literal["value", "chance", "ceiling", "bm25", "difference"]
 
 _NUMBER = r"(?:\d{1,3}(?:[.,]\d+)?\s?(?:%|per\s?cent\b)|0?\.\d+|0,\d{2,}|[01]\.\d+)"
@@ -13,10 +17,12 @@ _ENDS = r"(?![\w%]|[.,]\d)"
 PAIR = rf"([+−-]?{_NUMBER})\s*(?:to|–|—|-|,|\.\.+|…|and)\s*([+−-]?{_NUMBER})"
 """The two ends of an interval."""
 
+_NAMES = "|".join(
+    name.replace("_", "[ _-]") for name in sorted({*measure_names(), "accuracy", "map"}, key=len, reverse=True)
+)
 TOKEN = re.compile(
-    rf"""(?P<measure>(?<![\w/-])(?:(?P<name>recall_any|recall_frac|recall_all|f1_of_means|recall|precision|success
-        |hit[ _-]?rate|hits?|accuracy|f1|ndcg|mrr|rr|map|r|p)\s?(?:@|\bat\b)\s?(?P<k>\d+)(?P<option>\(retrieved\))?
-        |(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]?rate|mean\ reciprocal\ rank))(?![\w@]))
+    rf"""(?P<measure>(?<![\w/-])(?:(?P<name>{_NAMES})\s?(?:@|\bat\b)\s?(?P<k>\d+)(?P<option>\(retrieved\))?
+        |(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean\ reciprocal\ rank))(?![\w@]))
     |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)
     |(?P<interval>(?:95\s?%\s*)?(?:confidence\s*)?(?:interval|\bCI\b)[^\d+−.\[(;-]{{0,14}}[\[(]?\s*{PAIR}
         |[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{PAIR}\s*[\])])
@@ -43,15 +49,6 @@ OTHER_COLUMN = re.compile(r"^p\b|design|saturat|\bband|detect|left out|range|\bs
 CONTROL = re.compile(r"\W*(?:chance|random(?: order)?|ceiling|oracle|bm25 control)\W*", re.IGNORECASE)
 SIDES = re.compile(r"\b(?:(before|previous|old)|after|new|now)\b", re.IGNORECASE)
 
-_MEASURES = {
-    **{name.replace("_", ""): name for name in ("recall_any", "recall_frac", "recall_all", "f1_of_means")},
-    **dict.fromkeys(("recall", "success", "hitrate", "hit", "hits", "r"), "recall_any"),
-    **dict.fromkeys(("mrr", "rr", "meanreciprocalrank"), "mrr"),
-    **dict.fromkeys(("precision", "p"), "precision"),
-    "f1": "f1",
-    "ndcg": "ndcg",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class MeasureName:
@@ -64,7 +61,9 @@ class MeasureName:
 
 def measure_name(match: re.Match[str]) -> MeasureName:
     """Return the measure that a token names; the protocol's recall is recall_any, its MRR 50 deep."""
-    word = re.sub(r"[ _-]", "", (match["name"] or match["bare"]).lower())
-    measure = _MEASURES.get(word, "")
-    depth = match["k"] or ("50" if measure == "mrr" else "10")
-    return MeasureName(match[0].strip(), f"{measure}@{depth}{match['option'] or ''}" if measure else "")
+    word = re.sub(r"[ -]", "_", (match["name"] or match["bare"]).lower())
+    kinds = measures_called(word)
+    if not kinds:
+        return MeasureName(match[0].strip(), "")
+    depth = match["k"] or (load().mrr_depth if kinds[0] is Mrr else load().default_k)
+    return MeasureName(match[0].strip(), f"{kinds[0].name}@{depth}{match['option'] or ''}")

@@ -1,4 +1,4 @@
-"""An entry of HISTORY.md about two results: what changed, and what it did to the protocol's metrics."""
+"""New entries of HISTORY.md: what changed, and what the change did to the protocol's metrics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def entry(
         )
     parts = [KINDS[kind], text.strip()]
     if folders is not None:
-        parts.append(impact(_sound(folders[0]), _sound(folders[1]), file))
+        parts.append(impact(_whole_result(folders[0]), _whole_result(folders[1]), file))
     return HistoryEntry(
         dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records))
     )
@@ -59,16 +59,18 @@ def impact(before: Stated, after: Stated, file: Path) -> str:
             found=f"{before.folder} and {after.folder}",
             remedy="name the result from before the change with --before",
         )
-    made = movements(before, after)
-    if not made:
+    moved = movements(before, after)
+    if not moved:
         raise UsageError(
             "these results have no metric of the protocol in common",
             expected="two results with recall@10",
             found=f"{before.folder} and {after.folder}",
         )
     lines = [_origin("Before", before, file), _origin("After", after, file), ""]
-    lines += Table(("metric", "counts", "before", "after", "difference", "95% interval"), [*map(_row, made)]).markdown()
-    reasons = {one.reason for one in made if one.reason}
+    lines += Table(
+        ("metric", "counts", "before", "after", "difference", "95% interval"), [*map(_row, moved)]
+    ).markdown()
+    reasons = {movement.reason for movement in moved if movement.reason}
     if reasons:
         lines += ["", inline(f"Not compared question by question: {'; '.join(sorted(reasons))}.")]
     return "\n".join(lines)
@@ -78,11 +80,11 @@ def add(file: Path, new: HistoryEntry) -> None:
     """Write the entry at the end of the file, which is replaced at once or not at all."""
     real = file.resolve()
     before = read(real) if real.exists() else ""
-    made = appended(before, new)
+    content = appended(before, new)
     try:
         with replacing(real) as draft:
             with draft.open("w", encoding="utf-8", newline="\n") as written:
-                written.write(made)
+                written.write(content)
                 written.flush()
                 os.fsync(written.fileno())
             if real.exists():
@@ -97,7 +99,7 @@ def add(file: Path, new: HistoryEntry) -> None:
         raise _unwritable(file, error) from None
 
 
-def _sound(folder: Path) -> Stated:
+def _whole_result(folder: Path) -> Stated:
     result = stated(folder)
     if wrong := differences(folder):
         raise InputError(
@@ -109,21 +111,28 @@ def _sound(folder: Path) -> Stated:
     return result
 
 
-def _origin(word: str, one: Stated, file: Path) -> str:
-    where = Path(os.path.relpath(one.folder.resolve(), file.resolve().parent)).as_posix()
-    metrics = one.metrics
+def _origin(word: str, result: Stated, file: Path) -> str:
+    where = Path(os.path.relpath(result.folder.resolve(), file.resolve().parent)).as_posix()
+    metrics = result.metrics
     return (
-        f"- {word}: {code(where)}, manifest sha256 {one.manifest_sha256}; "
-        f"{inline(f'{metrics.corpus.name}, {one.embedder}, {metrics.store.name} ({one.version})')}, "
+        f"- {word}: {code(where)}, manifest sha256 {result.manifest_sha256}; "
+        f"{inline(f'{metrics.corpus.name}, {result.embedder}, {metrics.store.name} ({result.version})')}, "
         f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
     )
 
 
-def _row(one: Movement) -> tuple[str, ...]:
-    found = one.found
-    difference = "–" if found is None else f"{found.difference:+.4f}"
-    interval = "–" if found is None or found.low is None else f"{found.low:+.4f} to {found.high:+.4f}"
-    return one.protocol_name, code(one.measure), figure(one.before), figure(one.after), difference, interval
+def _row(movement: Movement) -> tuple[str, ...]:
+    paired = movement.found
+    difference = "–" if paired is None else f"{paired.difference:+.4f}"
+    interval = "–" if paired is None or paired.low is None else f"{paired.low:+.4f} to {paired.high:+.4f}"
+    return (
+        movement.protocol_name,
+        code(movement.measure),
+        figure(movement.before),
+        figure(movement.after),
+        difference,
+        interval,
+    )
 
 
 def _unwritable(file: Path, error: OSError) -> InputError:

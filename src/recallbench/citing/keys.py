@@ -1,4 +1,4 @@
-"""Ed25519 keys for attestations: made, kept apart from results, and read back with care."""
+"""Ed25519 keys for attestations. Private ones are kept away from results."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def make(name: Path) -> tuple[Path, Path]:
                 expected="a name that is free: a key is never overwritten",
                 remedy="name another file",
             )
-    made = signer.CryptoSigner.generate_ed25519()
-    _write(private, made.private_bytes, private_file.MODE)
+    key = signer.CryptoSigner.generate_ed25519()
+    _write(private, key.private_bytes, private_file.MODE)
     try:
-        _write(public, _public_bytes(made.private_bytes), 0o644)
+        _write(public, _public_bytes(key.private_bytes), 0o644)
     except BaseException:
         private.unlink(missing_ok=True)
         raise
@@ -101,8 +101,8 @@ def public_key(path: Path) -> Any:
 def refuse_near_results(path: Path) -> None:
     """Raise UsageError for a private key in, below, beside or right above results: it would be published."""
     folder = path.resolve().parent
-    near = next((one for one in (folder, *folder.parents) if one.name == "results" or _is_result(one)), None)
-    if near is None and _holds(folder):
+    near = next((above for above in (folder, *folder.parents) if above.name == "results" or _is_result(above)), None)
+    if near is None and _holds_results(folder):
         near = folder
     if near is not None:
         raise UsageError(
@@ -125,11 +125,11 @@ def _is_result(folder: Path) -> bool:
     return any((folder / name).exists() for name in (MANIFEST, "metrics.json", BLOCKED))
 
 
-def _holds(folder: Path) -> bool:
+def _holds_results(folder: Path) -> bool:
     """Whether results lie in the folder, or in a `results` of it."""
     try:
-        below = [one for place in (folder, folder / "results") if place.is_dir() for one in place.iterdir()]
-        return any((one / name).exists() for one in below for name in ("metrics.json", BLOCKED))
+        inside = [child for parent in (folder, folder / "results") if parent.is_dir() for child in parent.iterdir()]
+        return any((child / name).exists() for child in inside for name in ("metrics.json", BLOCKED))
     except OSError:
         return False
 

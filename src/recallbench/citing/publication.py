@@ -1,4 +1,4 @@
-"""What must be on record before anything is published: each deviation has its entry in HISTORY.md."""
+"""Whether HISTORY.md records every deviation of a result that is to be published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REQUIRED = f"an entry of {NAME} names each deviation, before anything is publish
 
 
 def deviation(text: str) -> Deviation:
-    """The deviation that an audit tells as `<kind>: <detail>`; raises ValueError for any other text."""
+    """Return the deviation that an audit writes as `<kind>: <detail>`; raises ValueError for any other text."""
     kind, _, detail = text.partition(": ")
     return Deviation(kind, detail)
 
@@ -27,21 +27,21 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
     def check(status: bool, observed: str) -> Check:
         return Check("deviations on record", "pass" if status else "fail", REQUIRED, observed, code=CODE)
 
-    found = tuple(deviations)
-    if not found:
+    texts = tuple(deviations)
+    if not texts:
         return check(True, "no deviation")
     file = history or nearest(folder)
     try:
-        missing = unrecorded([deviation(one) for one in found], "" if file is None else read(file), corpus)
+        missing = unrecorded([deviation(text) for text in texts], "" if file is None else read(file), corpus)
     except InputError as error:
         return check(False, f"{error.problem} ({error.found})" if error.found else error.problem)
     except ValueError as error:
         return check(False, str(error))
     if missing:
-        names = ", ".join(f"`{one.name} on {corpus}`" for one in missing)
+        names = ", ".join(f"`{lacking.name} on {corpus}`" for lacking in missing)
         where = f"no {NAME} lies in {folder.name} or above it to" if file is None else f"{file.name} does not"
         return check(False, f"{where} name {names}; put it on record with `recallbench history add`")
-    return check(True, f"{NAME if file is None else file.name} names all {len(found)}")
+    return check(True, f"{NAME if file is None else file.name} names all {len(texts)}")
 
 
 def read(file: Path) -> str:

@@ -91,7 +91,9 @@ def cite(
         return _check(check, examine, as_json)
     assert folder is not None
     try:
-        sides = [citation.Audited(stated(place), examine(place)) for place in (folder, previous) if place is not None]
+        sides = [
+            citation.AuditedResult(stated(place), examine(place)) for place in (folder, previous) if place is not None
+        ]
         made = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
     except citation.NotCitable as refused:
         if not as_json:
