@@ -27,7 +27,7 @@ from recallbench.protocol.frozen import load
 from recallbench.runs.options import Options
 from recallbench.runs.run import run
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.weights import parse_weights
+from recallbench.stores.weights import DEFAULT_WEIGHTS
 from row import Row, show
 
 ROUNDS, LIMIT = 9, 3.0
@@ -46,7 +46,7 @@ def rows(file: Path | None = None) -> list[Row]:
         np.array(embedder.lookup(some, role).vectors) for some, role in ((texts, "passage"), (questions, "query"))
     ]
     embedder.close()
-    everything = ",".join(f"{part}={value}" for part, value in vars_of(parse_weights(None)).items())
+    everything = ",".join(f"{part}={value}" for part, value in vars_of(DEFAULT_WEIGHTS).items())
     table = []
     with TemporaryDirectory() as scratch:
         for name, weights in (("cosine only", "cosine"), ("default weights", everything)):
@@ -64,7 +64,7 @@ def rows(file: Path | None = None) -> list[Row]:
                     store="pgvector",
                     dsn=dsn,
                     embedder="minilm",
-                    weights=weights,
+                    store_options={"weights": weights},
                     corpus_file=corpus.path,
                     out=Path(scratch) / "results",
                     cache_dir=default_cache(),

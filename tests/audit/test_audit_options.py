@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import shutil
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import typer
@@ -18,19 +17,18 @@ from commandline import recallbench
 from recallbench.audit.case import Case
 from recallbench.audit.checks.options import OPTIONS
 from recallbench.cli.main import app
-from recallbench.cli.measure.run import run
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.results.metrics import Metrics
 from recallbench.runs.options import Options
-from recallbench.stores import options
-from recallbench.stores.options import STORE_OPTIONS, StoreOption, variant_of
-from recallbench.stores.registry import STORES, Entry, Wanted
+from recallbench.stores.bm25 import BM25Store
+from recallbench.stores.options import StoreOption
+from recallbench.stores.registry import variant_of
 
 DEFAULT = "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05"
 NOT_RECORDED = {"environ", "cache_dir", "corpus_file", "out", "folder"}
 """Where files lay on one machine decides nothing."""
-WARMTH = StoreOption("exact-warmth", "warmth", lambda value: "" if value == "cold" else f"warmth {value}")
+WARMTH = StoreOption("warmth", "How warm it is", default="cold", flag="exact-warmth")
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +58,7 @@ def test_an_option_is_covered_as_soon_as_it_is_declared(
     in_options = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="hot"))
     by_default = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="cold"))
     assert told(genuine, tmp_path / "undeclared", in_command) is None
-    monkeypatch.setattr(options, "STORE_OPTIONS", (*STORE_OPTIONS, WARMTH))
-    monkeypatch.setitem(cast(dict[str, Entry], STORES), "bm25", STORES["bm25"]._replace(takes=frozenset({WARMTH.name})))
+    monkeypatch.setattr(BM25Store, "options", (WARMTH,))
     assert told(genuine, tmp_path / "command", in_command) == "--exact-warmth hot in the command, None in the options"
     assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
     assert told(genuine, tmp_path / "default", by_default) is None
@@ -79,19 +76,28 @@ def test_any_recorded_option_is_covered_by_its_name_alone(genuine: Path, tmp_pat
     assert found == "--half-measures 4 in the command, 3 in the options"
 
 
-def test_each_declared_option_is_one_of_runs_and_stores() -> None:
-    names = {one.name for one in STORE_OPTIONS}
-    assert names == set().union(*(entry.takes for entry in STORES.values()))
-    assert {one.field for one in STORE_OPTIONS} <= {one.name for one in fields(Options)} & set(Wanted._fields)
-    assert {name.replace("-", "_") for name in names} <= set(inspect.signature(run).parameters)
+def test_an_option_without_a_flag_of_its_own_is_covered_too(
+    genuine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BM25Store, "options", (replace(WARMTH, flag=""),))
+    in_command = Mutation("", "RB-OPTIONS", commanded("--store-option", "warmth=hot"))
+    in_options = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"warmth": "hot"}))
+    unknown = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"wind": "none"}))
+    said = "--store-option warmth hot in the command, None in the options"
+    assert told(genuine, tmp_path / "command", in_command) == said
+    assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
+    assert told(genuine, tmp_path / "unknown", unknown) == "wind: none asked for, which bm25 has no use for"
 
 
 def test_what_departs_from_the_defaults_is_said_in_words() -> None:
-    assert variant_of({"weights": DEFAULT, "call": "a:b"}) == ""
-    assert variant_of({"function": "recall_lessons", "dates": "constant", "ranker": "neighbours"}) == ""
-    asked = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance"}
-    words = ("weights cosine=1", "function recall_fast", "created_at from the dataset", "ranker importance")
-    assert variant_of(asked) == " and ".join(words)
+    assert variant_of("pgvector", {"weights": DEFAULT}) == ""
+    assert variant_of("pgvector", {"weights": "cosine"}) == "weights cosine=1"
+    assert variant_of("callable", {"call": "a:b"}) == ""
+    assert variant_of("pgmnemo", {"function": "recall_lessons", "dates": "constant"}) == ""
+    both = {"dates": "dataset", "function": "recall_fast"}
+    assert variant_of("pgmnemo", both) == "function recall_fast and created_at from the dataset"
+    assert variant_of("graph", {"ranker": "neighbours"}) == ""
+    assert variant_of("graph", {"ranker": "importance"}) == "ranker importance"
 
 
 LIES = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance", "limit": 3}
@@ -139,7 +145,7 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_lie_about_any_recorded_option_is_seen(exact: Path, tmp_path: Path) -> None:
     recorded = json.loads((exact / "environment.json").read_text())["options"]
-    assert set(recorded) == {one.name for one in fields(Options)} - NOT_RECORDED
+    assert set(recorded) == Options("").recorded().keys() - NOT_RECORDED
     for name, value in recorded.items():
         found = seen(exact, tmp_path / name, environment("options", name, to=LIES.get(name, lie(value))))
         assert (found is None) == (name in HELD_TO_NOTHING), name

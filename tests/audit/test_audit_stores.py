@@ -16,7 +16,7 @@ from test_audit_mutations import audited, seen
 from bolt import bolt_server
 from commandline import recallbench
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.registry import SCHEMES
+from recallbench.stores.registry import SCHEMES, store_class
 from recallbench.stores.registry import STORES as REGISTERED
 from stages import sampled
 from stores.standin import database, standin_server
@@ -144,9 +144,8 @@ def test_scores_that_depend_on_k_are_refused_unless_the_memory_says_so(tmp_path:
 
 
 def test_every_store_says_what_its_results_are_held_to() -> None:
-    for name, entry in (*REGISTERED.items(), *SCHEMES.items()):
-        assert entry.kind is not None, name
-        kind = entry.kind()
+    for name in (*REGISTERED, *(f"{scheme}://h" for scheme in SCHEMES)):
+        kind = store_class(name)
         assert kind.states(name, {"call": "a:b"}), name
         lowest, highest = kind.score_range({})
         assert lowest < highest
@@ -154,8 +153,7 @@ def test_every_store_says_what_its_results_are_held_to() -> None:
 
 
 def test_scores_of_pgmnemo_are_held_to_each_other_where_its_pool_holds_the_scope_whole() -> None:
-    kind = REGISTERED["pgmnemo"].kind
-    assert kind is not None
-    assert kind().scores_alike(40, 10, {"dates": None}, {})
-    assert not kind().scores_alike(41, 10, {"dates": None}, {})
-    assert not kind().scores_alike(40, 10, {"dates": "dataset"}, {})
+    kind = store_class("pgmnemo")
+    assert kind.scores_alike(40, 10, {}, {})
+    assert not kind.scores_alike(41, 10, {}, {})
+    assert not kind.scores_alike(40, 10, {"dates": "dataset"}, {})

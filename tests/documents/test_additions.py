@@ -100,14 +100,25 @@ def test_a_retriever_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_new_store(extended: Path) -> None:
-    (words,) = [words for words in command_lines(CONTRIBUTING) if "newest" in words]
-    assert "newest" in in_the_copy(extended, "stores").stdout
-    metrics = written(in_the_copy(extended, *words, "--folder", "by-age"), extended / "by-age")
-    assert metrics.guc_state == {"newest.order": "haystack position, descending"}
-    first = json.loads((extended / "by-age" / "raw_retrievals.jsonl").read_text().splitlines()[0])
-    newest = first["candidates"] - 1
-    assert [hit["id"].rpartition("/")[2] for hit in first["hits"]][:2] == [str(newest), str(newest - 1)]
-    assert in_the_copy(extended, "run", "canary-locomo", "--store", "newest", "--dry-run").returncode == 0
+    plain, with_option = [words for words in command_lines(CONTRIBUTING) if "newest" in words]
+    listed = in_the_copy(extended, "stores").stdout
+    assert re.search(r"^newest +the newest sessions first$", listed, re.MULTILINE)
+    assert "How many of the newest sessions are passed over [default: 0; others are labelled]" in listed
+    for number, words in enumerate((plain, with_option)):
+        folder = extended / f"by-age-{number}"
+        metrics = written(in_the_copy(extended, *words, "--folder", folder.name), folder)
+        assert metrics.guc_state == {"newest.order": "haystack position, descending", "newest.skip": str(number)}
+        assert metrics.store.variant == ("skip 1" if number else "")
+        first = json.loads((folder / "raw_retrievals.jsonl").read_text().splitlines()[0])
+        newest = first["candidates"] - 1 - number
+        assert [hit["id"].rpartition("/")[2] for hit in first["hits"]][:2] == [str(newest), str(newest - 1)]
+    told = in_the_copy(extended, "audit", "by-age-1", "--failures").stdout
+    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", told) == ["RB-COMMITTED"]
+    (extended / "options.toml").write_text('store = "newest"\nstore-option = "skip=one"\n')
+    refused = in_the_copy(extended, "run", "canary-locomo", "--config", "options.toml")
+    assert refused.returncode == 2
+    assert "--store-option skip one can't be read" in refused.stderr
+    assert in_the_copy(extended, *with_option, "--dry-run").returncode == 0
 
 
 def test_a_new_corpus(extended: Path) -> None:

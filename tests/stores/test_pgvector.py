@@ -19,7 +19,7 @@ from recallbench.stores.lexicon import sessions_for
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Item, Matrix, Query
-from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
+from recallbench.stores.weights import DEFAULT_WEIGHTS, WEIGHTS
 
 DIMS = 24
 START = datetime(2023, 5, 1, 9, 30)
@@ -71,7 +71,7 @@ def filled(dsn: str) -> Iterator[Callable[..., PgvectorStore]]:
     opened: list[PgvectorStore] = []
 
     def fill(weights: str | None = None, items: Sequence[Item] = ITEMS, vectors: Matrix = VECTORS) -> PgvectorStore:
-        store = PgvectorStore(dsn, parse_weights(weights))
+        store = PgvectorStore(dsn, WEIGHTS.read({"weights": weights}))
         opened.append(store)
         store.prepare(vectors.shape[1])
         for scope in dict.fromkeys(item.scope for item in items):

@@ -1,52 +1,45 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from recallbench.errors import Blocked, UsageError
+from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres.binaries import find_install
 from recallbench.stores.registry import (
+    NO_OPTIONS,
     SCHEMES,
     STORES,
     asks_vectors,
-    entry_of,
-    find_entry,
+    find_store,
     open_store,
-    recorded_name,
     server_of,
+    store_class,
     store_status,
 )
 from recallbench.stores.store import Store
 
 
-@dataclass(frozen=True)
-class Asked:
-    dsn: str | None = None
-    weights: str | None = None
-    call: str | None = None
-
-
-def opened(name: str, asked: Asked = Asked(), **environ: str) -> Store:
-    return open_store(name, dsn=asked.dsn, weights=asked.weights, call=asked.call, environ=environ, progress=None)
+def opened(name: str, options: Mapping[str, str] = NO_OPTIONS, dsn: str | None = None, **environ: str) -> Store:
+    return open_store(name, dsn=dsn, options=options, environ=environ)
 
 
 def test_every_store_opens_under_its_name(dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "a_memory.py").write_text("def remember(items, vectors): return lambda query, k: []\n")
     monkeypatch.syspath_prepend(tmp_path)
-    asked = {"pgvector": Asked(dsn=dsn), "callable": Asked(call="a_memory:remember")}
-    for name, entry in STORES.items():
-        store = opened(name, asked.get(name, Asked()))
+    for name in STORES:
+        store = opened(name, {"call": "a_memory:remember"} if name == "callable" else {}, dsn)
         assert store.name == name
-        assert store.needs_vectors == entry.needs_vectors
-        assert entry.summary
+        assert store.needs_vectors == store_class(name).needs_vectors
+        assert store.summary
         store.close()
 
 
 def test_the_dsn_of_the_option_wins_over_the_environment() -> None:
-    store = opened("pgvector", Asked(dsn="host=option"), PGMNEMO_DSN="host=environment")
+    store = opened("pgvector", dsn="host=option", PGMNEMO_DSN="host=environment")
     assert isinstance(store, PgvectorStore)
     assert store._server == "host=option"
     store = opened("pgvector", PGMNEMO_DSN="host=environment")
@@ -69,7 +62,7 @@ def test_which_server_is_meant(dsn: str | None, environ: dict[str, str], expecte
 
 
 def test_without_a_dsn_a_server_of_its_own_is_started_and_stopped() -> None:
-    store = opened("pgvector", Asked(weights="cosine"))
+    store = opened("pgvector", {"weights": "cosine"})
     store.prepare(4)
     assert store.evidence()["server"].endswith("embedded")
     assert store.settings()["recallbench.weight_bm25"] == "0.0"
@@ -85,22 +78,22 @@ def test_a_store_that_was_never_prepared_closes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "problem"),
+    ("name", "options", "problem"),
     [
-        ("mongo", Asked(), "no store `mongo`"),
-        ("exact", Asked(weights="cosine"), "no use for --weights"),
-        ("pgvector", Asked(call="a:b"), "no use for --call"),
-        ("callable", Asked(), "needs a function"),
-        ("pgvector", Asked(weights="cosinus"), "weights `cosinus`"),
+        ("mongo", {}, "no store `mongo`"),
+        ("exact", {"weights": "cosine"}, "no use for --weights"),
+        ("pgvector", {"call": "a:b"}, "no use for --call"),
+        ("callable", {}, "needs a function"),
+        ("pgvector", {"weights": "cosinus"}, "weights `cosinus`"),
     ],
 )
-def test_what_makes_no_sense_is_refused(name: str, asked: Asked, problem: str) -> None:
+def test_what_makes_no_sense_is_refused(name: str, options: dict[str, str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        opened(name, asked)
+        opened(name, options)
 
 
 def test_a_dsn_in_the_environment_is_no_mistake_for_a_store_in_memory() -> None:
-    assert opened("exact", Asked(dsn="host=db")).name == "exact"
+    assert opened("exact", dsn="host=db").name == "exact"
 
 
 def test_status_of_a_real_server(dsn: str, tcp_dsn: str) -> None:
@@ -145,7 +138,7 @@ def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_what_results_call_a_store(name: str, recorded: str) -> None:
     assert recorded_name(name) == recorded
-    assert find_entry(name) is find_entry(recorded) is not None
+    assert find_store(name) is find_store(recorded) is not None
 
 
 @pytest.mark.parametrize(
@@ -175,22 +168,22 @@ def test_a_name_with_a_scheme_takes_no_options_of_others(tmp_path: Path, monkeyp
     name = "python:wordy_memory:remember"
     assert opened(name).name == name
     assert not asks_vectors(name, environ={})
-    assert not asks_vectors("callable", environ={}, call="wordy_memory:remember")
+    assert not asks_vectors("callable", environ={}, options={"call": "wordy_memory:remember"})
     assert asks_vectors("pgvector", environ={})
     assert store_status(name, None, {}).ready
     assert "can't be imported" in store_status("python:nowhere_at_all:f", None, {}).detail
-    for asked, option in ((Asked(weights="cosine"), "weights"), (Asked(call="a:b"), "call")):
+    for option in ("weights", "call"):
         with pytest.raises(UsageError, match=f"no use for --{option}"):
-            opened(name, asked)
-    assert all(entry_of(f"{scheme}:" if scheme == "python" else f"{scheme}://h").outside for scheme in SCHEMES)
-    assert entry_of("exact").outside is None
+            opened(name, {option: "a:b"})
+    assert all(store_class(f"{scheme}://h").outside for scheme in SCHEMES)
+    assert not store_class("exact").outside
 
 
 def test_a_ranker_belongs_to_the_graph() -> None:
     with pytest.raises(UsageError, match="no use for --graph-ranker"):
-        open_store("exact", environ={}, ranker="importance")
+        opened("exact", {"ranker": "importance"})
     with pytest.raises(UsageError, match="--graph-ranker best is not known"):
-        open_store("graph", environ={}, ranker="best")
+        opened("graph", {"ranker": "best"})
 
 
 @pytest.mark.parametrize("given", ["soon", "0", "-1", "nan", "inf"])

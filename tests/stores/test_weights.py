@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from recallbench.errors import UsageError
-from recallbench.stores.weights import DEFAULT_WEIGHTS, Weights, parse_weights
+from recallbench.stores.weights import DEFAULT_WEIGHTS, WEIGHTS, Weights, parse_weights
 
 
 def test_bare_name_counts_one_and_the_rest_nothing() -> None:
@@ -18,7 +18,7 @@ def test_names_with_numbers() -> None:
 
 
 def test_nothing_said_gives_the_documented_defaults() -> None:
-    assert parse_weights(None) is DEFAULT_WEIGHTS
+    assert WEIGHTS.read({}) == DEFAULT_WEIGHTS
     assert all(getattr(DEFAULT_WEIGHTS, part) > 0 for part in ("cosine", "bm25", "recency", "importance", "graph"))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -15,6 +18,7 @@ from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.corpora.matching.method import Matching
+    from recallbench.stores.options import StoreOption
 
 EPILOG = "Each option is also a variable RECALLBENCH_<NAME> (such as RECALLBENCH_STORE) and a key of the --config file."
 
@@ -23,6 +27,50 @@ def option(name: str, help: str, *flags: str, **more: Any) -> Any:
     """A kebab-case option that also reads RECALLBENCH_<NAME>."""
     variable = "RECALLBENCH_" + name.partition("/")[0].upper().replace("-", "_")
     return typer.Option(f"--{name}", *flags, envvar=variable, show_envvar=False, help=help, **more)
+
+
+def takes_store_options(*stores: str) -> Callable[[Callable[..., int]], StoreCommand]:
+    """Give a command the options of these stores (none: of all), as --store-option and as the flags that some have.
+
+    What was given reaches it as `store_options`, by name.
+    """
+    return lambda command: StoreCommand(command, stores)
+
+
+class StoreCommand:
+    """A command with the options of stores, which are looked up when somebody calls it or asks for its help."""
+
+    def __init__(self, command: Callable[..., int], stores: Sequence[str]) -> None:
+        self.__name__, self.__doc__ = command.__name__, command.__doc__
+        self.__annotations__: dict[str, Any] = {}
+        self._command, self._stores = command, stores
+
+    def __call__(self, **given: Any) -> int:
+        from recallbench.stores.options import read_assignments
+
+        assigned = given.pop("store_option") or ()
+        flags = {one.name: given.pop(parameter) for parameter, one in self._flags().items()}
+        typed = [f"{name}={value}" for name, value in flags.items() if value is not None]
+        return self._command(**given, store_options=read_assignments([*typed, *assigned]))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = [_parameter("store_option", Annotated[list[str] | None, STORE_OPTION])]
+        for name, one in self._flags().items():
+            kind: Any = Literal[one.values] if one.values else str
+            own.append(_parameter(name, Annotated[kind | None, option(one.flag, f"{one.description}.")]))
+        signature = inspect.signature(self._command, eval_str=True)
+        others = signature.parameters.values()
+        return signature.replace(parameters=[new for old in others for new in (own if old.name == OWN else [old])])
+
+    def _flags(self) -> dict[str, StoreOption]:
+        from recallbench.stores.registry import store_options
+
+        return {one.flag.replace("-", "_"): one for one in store_options(*self._stores) if one.flag}
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation)
 
 
 def default_cache() -> Path:
@@ -77,6 +125,13 @@ CacheDir = Annotated[Path | None, option("cache-dir", "Where vectors are kept [d
 Dsn = Annotated[
     str | None, option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 ]
+STORE_OPTION = option(
+    "store-option", "An option of the store, as `recallbench stores` lists them; repeat it.", metavar="NAME=VALUE"
+)
+OWN = "store_options"
+StoreOptions = Mapping[str, str]
+"""What `takes_store_options` puts the options of stores in the place of."""
+NO_STORE_OPTIONS: StoreOptions = MappingProxyType({})
 Store = Annotated[
     str | None,
     option(
@@ -91,22 +146,6 @@ CorpusFile = Annotated[
     Path | None, option("corpus-file", "The corpus file [default: found by variable or data folder].")
 ]
 Backend = Annotated[encoder_options.Backend, option("backend", encoder_options.BACKEND_HELP)]
-PgmnemoFunction = Annotated[
-    Literal["recall_lessons", "recall_hybrid", "recall_fast"] | None,
-    option("pgmnemo-function", "What to call of the extension [default: recall_lessons]; others are labelled."),
-]
-PgmnemoDates = Annotated[
-    Literal["constant", "dataset"] | None,
-    option("pgmnemo-dates", "created_at of the rows [default: constant]; the corpus' own dates are labelled."),
-]
-Weights = Annotated[
-    str | None, option("weights", "Components of the pgvector store, as `cosine` or `cosine=1,bm25=0.5`.")
-]
-Call = Annotated[str | None, option("call", "`module:function` for --store callable.")]
-GraphRanker = Annotated[
-    Literal["neighbours", "importance"] | None,
-    option("graph-ranker", "What the store graph ranks by [default: neighbours]; importance alone is labelled."),
-]
 Depth = Annotated[int, option("depth", "Depth of the rankings; other than 50 is labelled.", min=10, max=DEEPEST)]
 Download = Annotated[bool, option("download/--no-download", "Fetch a corpus or weights that are missing.")]
 AllowDeviation = Annotated[

@@ -9,9 +9,9 @@ from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.runs.options import Options
-from recallbench.stores.options import STORE_OPTIONS, variant_of
+from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.postgres.postgres import has_extension
-from recallbench.stores.registry import REFERENCE_STORE, asks_vectors, entry_of, recorded_name, server_of
+from recallbench.stores.registry import REFERENCE_STORE, asks_vectors, check_options, server_of, variant_of
 
 BUNDLED_EMBEDDER = "minilm"
 SYSTEM_UNDER_TEST = "pgmnemo"
@@ -43,9 +43,9 @@ def choose(options: Options, corpus: CorpusRules, rules: Rules) -> Choice:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             said.append(f"store: {store}, since {reason}; recorded as a deviation")
-    entry_of(store)
+    check_options(store, options.store_options)
     recorded = recorded_name(store)
-    if not asks_vectors(store, environ=options.environ, call=options.call):
+    if not asks_vectors(store, environ=options.environ, options=options.store_options):
         if options.embedder is not None:
             raise UsageError(
                 f"the store {recorded} needs no vectors, so it has no use for --embedder",
@@ -72,7 +72,7 @@ def configuration(options: Options, choice: Choice, sha256: str) -> Configuratio
     return Configuration(
         sha256=sha256,
         store=choice.store,
-        variant=variant_of({one.field: getattr(options, one.field) for one in STORE_OPTIONS}),
+        variant=variant_of(choice.store, options.store_options),
         embedder=choice.embedder or "",
         pooled=options.pooled,
         depth=options.depth,

@@ -49,11 +49,7 @@ def store_of(options: Options, choice: Choice, progress: Progress | None = None)
     return open_store(
         choice.address,
         dsn=dsn_of(options),
-        weights=options.weights,
-        call=options.call,
-        function=options.function,
-        dates=options.dates,
-        ranker=options.ranker,
+        options=options.store_options,
         environ=options.environ,
         progress=progress or Silent(),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from recallbench.embedding.options import Backend
+from recallbench.stores.registry import recorded_options
 
 ALLOWABLE = frozenset({"dataset"})
 """Deviations that must be asked for by name; the others are options of their own."""
@@ -22,14 +24,8 @@ class Options:
     dsn: str | None = None
     embedder: str | None = None
     backend: Backend = "auto"
-    weights: str | None = None
-    call: str | None = None
-    function: str | None = None
-    """Of the extension pgmnemo; None is the canonical one."""
-    dates: str | None = None
-    """`constant` or `dataset`, for pgmnemo; None is constant."""
-    ranker: str | None = None
-    """Of the store graph; None is its default."""
+    store_options: Mapping[str, str] = field(default_factory=dict)
+    """By name, what the user set of the store's own options."""
     corpus_file: Path | None = None
     download: bool = True
     out: Path | None = None
@@ -46,3 +42,11 @@ class Options:
     """A question that the store fails on gets an empty ranking, and does not end the run."""
     cache_dir: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
+
+    def recorded(self) -> dict[str, Any]:
+        """Every option by the name under which results have it; those of the store stand among the others."""
+        found: dict[str, Any] = {}
+        for option in fields(self):
+            value = getattr(self, option.name)
+            found |= recorded_options(value) if option.name == "store_options" else {option.name: value}
+        return found

@@ -18,7 +18,8 @@ from recallbench.results.folder import (
 )
 from recallbench.runs.choices import SYSTEM_UNDER_TEST
 from recallbench.runs.options import Options
-from recallbench.stores.registry import REFERENCE_STORE, recorded_name
+from recallbench.stores.outside.address import recorded_name
+from recallbench.stores.registry import REFERENCE_STORE
 
 
 def parent(options: Options) -> Path:

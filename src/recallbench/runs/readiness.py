@@ -24,7 +24,8 @@ from recallbench.results.folder import check_writable
 from recallbench.runs.choices import Choice, choose, configuration, dsn_of
 from recallbench.runs.options import Options
 from recallbench.runs.placement import parent, result_folder
-from recallbench.stores.registry import REFERENCE_STORE, check_options, has_extension, store_status
+from recallbench.stores.postgres.postgres import has_extension
+from recallbench.stores.registry import REFERENCE_STORE, store_status
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20
@@ -60,14 +61,6 @@ def readiness(options: Options) -> tuple[Row, ...]:
         told = f"{error.problem}: {error.found}" if error.found else error.problem
         rows.append(Row("server", "NOT READY", told, error.remedy))
         choice = choose(replace(options, store=REFERENCE_STORE), corpus, rules)
-    check_options(
-        choice.address,
-        weights=options.weights,
-        call=options.call,
-        function=options.function,
-        dates=options.dates,
-        ranker=options.ranker,
-    )
     rows += [Row("choice", "note", line) for line in choice.announcements]
     rows.append(_weights(choice, options))
     rows.append(_checked("store", lambda: store_status(choice.address, dsn_of(options), options.environ)))

@@ -36,7 +36,6 @@ from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
 from recallbench.runs.reproduction import Rereading, answered
 from recallbench.runs.writing import Circumstances, write
-from recallbench.stores.options import STORE_OPTIONS
 from recallbench.stores.postgres import folders
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
@@ -197,10 +196,9 @@ def _measure(
 
 def _warn_of_scores(store: Store, metrics: Metrics, retrieval: Retrieval, options: Options, progress: Progress) -> None:
     """Note that a segment has two scores, where the store's own declaration rules that out."""
-    own = {one.field: getattr(options, one.field) for one in STORE_OPTIONS}
     k, evidence = retrieval.calls.k, metrics.store.evidence
     apart = sum(
-        store.scores_alike(size, k, own, evidence) and scored_apart(short, deep) is not None
+        store.scores_alike(size, k, options.store_options, evidence) and scored_apart(short, deep) is not None
         for size, short, deep in zip(retrieval.candidates, retrieval.short or (), retrieval.rankings, strict=False)
     )
     if apart:

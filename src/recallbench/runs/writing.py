@@ -35,8 +35,8 @@ from recallbench.results.retrievals import (
 )
 from recallbench.retrieval.record import Retrieval
 from recallbench.runs.options import Options
+from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.postgres.postgres import redacted
-from recallbench.stores.registry import recorded_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ def _put(path: Path, pieces: Iterable[str]) -> None:
 
 def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
     options = circumstances.options
-    asked = {name: getattr(options, name) for name in options.__dataclass_fields__ if name != "environ"}
+    asked = options.recorded()
     asked["dsn"] = redacted(options.dsn) if options.dsn else None
     asked["store"] = recorded_name(options.store) if options.store else None
-    for path in ("cache_dir", "corpus_file", "out", "folder"):
+    for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
         del asked[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
     return {

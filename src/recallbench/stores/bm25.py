@@ -33,6 +33,7 @@ class BM25Store(Store):
     """BM25 by bm25s with the statistics of one scope; a word asked twice counts twice, ties go by id."""
 
     name = "bm25"
+    summary: ClassVar[str] = "BM25 in memory, without vectors"
     needs_vectors = False
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True

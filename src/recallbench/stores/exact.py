@@ -21,6 +21,7 @@ class ExactStore(Store):
     """Cosine in float64 over all items of a scope, ties by id."""
 
     name = "exact"
+    summary: ClassVar[str] = "exhaustive cosine in memory"
     prefix_stable: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True
 

@@ -1,49 +1,84 @@
-"""The options of a run that only particular stores understand: each is declared here once."""
+"""An option of a store, declared once, in that store's file: commands, help, checks and audits follow from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from recallbench.stores.graph.rankers import DEFAULT_RANKER, RANKERS
-from recallbench.stores.pgmnemo.lessons import DATES
-from recallbench.stores.pgmnemo.signature import CANONICAL, FUNCTIONS
-from recallbench.stores.weights import DEFAULT_WEIGHTS, parse_weights
+from recallbench.errors import UsageError
 
 
-class StoreOption(NamedTuple):
-    """One of them."""
+@dataclass(frozen=True, slots=True)
+class StoreOption:
+    """What `--store-option name=value` sets; values are text, as they are typed and recorded."""
 
     name: str
-    """On the command line, without the dashes."""
-    field: str
-    """What the options of a run call it, and environment.json."""
-    departs: Callable[[str], str]
-    """In words, what a value makes of the store; empty for what it does by default."""
-    known: tuple[str, ...] = ()
-    """The values it may have; empty where it is free."""
+    help: str
+    """What it decides, in one line without a full stop."""
+    default: str | None = None
+    """What a run without it uses; None where it has to be given."""
+    values: tuple[str, ...] = ()
+    """The values that there are; empty where `parse` decides."""
+    parse: Callable[[str], Any] = str
+    """What a store works with; raises ValueError or UsageError for a text that it can't read."""
+    deviation: str | None = None
+    """How a result names a value other than the default, `{}` being the value; None: by the option's name, and empty
+    where a value departs from nothing."""
+    flag: str = ""
+    """A name of its own on the command line, from before --store-option; environment.json has it as a key then."""
+
+    @property
+    def description(self) -> str:
+        """What it decides and its default, as help says it."""
+        labelled = "" if self.deviation == "" else "; others are labelled"
+        return self.help + (f" [default: {self.default}{labelled}]" if self.default else "")
+
+    @property
+    def typed(self) -> str:
+        """How a user types it, without its value."""
+        return f"--{self.flag}" if self.flag else f"--store-option {self.name}"
+
+    def read(self, options: Mapping[str, Any]) -> Any:
+        """The value that these options give it, or its default."""
+        text = options.get(self.name)
+        if text is None:
+            text = self.default
+        return None if text is None else self.value(str(text))
+
+    def check(self, text: str) -> None:
+        """Raise UsageError unless the text is a value of this option."""
+        if self.values and text not in self.values:
+            raise UsageError(f"{self.typed} {text} is not known", expected=", ".join(self.values), found=text)
+        self.value(text)
+
+    def value(self, text: str) -> Any:
+        """What the text stands for; raises UsageError where it can't be read."""
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise UsageError(f"{self.typed} {text} can't be read", expected=self.help, found=str(error)) from None
+
+    def departure(self, text: str) -> str:
+        """In words, what a value makes of the store; empty for what it does by default."""
+        value = self.value(text)
+        if self.deviation == "" or (self.default is not None and value == self.parse(self.default)):
+            return ""
+        return (self.deviation or f"{self.name} {{}}").format(value)
 
 
-def _weights(text: str) -> str:
-    weights = parse_weights(text)
-    return "" if weights == DEFAULT_WEIGHTS else f"weights {weights}"
-
-
-def _unless(default: str, words: str) -> Callable[[str], str]:
-    return lambda value: "" if value == default else words.format(value)
-
-
-STORE_OPTIONS: tuple[StoreOption, ...] = (
-    StoreOption("weights", "weights", _weights),
-    # The function is the store itself, and stands in its version.
-    StoreOption("call", "call", lambda value: ""),
-    StoreOption("pgmnemo-function", "function", _unless(CANONICAL, "function {}"), FUNCTIONS),
-    StoreOption("pgmnemo-dates", "dates", _unless(DATES[0], "created_at from the {}"), DATES),
-    StoreOption("graph-ranker", "ranker", _unless(DEFAULT_RANKER, "ranker {}"), RANKERS),
-)
-
-
-def variant_of(options: Mapping[str, Any]) -> str:
-    """What departs from the store's defaults under these options of a run, in words; empty where nothing does."""
-    asked = ((one, options.get(one.field)) for one in STORE_OPTIONS)
-    return " and ".join(words for one, value in asked if value is not None and (words := one.departs(str(value))))
+def read_assignments(texts: list[str]) -> dict[str, str]:
+    """Read `name=value` texts, as --store-option has them; raises UsageError where one is none."""
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(
+                f"--store-option {text} can't be read",
+                expected="NAME=VALUE",
+                found=text,
+                remedy="`recallbench stores` lists the options of each store",
+            )
+        if options.setdefault(name, value) != value:
+            raise UsageError(f"--store-option {name} is given twice", expected="one value", found=value)
+    return options

@@ -15,19 +15,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from select import POLLIN, POLLOUT, poll
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.stores.lexicon import build_lexicon
+from recallbench.stores.options import StoreOption
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
-from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, Weights, asked_weights
+from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -66,12 +69,27 @@ class PgvectorStore(Store):
     """Exact search within a scope, in a schema that lives as long as the store."""
 
     name = "pgvector"
+    summary: ClassVar[str] = "the reference: Postgres with pgvector"
+    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS,)
     prefix_stable: ClassVar[bool] = True
     never_cold: ClassVar[str] = ""
 
     @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        weights = WEIGHTS.read(request.options)
+        if request.dsn:
+            return cls(request.dsn, weights, request.progress)
+        server = EmbeddedServer()
+        server.begin()
+        return cls(server, weights, request.progress)
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        return server_status(request.dsn, request.environ)
+
+    @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
-        weights = asked_weights(options.get("weights"))
+        weights = WEIGHTS.read(options)
         server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
         common = {"pgvector": vector, "index": re.escape(INDEX), "plan": _plan_of(weights)}
         own = _own(weights)
@@ -86,7 +104,7 @@ class PgvectorStore(Store):
 
     @classmethod
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
-        weights = asked_weights(options.get("weights"))
+        weights = WEIGHTS.read(options)
         return -weights.cosine, sum(getattr(weights, part) for part in PARTS)
 
     def __init__(

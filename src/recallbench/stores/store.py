@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from recallbench.stores.options import StoreOption
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
 
 Vector = npt.NDArray[np.float32]
@@ -58,6 +60,10 @@ class Store(ABC):
 
     name: str
     """How results call it; that of an outside system says where it is, and never a secret."""
+    summary: ClassVar[str]
+    """What it is, in a few words, for `recallbench stores`."""
+    options: ClassVar[tuple[StoreOption, ...]] = ()
+    """What a user can set of it; `open` and the class methods below are given the values by name."""
     needs_vectors: bool = True
     prefix_stable: ClassVar[bool] = False
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
@@ -65,6 +71,24 @@ class Store(ABC):
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
     never_cold: ClassVar[str] = IN_PROCESS
     """Why no query of it can be a cold one; empty where one can."""
+
+    outside: ClassVar[bool] = False
+    """A system of the user's own: it says itself whether it needs vectors, and need not state settings."""
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        """The store, not yet prepared."""
+        return cls()
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        """Whether it could be used now; starts no server and changes nothing. What it raises is told in its place."""
+        return StoreStatus(True, "in this process")
+
+    @classmethod
+    def asks_vectors(cls, request: StoreRequest) -> bool:
+        """Whether it is to be given vectors; only asked where it is `outside`."""
+        return cls.needs_vectors
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:

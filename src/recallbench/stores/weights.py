@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields
 
 from recallbench.errors import UsageError
+from recallbench.stores.options import StoreOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,8 @@ half, words and meaning weigh about alike. Recency, importance and graph know no
 between near-equals, and never outweigh a clear difference in meaning."""
 
 
-def parse_weights(text: str | None) -> Weights:
-    """Read `cosine` or `cosine=1,bm25=0.5,…`; a bare name counts 1, a part not named 0; None gives the defaults."""
-    if text is None:
-        return DEFAULT_WEIGHTS
+def parse_weights(text: str) -> Weights:
+    """Read `cosine` or `cosine=1,bm25=0.5,…`; a bare name counts 1, a part not named 0."""
     found: dict[str, float] = {}
     for word in text.split(","):
         name, separator, number = (piece.strip() for piece in word.partition("="))
@@ -52,11 +51,6 @@ def parse_weights(text: str | None) -> Weights:
     if not any(found.values()):
         raise _bad(text, "every weight is 0, so nothing would be ranked")
     return Weights(**found)
-
-
-def asked_weights(option: object) -> Weights:
-    """Those of an option as it was written down."""
-    return parse_weights(None if option is None else str(option))
 
 
 def _factor(text: str, name: str, number: str) -> float:
@@ -76,3 +70,12 @@ def _bad(text: str, found: str) -> UsageError:
         found=found,
         remedy="recallbench run … --weights cosine",
     )
+
+
+WEIGHTS = StoreOption(
+    "weights",
+    "What each part of the score counts, as `cosine` or `cosine=1,bm25=0.5`",
+    default=str(DEFAULT_WEIGHTS),
+    parse=parse_weights,
+    flag="weights",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def _plan(options: Options, choice: Choice) -> dict[str, str]:
     def told_as(value: object) -> str:
         return ", ".join(sorted(value)) if isinstance(value, frozenset) else "" if value is None else str(value)
 
-    asked = {one.name: told_as(getattr(options, one.name)) for one in fields(options) if one.name not in ELSEWHERE}
+    asked = {name: told_as(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
     if options.corpus_file is not None:
         asked["corpus_file"] = str(options.corpus_file.resolve())
     # What was chosen hangs on what is here: an encoder's weights, a server.

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from recallbench.audit.case import Case
-from recallbench.audit.declared import declared_store, recorded_options
+from recallbench.audit.declared import declared_store, recorded_store_options
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
 from recallbench.retrieval.ranking import scored_apart
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.outside.answer import SCORES
-from recallbench.stores.registry import find_entry
 from recallbench.stores.store import Store
 
 _SENT = re.compile(r"([0-9]+) sent, ([0-9]+) of them again")
@@ -43,9 +42,8 @@ def _requests(case: Case, declared: Sequence[int]) -> Iterator[str]:
 
 def _apart(case: Case, kind: type[Store], k: int) -> Iterator[str]:
     """Segments that got one score in the call for k hits, and another one in the deep call."""
-    options, evidence, made = recorded_options(case), case.metrics.store.evidence, case.retrieval
-    entry = find_entry(case.metrics.store.name)
-    own = entry is None or entry.outside is None
+    options, evidence, made = recorded_store_options(case), case.metrics.store.evidence, case.retrieval
+    own = not kind.outside
     if made.short is None or (not own and SCORES not in evidence and case.metrics.statistics_edition == FIRST.number):
         return  # at that time nobody asked memories of others what their scores depend on
     otherwise = "" if own else "; a memory that is right to do so says scores_depend_on_k"

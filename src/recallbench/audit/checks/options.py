@@ -11,14 +11,14 @@ from recallbench.audit.gate import Finding
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
-from recallbench.stores import options as declared
-from recallbench.stores.registry import REFERENCE_STORE, find_entry
+from recallbench.stores.registry import REFERENCE_STORE, find_store, options_of_record, store_options, variant_of
 
 _ALWAYS = frozenset(
     {"corpus", "version", "store", "dsn", "embedder", "backend", "weights", "call", "download", "label", "limit"}
     | {"depth", "pooled", "allow_deviations", "with_text"}
 )
 """What the first release wrote down, and each one since."""
+STORE_OPTION = "store-option"
 _ELSEWHERE = frozenset({"version", "dsn", "label"})
 """Where the command may name several (`versions`), or a folder around several (`repeat`). The version is held to the
 store's by a gate, the server to what the store says of itself; a label is part of a folder's name."""
@@ -43,7 +43,7 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
         "depth": (asked["depth"], made.retrieval.depth),
         "pooled": (asked["pooled"], made.retrieval.scope == "pooled"),
         "reproduce": (asked.get("reproduce"), made.reproduction),
-        "variant": (declared.variant_of(asked), made.store.variant),
+        "variant": (variant_of(made.store.name, options_of_record(asked)), made.store.variant),
     }
     embedder = made.embedder.name if made.embedder else None
     by_default = corpus.embedder if corpus.name in case.rules.corpora and embedder else embedder
@@ -73,13 +73,13 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
 
 def _useless(asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
     """Where an option is recorded that a run with this store refuses."""
-    entry = find_entry(made.store.name)
-    for one in declared.STORE_OPTIONS:
-        value = asked.get(one.field)
-        if value is not None and entry is not None and one.name not in entry.takes:
-            yield f"{one.field}: {value} asked for, which {made.store.name} has no use for"
-        elif value is not None and one.known and value not in one.known:
-            yield f"{one.field}: {value} asked for, which is not known"
+    kind = find_store(made.store.name)
+    declared = {option.name: option for option in kind.options} if kind else {}
+    for name, value in options_of_record(asked).items():
+        if kind and name not in declared:
+            yield f"{name}: {value} asked for, which {made.store.name} has no use for"
+        elif kind and declared[name].values and value not in declared[name].values:
+            yield f"{name}: {value} asked for, which is not known"
     if asked["backend"] not in get_args(Backend):
         yield f"backend: {asked['backend']} asked for, which is not known"
 
@@ -106,7 +106,11 @@ def _flags(words: Sequence[str]) -> dict[str, str]:
             flag, equals, value = word.removeprefix("--").partition("=")
             # `--x/--no-x` are two names of one option.
             found.pop(flag.removeprefix("no-") if flag.startswith("no-") else f"no-{flag}", None)
-            found[flag] = value if equals else following
+            value = value if equals else following
+            if flag == STORE_OPTION:
+                name, equals, assigned = value.partition("=")
+                flag, value = f"{STORE_OPTION} {name}", assigned if equals else value
+            found[flag] = value
     return found
 
 
@@ -116,9 +120,10 @@ _UNKNOWN = object()
 
 def _meant(flag: str, asked: Mapping[str, Any], made: Metrics) -> tuple[str, Any]:
     """What an option of the command line is called in environment.json, and its value there."""
-    own = {one.name: one.field for one in declared.STORE_OPTIONS}
-    if flag in own:
-        return own[flag], asked.get(own[flag])
+    flags = {option.flag: option.name for option in store_options() if option.flag}
+    if flag in flags or flag.startswith(f"{STORE_OPTION} "):
+        own = flags.get(flag) or flag.removeprefix(f"{STORE_OPTION} ")
+        return own, options_of_record(asked).get(own)
     name = flag.replace("-", "_")
     for one in (name, f"{name}s", name.removeprefix("no_")):
         if one in asked:

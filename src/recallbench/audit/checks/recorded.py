@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recallbench.audit.case import Case
-from recallbench.audit.declared import recorded_options
+from recallbench.audit.declared import recorded_options, recorded_store_options
 from recallbench.audit.examination import Examination, listed
 from recallbench.audit.gate import Finding
 from recallbench.embedding.encoders import ENCODERS
@@ -22,7 +22,7 @@ from recallbench.reading import document, objects, parsed
 from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
 from recallbench.scoring.editions import FIRST
-from recallbench.stores.registry import find_entry
+from recallbench.stores.registry import find_store
 from recallbench.stores.statement import Said, contradictions
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -63,20 +63,19 @@ def recorded(case: Case) -> Finding:
 
 def _store(case: Case) -> Iterator[str]:
     made = case.metrics
-    store, entry = made.store, find_entry(made.store.name)
+    store, kind = made.store, find_store(made.store.name)
     if not store.version or not store.version_after:
         yield "no version of the store"
-    if entry is None:
+    if kind is None:
         yield f"a store called {store.name}, which this release does not know"
         return
-    if entry.outside is None:
+    if not kind.outside:
         if not made.guc_state:
             yield "no settings of the store"
-        if entry.needs_vectors and made.embedder is None:
+        if kind.needs_vectors and made.embedder is None:
             yield f"no embedder, which {store.name} needs"
-    if entry.kind is not None:
-        statements = entry.kind().states(store.name, recorded_options(case))
-        yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(case))
+    statements = kind.states(store.name, recorded_store_options(case))
+    yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(case))
 
 
 def _known(case: Case) -> dict[str, tuple[str, str]]:

@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command("evaluate", epilog=f"{EXAMPLES} {settings.EPILOG}")(evaluate)
 
 
+@settings.takes_store_options()
 def evaluate(
     context: typer.Context,
     target: Annotated[
@@ -91,11 +92,7 @@ def evaluate(
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    weights: settings.Weights = None,
-    call: settings.Call = None,
-    pgmnemo_function: settings.PgmnemoFunction = None,
-    pgmnemo_dates: settings.PgmnemoDates = None,
-    graph_ranker: settings.GraphRanker = None,
+    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
     limit: settings.Limit = None,
     depth: settings.Depth = 50,
     scope: settings.Scope = "own",
@@ -146,11 +143,7 @@ def evaluate(
             dsn=dsn,
             embedder=embedder,
             backend=backend,
-            weights=weights,
-            call=call,
-            function=pgmnemo_function,
-            dates=pgmnemo_dates,
-            ranker=graph_ranker,
+            store_options=store_options,
             out=out,
             folder=folder,
             label=label,

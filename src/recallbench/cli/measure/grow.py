@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     app.command("grow", epilog=f"{EXAMPLES} {settings.EPILOG}")(grow)
 
 
+@settings.takes_store_options()
 def grow(
     context: typer.Context,
     corpus: Annotated[
@@ -48,11 +49,7 @@ def grow(
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    weights: settings.Weights = None,
-    call: settings.Call = None,
-    pgmnemo_function: settings.PgmnemoFunction = None,
-    pgmnemo_dates: settings.PgmnemoDates = None,
-    graph_ranker: settings.GraphRanker = None,
+    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
@@ -102,11 +99,7 @@ def grow(
         dsn=dsn,
         embedder=embedder,
         backend=backend,
-        weights=weights,
-        call=call,
-        function=pgmnemo_function,
-        dates=pgmnemo_dates,
-        ranker=graph_ranker,
+        store_options=store_options,
         corpus_file=corpus_file,
         download=download,
         limit=limit,

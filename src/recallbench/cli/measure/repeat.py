@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command("repeat", epilog=f"Example: {EXAMPLE}\n\n{settings.EPILOG}")(repeat)
 
 
+@settings.takes_store_options()
 def repeat(
     times: Annotated[int, typer.Argument(metavar="N", help="How many runs, and warm passes as many.", min=2)],
     corpus: Annotated[str, typer.Argument(help="locomo, longmemeval, canary-locomo or canary-longmemeval.")],
@@ -28,11 +29,7 @@ def repeat(
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    weights: settings.Weights = None,
-    call: settings.Call = None,
-    pgmnemo_function: settings.PgmnemoFunction = None,
-    pgmnemo_dates: settings.PgmnemoDates = None,
-    graph_ranker: settings.GraphRanker = None,
+    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
@@ -77,11 +74,7 @@ def repeat(
         dsn=dsn,
         embedder=embedder,
         backend=backend,
-        weights=weights,
-        call=call,
-        function=pgmnemo_function,
-        dates=pgmnemo_dates,
-        ranker=graph_ranker,
+        store_options=store_options,
         corpus_file=corpus_file,
         download=download,
         out=out,

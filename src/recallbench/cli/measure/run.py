@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command("run", epilog=settings.EPILOG)(run)
 
 
+@settings.takes_store_options()
 def run(
     corpus: Annotated[str, typer.Argument(help="locomo, longmemeval, or canary (the two small bundled corpora).")],
     version: settings.Version = None,
@@ -24,11 +25,7 @@ def run(
     dsn: settings.Dsn = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    weights: settings.Weights = None,
-    call: settings.Call = None,
-    pgmnemo_function: settings.PgmnemoFunction = None,
-    pgmnemo_dates: settings.PgmnemoDates = None,
-    graph_ranker: settings.GraphRanker = None,
+    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
@@ -86,11 +83,7 @@ def run(
             dsn=dsn,
             embedder=embedder,
             backend=backend,
-            weights=weights,
-            call=call,
-            function=pgmnemo_function,
-            dates=pgmnemo_dates,
-            ranker=graph_ranker,
+            store_options=store_options,
             corpus_file=corpus_file,
             download=download,
             out=out,

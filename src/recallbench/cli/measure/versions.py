@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command("versions", epilog=settings.EPILOG)(versions)
 
 
+@settings.takes_store_options("pgmnemo")
 def versions(
     version: Annotated[list[str], typer.Argument(metavar="VERSION", help="In the order to compare, as 0.2.1.")],
     corpus: Annotated[str | None, option("corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval.")] = None,
@@ -28,8 +29,7 @@ def versions(
     ] = None,
     embedder: settings.EmbedderName = None,
     backend: settings.Backend = "auto",
-    pgmnemo_function: settings.PgmnemoFunction = None,
-    pgmnemo_dates: settings.PgmnemoDates = None,
+    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
     corpus_file: settings.CorpusFile = None,
     download: settings.Download = True,
     allow_deviation: settings.AllowDeviation = None,
@@ -64,8 +64,7 @@ def versions(
         dsn=dsn,
         embedder=embedder,
         backend=backend,
-        function=pgmnemo_function,
-        dates=pgmnemo_dates,
+        store_options=store_options,
         corpus_file=corpus_file,
         download=download,
         out=out,

@@ -40,11 +40,19 @@ def corpora() -> None:
 
 
 def stores() -> None:
-    """List the stores."""
-    from recallbench.stores.registry import SCHEMES, STORES
+    """List the stores, and what can be set of each."""
+    from recallbench.stores.registry import SCHEMES, STORES, store_class
 
-    known = {**STORES, **{f"{scheme}:": entry for scheme, entry in SCHEMES.items()}}
-    _print([("store", "what it is")] + [(name, entry.summary) for name, entry in known.items()])
+    known = {name: store_class(name) for name in STORES}
+    known |= {f"{scheme}:": store_class(f"{scheme}://") for scheme in SCHEMES}
+    _print([("store", "what it is"), *((name, kind.summary) for name, kind in known.items())])
+    print("\nwhat --store-option sets:")
+    rows = [("store", "NAME=VALUE", "also", "what it decides")]
+    for name, kind in known.items():
+        for option in kind.options:
+            values = "|".join(option.values) or "…"
+            rows.append((name, f"{option.name}={values}", option.flag and f"--{option.flag}", option.description))
+    _print(rows)
 
 
 def embedders() -> None:

@@ -22,14 +22,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.graph.bolt import Bolt
 from recallbench.stores.graph.entities import MOST, RARE, UNIT, asked_about, entities
 from recallbench.stores.graph.graph_runs import enrol, forget, sweep
-from recallbench.stores.graph.rankers import DEFAULT_RANKER
+from recallbench.stores.options import StoreOption
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 
@@ -94,16 +95,36 @@ RETURN s.id AS id, recency * s.importance * relevance AS score ORDER BY score DE
 """
 
 
+RANKER = StoreOption(
+    "ranker",
+    "What sessions are ranked by",
+    default="neighbours",
+    values=("neighbours", "importance"),
+    flag="graph-ranker",
+)
+
+
 class GraphStore(Store):
     """Ranks in the server, by what the graph says; works without vectors."""
 
     name = "graph"
+    summary: ClassVar[str] = "sessions, entities and links in a graph database over Bolt; on when NEO4J_URI is set"
+    options: ClassVar[tuple[StoreOption, ...]] = (RANKER,)
     needs_vectors = False
     never_cold: ClassVar[str] = ELSEWHERE
 
     @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        return cls(request.environ, RANKER.read(request.options), request.progress)
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        with Bolt(request.environ) as server:
+            return StoreStatus(True, f"{server.agent()} ({server.address})")
+
+    @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
-        settings = exactly(_own(_asked(options))) | {"graph.bolt": ".+"}
+        settings = exactly(_own(RANKER.read(options))) | {"graph.bolt": ".+"}
         evidence = {
             "server": r"(?P<agent>.+), given by NEO4J_URI",
             "connection": ".+",
@@ -115,7 +136,7 @@ class GraphStore(Store):
 
     @classmethod
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
-        return 0.0, 1.0 if _asked(options) == "importance" else inf
+        return 0.0, 1.0 if RANKER.read(options) == "importance" else inf
 
     @classmethod
     def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
@@ -245,10 +266,6 @@ class GraphStore(Store):
         if self._server is None:
             raise Blocked("the store is not open", remedy="prepare it before anything else")
         return self._server
-
-
-def _asked(options: Mapping[str, Any]) -> str:
-    return str(options.get("ranker") or DEFAULT_RANKER)
 
 
 def _own(ranker: str) -> dict[str, str]:

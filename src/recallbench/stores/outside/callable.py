@@ -22,13 +22,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError, UsageError
-from recallbench.stores.outside.address import PYTHON, scheme_of
+from recallbench.stores.options import StoreOption
+from recallbench.stores.outside.address import PYTHON, recorded_name, scheme_of
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
-from recallbench.stores.outside.patience import PATIENCE, Impatience, limited
+from recallbench.stores.outside.patience import PATIENCE, Impatience, limited, patience_of
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
@@ -37,10 +39,28 @@ Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
 EXAMPLE = "recallbench run … --store python:my_module:open_memory"
 
 
+# The function is the store itself, and stands in its version.
+CALL = StoreOption("call", "Your function, as `module:function`", deviation="", flag="call")
+
+
 class CallableStore(Store):
     """Searches with the user's function, and accepts no answer that would make a number wrong."""
 
+    summary: ClassVar[str] = "a retriever of your own, as module:function"
+    options: ClassVar[tuple[StoreOption, ...]] = (CALL,)
+    outside: ClassVar[bool] = True
     one_scope_at_a_time: ClassVar[bool] = True
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        call = CALL.read(request.options)
+        if call is None:
+            raise UsageError("the store `callable` needs a function", expected="--call module:function", remedy=EXAMPLE)
+        return cls(call, patience=patience_of(request.environ))
+
+    @classmethod
+    def asks_vectors(cls, request: StoreRequest) -> bool:
+        return cls.open(request).needs_vectors
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -152,6 +172,23 @@ class CallableStore(Store):
             found=f"{type(error).__name__}: {error}",
             remedy=f"mend the function; nothing of this run was written{otherwise}",
         )
+
+
+class PythonStore(CallableStore):
+    """The same function, named by the store's address."""
+
+    summary: ClassVar[str] = "a retriever of your own: python:module:factory"
+    options: ClassVar[tuple[StoreOption, ...]] = ()
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        name = recorded_name(request.name)
+        return cls(name.removeprefix(f"{PYTHON}:"), name, patience_of(request.environ))
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        cls.open(request)
+        return StoreStatus(True, "in this process")
 
 
 def _loaded(call: str) -> tuple[Any, Callable[..., Any]]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from contextlib import closing
+from typing import Any, ClassVar, NamedTuple, Self
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
@@ -25,6 +26,7 @@ from recallbench.progress import Progress, Silent
 from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
 from recallbench.stores.outside.web import Web
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
@@ -54,7 +56,25 @@ class About(NamedTuple):
 class HttpStore(Store):
     """Asks a server, and accepts no answer that would make a number wrong."""
 
+    summary: ClassVar[str] = "a memory behind a JSON contract: http://host:port/"
+    outside: ClassVar[bool] = True
     never_cold: ClassVar[str] = ELSEWHERE
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        return cls(request.name, request.environ, request.progress)
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        with closing(cls.open(request)) as store:
+            about = store.about()
+        vectors = "is given vectors" if about.needs_vectors else "needs no vectors"
+        return StoreStatus(True, f"{store.name}: version {about.version}, {vectors}")
+
+    @classmethod
+    def asks_vectors(cls, request: StoreRequest) -> bool:
+        with closing(cls.open(request)) as store:
+            return store.about().needs_vectors
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:

@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
+from recallbench.stores.options import StoreOption
 from recallbench.stores.pgmnemo.lessons import (
     DATES,
     ROLE,
@@ -27,8 +28,10 @@ from recallbench.stores.pgmnemo.lessons import (
     read_table,
 )
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
-from recallbench.stores.pgmnemo.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_read
-from recallbench.stores.postgres.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.pgmnemo.signature import CANONICAL, FUNCTIONS, SCHEMA, Signature, read_signature, settings_read
+from recallbench.stores.postgres.postgres import connect, has_extension, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres.status import server_status
+from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
@@ -71,11 +74,48 @@ RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 """Recall itself updates rows in some versions; Postgres asks for the right even where that is switched off."""
 
 
+FUNCTION = StoreOption(
+    "function",
+    "The function of the extension that is called",
+    default=CANONICAL,
+    values=FUNCTIONS,
+    flag="pgmnemo-function",
+)
+ROW_DATES = StoreOption(
+    "dates",
+    "What created_at of the rows is: one constant, or the date of the dataset",
+    default=DATES[0],
+    values=DATES,
+    deviation="created_at from the {}",
+    flag="pgmnemo-dates",
+)
+
+
 class PgmnemoStore(Store):
     """The extension behind one of its retrieval functions."""
 
     name = "pgmnemo"
+    summary: ClassVar[str] = "the extension pgmnemo, which the protocol was written for"
+    options: ClassVar[tuple[StoreOption, ...]] = (FUNCTION, ROW_DATES)
     never_cold: ClassVar[str] = ""
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        options = request.options
+        return cls(request.dsn or "", FUNCTION.read(options), ROW_DATES.read(options), request.progress)
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        if not request.dsn:
+            return StoreStatus(
+                False,
+                "no --dsn or PGMNEMO_DSN names a server",
+                f"name a server with the version to measure by --dsn or PGMNEMO_DSN; there: {REMEDY}",
+            )
+        status = server_status(request.dsn, request.environ)
+        if status.ready and not has_extension(request.dsn, "pgmnemo"):
+            return StoreStatus(False, f"{status.detail}: the database has no extension pgmnemo", REMEDY)
+        return status
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -88,11 +128,11 @@ class PgmnemoStore(Store):
             "server": r"PostgreSQL \S+, given by DSN",
             "connection": r"(?P<dsn>.+)",
             "pgvector": r"\S+",
-            "function": rf"{SCHEMA}\.{re.escape(str(options.get('function') or CANONICAL))}\(.*\)",
+            "function": rf"{SCHEMA}\.{re.escape(FUNCTION.read(options))}\(.*\)",
             "query text": ".+",
             "index": ".+",
             "plan": ".+",
-            "created_at": re.escape(CREATED_AT["dataset" if options.get("dates") == "dataset" else "constant"]),
+            "created_at": re.escape(CREATED_AT.get(ROW_DATES.read(options), "")),
             "other rows in the table": r"[0-9]+|\?",
             "told by the extension": ".+",
         }
@@ -108,7 +148,7 @@ class PgmnemoStore(Store):
     @classmethod
     def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
         # With the corpus' dates recency goes on between two calls.
-        return size <= POOL * k and options.get("dates") in (None, DATES[0])
+        return size <= POOL * k and ROW_DATES.read(options) == DATES[0]
 
     def __init__(
         self, dsn: str, function: str = CANONICAL, dates: Dates = "constant", progress: Progress | None = None
