@@ -195,7 +195,7 @@ def _difference(figure: CitedFigure, sides: list[Audited]) -> Iterator[str]:
         yield "a difference needs the folders of both results"
         return
     try:
-        moved = [one for one in movements(sides[0][0], sides[1][0]) if one.measure == figure.names[0].measure]
+        moved = [metric for metric in movements(sides[0][0], sides[1][0]) if metric.measure == figure.names[0].measure]
     except RecallBenchError as error:
         yield error.problem
         return
@@ -216,7 +216,7 @@ def _improvement(figure: CitedFigure, audited: Callable[[Path], Audited]) -> Ite
         return
     try:
         moved = movements(audited(paths[0])[0], audited(paths[1])[0])
-        words = [one.word for one in moved if one.measure == figure.names[0].measure]
+        words = [metric.word for metric in moved if metric.measure == figure.names[0].measure]
     except RecallBenchError as error:
         words = [error.problem]
     if words != ["improvement"]:
@@ -263,7 +263,7 @@ def _estimates(result: Stated, figure: CitedFigure) -> list[EstimatePart]:
     slices = named(figure.near)
     if not slices or re.search(r"\b(?:overall|all|pooled|mean|average)\b", figure.near, re.IGNORECASE):
         slices = [OVERALL, *named(figure.sentence)]
-    return [one for name in slices for one in source.get(name, []) if one.measure == figure.names[0].measure]
+    return [part for name in slices for part in source.get(name, []) if part.measure == figure.names[0].measure]
 
 
 def _part(estimate: EstimatePart, role: str) -> float | None:

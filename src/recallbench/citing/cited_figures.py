@@ -21,7 +21,7 @@ from recallbench.citing.figure_words import (
     ROLE,
     SIDES,
     TOKEN,
-    MeasureName,
+    CitedMeasure,
     Role,
     measure_name,
 )
@@ -36,6 +36,8 @@ _REACH, _REACH_BARE, _REACH_BEHIND = 100, 25, 4
 _HASH = re.compile(r"(?<![0-9a-f/_-])(?=[0-9a-f]*\d)([0-9a-f]{12,64})(?![0-9a-z_-])")
 _PATH = re.compile(r"[\w.+~:/%-]*[A-Za-z][\w.+~:/%-]*")
 _CLAIMED_PATH = re.compile(r"(?:.*/)?results/[\w.+-]+.*|(?:[\w.+-]+/)*[\w.+-]+_\d{8}\w*")
+_FROM = re.compile(r"\bfrom\s*$", re.IGNORECASE)
+"""Before the first of two values: the figure of another result."""
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s+[A-Z\[*`(])|$)", re.DOTALL)
 
 
@@ -64,7 +66,7 @@ class CitedFigure:
     """The words between the measure and the figure, or the rest of the table's row."""
     bound: str = ""
     """`more` or `less` where the text says that the measure is more or less than this."""
-    names: tuple[MeasureName, ...] = ()
+    names: tuple[CitedMeasure, ...] = ()
     """Two where the text gives a second one in brackets; none where it names no measure."""
     interval: tuple[str, str] | None = None
     half: str = ""
@@ -151,10 +153,11 @@ def _folders_around(
             # Beside rows with folders of their own a row without is another system; but a control belongs to them.
             control = passage.kind == "row" and CONTROL.fullmatch(passage.cells[0])
             return labels or (owned if control else [])
-        if near := of_block(passage.block - 1) or (of_block(passage.block + 1) if passage.kind == "row" else []):
+        if near := of_block(passage.block - 1):
             return near
     headings = [j for j, other in enumerate(passages) if other.kind == "heading" and other.section == passage.section]
-    return [folder for j in headings for folder in named[j]]
+    heading = [folder for j in headings for folder in named[j]]
+    return heading or (of_block(passage.block + 1) if passage.kind in ("item", "row") else [])
 
 
 def _with_folders(
@@ -236,7 +239,7 @@ def _row_figures(passage: Passage, locate: Locate) -> list[CitedFigure]:
     return figures
 
 
-def _figures_in(text: str, span: tuple[int, int], names: Sequence[tuple[MeasureName, ...]] = ()) -> list[CitedFigure]:
+def _figures_in(text: str, span: tuple[int, int], names: Sequence[tuple[CitedMeasure, ...]] = ()) -> list[CitedFigure]:
     """The figures of a sentence, each with its measure (`names` are those above it), interval and count."""
     names = list(names)
     tokens = list(TOKEN.finditer(text, *span))
@@ -293,7 +296,7 @@ def _figures_in(text: str, span: tuple[int, int], names: Sequence[tuple[MeasureN
     ]
 
 
-def _with_names(group: Sequence[CitedFigure], names: Sequence[tuple[MeasureName, ...]]) -> Iterator[CitedFigure]:
+def _with_names(group: Sequence[CitedFigure], names: Sequence[tuple[CitedMeasure, ...]]) -> Iterator[CitedFigure]:
     """The figures behind some measures, each with its own: one for one, or with the only one."""
     values = [figure.start for figure in group if figure.role == "value" and not figure.names]
     for figure in group:
@@ -306,6 +309,6 @@ def _with_names(group: Sequence[CitedFigure], names: Sequence[tuple[MeasureName,
             figure = replace(figure, names=names[0])
             if len(names) > 1:
                 unplaced = "several measures are named for it"
-            elif figure.role == "value" and figure.start != values[0]:
-                unplaced = f"another figure stands between it and {names[0][0].text}"
+            elif figure.role == "value" and (figure.start != values[0] or (values[1:] and _FROM.search(figure.near))):
+                unplaced = f"several figures are given for {names[0][0].text}"
         yield replace(figure, unplaced=figure.unplaced or unplaced)

@@ -22,7 +22,7 @@ _NAMES = "|".join(
 )
 TOKEN = re.compile(
     rf"""(?P<measure>(?<![\w/-])(?:(?P<name>{_NAMES})\s?(?:@|\bat\b)\s?(?P<k>\d+)(?P<option>\(retrieved\))?
-        |(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean\ reciprocal\ rank))(?![\w@]))
+        |(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean\ reciprocal\ rank))(?![\w@]|[.,]\d))
     |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)
     |(?P<interval>(?:95\s?%\s*)?(?:confidence\s*)?(?:interval|\bCI\b)[^\d+−.\[(;-]{{0,14}}[\[(]?\s*{PAIR}
         |[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{PAIR}\s*[\])])
@@ -51,7 +51,7 @@ SIDES = re.compile(r"\b(?:(before|previous|old)|after|new|now)\b", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureName:
+class CitedMeasure:
     """A measure as the text calls it."""
 
     text: str
@@ -59,11 +59,11 @@ class MeasureName:
     """The measure that it stands for; empty for a name that no result has."""
 
 
-def measure_name(match: re.Match[str]) -> MeasureName:
+def measure_name(match: re.Match[str]) -> CitedMeasure:
     """Return the measure that a token names; the protocol's recall is recall_any, its MRR 50 deep."""
     word = re.sub(r"[ -]", "_", (match["name"] or match["bare"]).lower())
     kinds = measures_called(word)
     if not kinds:
-        return MeasureName(match[0].strip(), "")
+        return CitedMeasure(match[0].strip(), "")
     depth = match["k"] or (load().mrr_depth if kinds[0] is Mrr else load().default_k)
-    return MeasureName(match[0].strip(), f"{kinds[0].name}@{depth}{match['option'] or ''}")
+    return CitedMeasure(match[0].strip(), f"{kinds[0].name}@{depth}{match['option'] or ''}")

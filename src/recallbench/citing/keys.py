@@ -70,14 +70,14 @@ def private_key(path: Path) -> Any:
         path, "private key", "if others could have read it, make a new one with `recallbench keys`"
     )
     try:
-        found = load_pem_private_key(content, None)
+        key = load_pem_private_key(content, None)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise _no_key(
             path, "an Ed25519 private key without a passphrase, as `recallbench keys` makes it", error
         ) from None
-    if not isinstance(found, Ed25519PrivateKey):
-        raise _no_key(path, "an Ed25519 private key", type(found).__name__)
-    return signer.CryptoSigner(found)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise _no_key(path, "an Ed25519 private key", type(key).__name__)
+    return signer.CryptoSigner(key)
 
 
 def public_key(path: Path) -> Any:
@@ -90,12 +90,12 @@ def public_key(path: Path) -> Any:
     if b"PRIVATE KEY" in content:
         raise _no_key(path, f"the public key, {path.name}{PUBLIC}", "a private key, which nobody needs to verify")
     try:
-        found = load_pem_public_key(content)
+        key = load_pem_public_key(content)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise _no_key(path, "an Ed25519 public key, as `recallbench keys` makes it", error) from None
-    if not isinstance(found, Ed25519PublicKey):
-        raise _no_key(path, "an Ed25519 public key", type(found).__name__)
-    return signer.SSlibKey.from_crypto(found)
+    if not isinstance(key, Ed25519PublicKey):
+        raise _no_key(path, "an Ed25519 public key", type(key).__name__)
+    return signer.SSlibKey.from_crypto(key)
 
 
 def refuse_near_results(path: Path) -> None:
