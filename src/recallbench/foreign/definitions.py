@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recallbench.foreign.names import MeasureName, meaning_of
+from recallbench.foreign.names import PublishedName, meaning_of
 from recallbench.foreign.universes import Cell, Definition, agrees, printed_decimals
 
 OPEN = "rows keep too few ids to take it again"
@@ -134,7 +134,12 @@ def agrees_within(cell: Cell, value: float) -> bool:
 
 
 def _not_found(
-    meant: MeasureName, value: float, digits: int, family: Sequence[Cell], cells: Sequence[Cell], protocol: Cell | None
+    meant: PublishedName,
+    value: float,
+    digits: int,
+    family: Sequence[Cell],
+    cells: Sequence[Cell],
+    protocol: Cell | None,
 ) -> Origin:
     open_cells = [cell for cell in family if not cell.exact and agrees_within(cell, value)]
     if open_cells:

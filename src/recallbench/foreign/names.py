@@ -7,18 +7,26 @@ import unicodedata
 from dataclasses import dataclass
 
 from recallbench.foreign.universes import DEFINITIONS, VARIANTS, Definition
-from recallbench.scoring.measures.registry import MEASURES, OTHERS, PRIMARY, family, measure_names, measures_called
+from recallbench.scoring.measures.registry import (
+    MEASURES,
+    OTHERS,
+    PRIMARY,
+    family,
+    measure_names,
+    measures_called,
+    written,
+)
 
-_WORDS = sorted({*measure_names(), *OTHERS, *VARIANTS}, key=lambda word: (-len(word), word))
+_WORDS = (*measure_names(), *OTHERS, *VARIANTS)
 _LONG, _LETTERS = [word for word in _WORDS if len(word) > 1], [word for word in _WORDS if len(word) == 1]
-_NAME = re.compile(rf"(?P<word>{'|'.join(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
+_NAME = re.compile(rf"(?P<word>{written(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
 _AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
 _WITHOUT_DEPTH = {measure.name: measure.k for measure in PRIMARY if measure.ordered}
 """The protocol's MRR is published without its depth."""
 _FIGURES = ("score", "figure", "result", "quality", "accuracy")
 """Words for figures that name no measure."""
 MENTION = re.compile(
-    rf"(?<![\w.])(?:(?:{'|'.join(_LONG).replace('_', '[ _-]')})"
+    rf"(?<![\w.])(?:(?:{written(_LONG)})"
     r"(?:(?:\s*@\s*|_at_|\s+at\s+|_?)[0-9]+(?![.\w]))?(?![\w(])"
     rf"|(?:{'|'.join(_LETTERS)})\s?@\s?[0-9]+(?![.\w]))",
     re.IGNORECASE,
@@ -27,7 +35,7 @@ MENTION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureName:
+class PublishedName:
     """What a published name says; no family for what is no measure that can be taken again here."""
 
     family: str
@@ -47,7 +55,7 @@ def plain(name: str) -> str:
     return re.sub(r"[ -]", "_", text)
 
 
-def meaning_of(name: str) -> MeasureName:
+def meaning_of(name: str) -> PublishedName:
     """Return the family, the depth and the protocol's meaning of a published name."""
     match = _NAME.fullmatch(plain(name))
     word = match["word"] if match else ""
@@ -56,8 +64,8 @@ def meaning_of(name: str) -> MeasureName:
     kind = kind or next((measure.name for measure in measures_called(word) if measure.name in DEFINITIONS), "")
     depth = k or _WITHOUT_DEPTH.get(kind)
     if not kind or depth is None or not 1 <= depth <= 100:
-        return MeasureName("", k)
-    return MeasureName(family(MEASURES[kind]), k, Definition(kind, depth, variant))
+        return PublishedName("", k)
+    return PublishedName(family(MEASURES[kind]), k, Definition(kind, depth, variant))
 
 
 def is_measure_name(name: str) -> bool:

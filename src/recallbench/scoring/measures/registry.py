@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_in
@@ -62,7 +62,8 @@ def known() -> list[str]:
 
 def measures_called(word: str) -> tuple[type[Measure], ...]:
     """Return the measures that go by a name, here or elsewhere: what the protocol means by it comes first."""
-    return tuple(kind for kind in MEASURES.values() if word.lower() in _words(kind))
+    plain = _without_marks(word)
+    return tuple(kind for kind in MEASURES.values() if plain in map(_without_marks, _words(kind)))
 
 
 def family(kind: type[Measure]) -> str:
@@ -73,6 +74,16 @@ def family(kind: type[Measure]) -> str:
 def measure_names() -> tuple[str, ...]:
     """Return every name of a measure, without its depth and in lower case."""
     return tuple(dict.fromkeys(word for kind in MEASURES.values() for word in _words(kind)))
+
+
+def written(names: Iterable[str]) -> str:
+    """Return a regular expression for names as people write them: hit_rate may be hit rate, too."""
+    ordered = sorted(names, key=lambda name: (-len(name), name))
+    return "|".join(name if name in MEASURES else name.replace("_", "[ _-]?") for name in ordered)
+
+
+def _without_marks(name: str) -> str:
+    return re.sub(r"[ _-]", "", name.lower())
 
 
 def _words(kind: type[Measure]) -> tuple[str, ...]:
