@@ -35,9 +35,17 @@ def recognises(folder: Path) -> bool:
     try:
         stated = parsed(document(folder / METRICS), folder / METRICS)
     except InputError:
-        # Whose file it is can't be told: reading it says what is wrong with it.
-        return True
+        # Whose file it is can't be told: rows of this form tell.
+        return _has_such_rows(folder)
     return "schema_version" not in stated
+
+
+def _has_such_rows(folder: Path) -> bool:
+    try:
+        _, first = next(objects(folder / ROWS))
+    except (InputError, StopIteration):
+        return False
+    return any(map(_LIST.fullmatch, first)) and not first.keys().isdisjoint(GOLD)
 
 
 def read(folder: Path) -> Imported:
