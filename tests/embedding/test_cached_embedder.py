@@ -18,6 +18,7 @@ import pytest
 from tiny_models import Tiny, independent, sentence, table_of
 
 from recallbench.embedding import cached_embedder, engine_choice, machine
+from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.errors import InputError
 from recallbench.progress import Advance, Silent
 
@@ -109,6 +110,23 @@ def test_lookup_returns_rows_in_the_order_asked_with_repeats(opened: Any) -> Non
     np.testing.assert_array_equal(found.vectors[0], found.vectors[2])
     assert np.abs(found.vectors[0] - found.vectors[1]).max() > 0.01
     assert embedder.lookup([], "passage").vectors.shape == (0, 32)
+
+
+def test_each_second_is_counted_once(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    active: list[str] = []
+
+    @contextmanager
+    def part(self: Stopwatch, name: str, original: Any = Stopwatch.part) -> Iterator[None]:
+        assert active == []
+        active.append(name)
+        with original(self, name):
+            yield
+        active.clear()
+
+    monkeypatch.setattr(Stopwatch, "part", part)
+    embedder = opened()
+    embedder.ensure(["a cat"], "passage")
+    assert list(embedder.report().seconds) == ["tokenise", "load", "forward"]
 
 
 class Interrupted(Silent):

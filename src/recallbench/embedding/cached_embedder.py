@@ -197,6 +197,7 @@ class CachedEmbedder:
             if key in window_keys or key in kept:
                 continue
             row = cache.row(key)
+            # One that was damaged meanwhile is not computed twice in a run: `lookup` refuses it.
             if key in self._tokens and (row is None or cache.state(row) != RowState.FOREIGN):
                 continue
             if row is None:
@@ -214,7 +215,7 @@ class CachedEmbedder:
         """Embed again what was drawn, and accept all that took part where it agrees; raises InputError otherwise."""
         if not check.drawn:
             return
-        self._settle_backend()
+        self._prepare(role)
         cache, count = self._cache, len(check.rows)
         population = f"{count} {'vector' if count == 1 else 'vectors'} {POPULATIONS[state]}"
         self._progress.note(
@@ -236,7 +237,7 @@ class CachedEmbedder:
 
     def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
         """Compute and keep the vectors of one window, the longest texts first."""
-        self._settle_backend()
+        self._prepare(role)
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
         for start in range(0, len(window), self.spec.batch_size):
             batch = window[start : start + self.spec.batch_size]
@@ -282,11 +283,11 @@ class CachedEmbedder:
     def _kept(self, rows: Sequence[int]) -> Embeddings:
         return Embeddings(self._cache.vectors(rows), self._cache.tokens(rows), self._cache.cuts(rows))
 
-    def _settle_backend(self) -> None:
-        """Make the proofs that are due; where the backend turns out to be another one, its cache takes over."""
+    def _prepare(self, role: Role) -> None:
+        """Load the engine of this role; where it turns out to be of another backend, that one's cache takes over."""
         engines = self._engines
         before = engines.backend
-        engines.settle(self._proof_texts.texts(), self._token_ids)
+        engines.prepare(role, self._proof_texts.texts(), self._token_ids)
         if engines.backend == before:
             return
         if self._tokens:

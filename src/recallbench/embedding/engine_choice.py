@@ -125,8 +125,11 @@ class EngineChoice:
         """Whether a proof would be made on the texts of the corpus, which are to be collected until then."""
         return any(self._is_proof_due(side, PROOF_TEXTS) for side in self._sides)
 
-    def settle(self, texts: Sequence[str], tokenise: TokeniseTexts) -> None:
-        """Make the proofs that are due, on these texts. Afterwards `backend` may be another one than before."""
+    def prepare(self, role: Role, texts: Sequence[str], tokenise: TokeniseTexts) -> None:
+        """Load the engine of this role, once the proofs that are due were made on these texts.
+
+        Afterwards `backend` may be another one than before.
+        """
         device = self.backend.partition("/")[2]
         if available_device(device) != device:
             self._memo.keep(missing_device_key(device), {"found": False})
@@ -137,13 +140,12 @@ class EngineChoice:
                 self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
             elif self.backend == OPENVINO and (proof := self._known_proof(side)):
                 self._proofs[side] = proof
+        if self._side(role) not in self._engines:
+            self._load(self._side(role))
 
     def embed(self, rows: Sequence[TokenIds], role: Role) -> Matrix:
         """Return the stored vectors of one batch of token ids: the encoder's own, padded with zeros."""
-        side = role if role in self._sides else "passage"
-        if side not in self._engines:
-            self._load(side)
-        engine, pad_id = self._engines[side]
+        engine, pad_id = self._engines[self._side(role)]
         native = engine(pad_batch(rows, pad_id))
         if self._spec.stored_dims == self._spec.native_dims:
             return native
@@ -161,6 +163,9 @@ class EngineChoice:
         if note:
             self.notes.append(note)
         return backend
+
+    def _side(self, role: Role) -> Role:
+        return role if role in self._sides else "passage"
 
     def _switch(self, backend: str, note: str) -> None:
         self.notes.append(note)
