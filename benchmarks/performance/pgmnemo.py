@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from recallbench.cli.settings import default_cache
+from recallbench.cli.options import default_cache
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.registry import open_embedder
 from recallbench.protocol.frozen import load

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bare import bare_locomo
-from recallbench.cli.settings import default_cache
+from recallbench.cli.options import default_cache
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Silent

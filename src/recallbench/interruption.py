@@ -1,9 +1,10 @@
-"""One signal ends the program: in good order where that can be done in time, else at once.
+"""Signals and time limits: one signal ends the program, and a call that takes too long is interrupted.
 
-Python hands a signal to the main thread, and only when that comes back from what it waits for: a library that waits for
-a server which was stopped never does, and cleaning up asks that very server again. So a thread of its own hears of the
-signal too, and ends the program. But no thread runs while code that is not Python's keeps the interpreter to itself:
-the last word has a guard, a process that hears of the signal first.
+A signal ends the program in good order where that can be done in time, else at once. Python hands a signal to the main
+thread, and only when that comes back from what it waits for: a library that waits for a server which was stopped never
+does, and cleaning up asks that very server again. So a thread of its own hears of the signal too, and ends the program.
+But no thread runs while code that is not Python's keeps the interpreter to itself: the last word has a guard, a process
+that hears of the signal first.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import _thread
 import os
 import signal
 import socket
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from select import POLLIN, POLLOUT, poll
+from types import FrameType
+from typing import NoReturn
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 6.0
@@ -26,33 +30,160 @@ GRACE = 1.5
 """Seconds that it then has to end at once, before the guard ends it."""
 LAST = 0.3
 """Seconds that the system has to end it by a signal that tells more than SIGKILL does."""
+RETRY = 0.5
+"""Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 
-_undoing: dict[int, Callable[[], None]] = {}
+_cleanups: dict[int, Callable[[], None]] = {}
 _numbers = count()
 
 
-def on_forced_end(undone: Callable[[], None]) -> Callable[[], None]:
-    """Have this done, the latest first, should the program have to end at once; returns what takes that back."""
+class TimeLimitExceeded(BaseException):
+    """A call took too long; no Exception, so that the code it interrupts does not take it for one of its own."""
+
+
+def raise_on_signals() -> None:
+    """From now on each signal that ends the program raises KeyboardInterrupt, so that servers are stopped.
+
+    A cancelled CI job and `timeout` send SIGTERM: it takes the way of Ctrl-C. A signal that is ignored stays so.
+    """
+
+    def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    def raise_again(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, RETRY)
+        else:
+            sys.__unraisablehook__(lost)
+
+    for number in ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, interrupt)
+    # Python drops what is raised while it runs a finaliser, and an import has many: then it is raised once more.
+    signal.signal(signal.SIGALRM, interrupt)
+    sys.unraisablehook = raise_again
+
+
+def forget_interrupted_exec() -> None:
+    """Let the program end with its own exit code, also after an interruption inside of exec (a dataclass, an import).
+
+    CPython remembers that exec was interrupted, and would end the process as if killed, until exec runs again.
+    """
+    exec("")
+
+
+@contextmanager
+def postpone_signals() -> Iterator[None]:
+    """Let a signal that would end the program wait until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, note) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+    if received:
+        signal.raise_signal(received[0])
+
+
+class CallTimer:
+    """Raises TimeLimitExceeded in a call that takes too long.
+
+    It is told when a call starts and ends; the system's timer is touched only when it rings, which costs calls nothing.
+    """
+
+    __slots__ = ("over", "seconds", "started")
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.started: float | None = None
+        """When the call began that is under way; None between calls."""
+        self.over = False
+        """No call will begin any more: an alarm that rings late must not set itself again."""
+
+    def ring(self, _number: int, _frame: FrameType | None) -> None:
+        """Raise in a call that takes too long, else ring again when it would."""
+        if self.over:
+            return
+        seconds = self.seconds or 0.0
+        passed = 0.0 if self.started is None else time.monotonic() - self.started
+        if passed >= seconds:
+            self.started = None
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            raise TimeLimitExceeded
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - passed))
+
+
+def can_interrupt() -> bool:
+    """Whether calls of this thread can be interrupted: those of the main one can, where the system knows alarms."""
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def call_timer(seconds: float | None) -> Iterator[CallTimer]:
+    """A timer for the calls of this block; an alarm that was set before goes on behind it."""
+    timer = CallTimer(seconds)
+    if seconds is None:
+        yield timer
+        return
+    started = time.monotonic()
+    before = signal.signal(signal.SIGALRM, timer.ring)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield timer
+    finally:
+        timer.over = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if remaining and before not in (signal.SIG_DFL, None):  # an alarm without a handler would end the process
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, remaining - (time.monotonic() - started)), interval)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeLimitExceeded in this block when it takes longer, or behind it where its code swallowed that.
+
+    In other threads than the main one nothing can be interrupted: there it is raised behind the block alone.
+    """
+    started = time.monotonic()
+    with call_timer(seconds if can_interrupt() else None) as timer:
+        timer.started = started
+        try:
+            yield
+        finally:
+            timer.started = None
+        if time.monotonic() - started > seconds:
+            raise TimeLimitExceeded
+
+
+def on_forced_end(cleanup: Callable[[], None]) -> Callable[[], None]:
+    """Run `cleanup` should the program have to end at once, the latest first; returns what takes that back."""
     number = next(_numbers)
-    _undoing[number] = undone
+    _cleanups[number] = cleanup
 
     def forget() -> None:
-        _undoing.pop(number, None)
+        _cleanups.pop(number, None)
 
     return forget
 
 
-def undo() -> None:
-    """Do what was asked for in case of a forced end."""
-    for number, undone in sorted(_undoing.items(), reverse=True):
-        # Nobody is left to be told, and the next run sweeps what stays.
+def _clean_up() -> None:
+    for number, cleanup in sorted(_cleanups.items(), reverse=True):
+        # Nobody is left who could read of a failure, and the next run sweeps what stays.
         with suppress(Exception):
-            undone()
-        _undoing.pop(number, None)
+            cleanup()
+        _cleanups.pop(number, None)
 
 
-def end_in_time(told: str, code: int, afterwards: Callable[[], object]) -> None:
-    """From now on the program ends within a few seconds of one signal: with these words and this code if by force.
+def end_in_time(message: str, code: int, afterwards: Callable[[], object]) -> None:
+    """From now on the program ends within a few seconds of one signal: with this message and code if by force.
 
     Where not even that can be done, it is ended from outside, by the same signal where the system can tell it so, and
     another process calls `afterwards`. For the main thread alone, before anything waits and behind all handlers.
@@ -69,30 +200,29 @@ def end_in_time(told: str, code: int, afterwards: Callable[[], object]) -> None:
     if guard == 0:
         try:
             inside.close()
-            _guard(program, outside, told, afterwards)
+            _guard(program, outside, message, afterwards)
         finally:
             os._exit(0)
     if guard > 0:
         outside.close()
-        _end_when_repeated(ENDING)
     signal.set_wakeup_fd(inside.fileno(), warn_on_full_buffer=False)
     # Thread.start waits on a threading.Event, which a Ctrl-C can leave locked for good.
-    _thread.start_new_thread(_watch, (inside, outside, told, code))
+    _thread.start_new_thread(_watch, (inside, outside, message, code))
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _watch(inside: socket.socket, outside: socket.socket, told: str, code: int) -> None:
+def _watch(inside: socket.socket, outside: socket.socket, message: str, code: int) -> None:
     # The main thread is woken by its own signals only.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     if _ending_signal(outside if outside.fileno() >= 0 else inside) is None:
         return
     time.sleep(PATIENCE)
-    undo()
-    _tell(told)
+    _clean_up()
+    _print(message)
     os._exit(code)
 
 
-def _guard(program: int, outside: socket.socket, told: str, afterwards: Callable[[], object]) -> None:
+def _guard(program: int, outside: socket.socket, message: str, afterwards: Callable[[], object]) -> None:
     """Pass on the signal that ends the program, and see to it that it does; come back when it has ended."""
     order = _ending_signal(outside)
     if order is None:
@@ -100,7 +230,7 @@ def _guard(program: int, outside: socket.socket, told: str, afterwards: Callable
     outside.send(bytes([order]))
     if _ended(outside, PATIENCE + GRACE):
         return
-    _tell(told)
+    _print(message)
     for last, seconds in ((order, LAST), (signal.SIGKILL, PATIENCE)):
         # A child of its own: the number is nobody else's.
         if os.getppid() == program:
@@ -118,7 +248,7 @@ def _ending_signal(end: socket.socket) -> signal.Signals | None:
             heard = end.recv(64)
             if not heard:
                 return None
-            if order := next((one for one in ENDING if one in heard), None):
+            if order := next((ending for ending in ENDING if ending in heard), None):
                 return order
 
 
@@ -141,43 +271,10 @@ def _readable(end: socket.socket, seconds: float | None) -> bool:
     return bool(waiting.poll(None if seconds is None else seconds * 1000))
 
 
-def _tell(told: str) -> None:
+def _print(message: str) -> None:
     writable = poll()
     writable.register(2, POLLOUT)
     # Not through sys.stderr, whose lock the main thread may hold; and not at all where nobody reads any more.
     if any(event & POLLOUT for _, event in writable.poll(0)):
         with suppress(OSError):
-            os.write(2, f"{told}\n".encode())
-
-
-def _end_when_repeated(numbers: Iterable[signal.Signals]) -> None:
-    """Have the second signal of a kind end the program by itself, unless Python's own handler was run by the first.
-
-    That handler arms itself again. What can't be had so on this system is left as it is.
-    """
-    import ctypes
-
-    library = ctypes.CDLL(None)
-    with suppress(AttributeError):
-        for function in (library.signal, library.sysv_signal):
-            function.argtypes, function.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
-        for number in numbers:
-            if callable(signal.getsignal(number)):
-                library.sysv_signal(number, library.signal(number, None))
-
-
-@contextmanager
-def postpone_signals() -> Iterator[None]:
-    """Let a signal that would end the program wait until the end of the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    handlers = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-    if came:
-        signal.raise_signal(came[0])
+            os.write(2, f"{message}\n".encode())

@@ -6,17 +6,16 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import click
 import pytest
-import typer
 from mutations import Change, Mutation, commanded, environment
 from test_audit_mutations import audited, made
 
 from commandline import recallbench
 from recallbench.audit.case import Case
 from recallbench.audit.checks.options import OPTIONS
-from recallbench.cli.main import app
+from recallbench.cli.program import program
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.results.metrics import Metrics
@@ -152,11 +151,10 @@ def test_a_lie_about_any_recorded_option_is_seen(exact: Path, tmp_path: Path) ->
 
 
 def test_a_lie_in_the_command_about_any_option_is_seen(exact: Path, tmp_path: Path) -> None:
-    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     options = {
         flag.removeprefix("--"): one
         for command in ("run", "versions", "repeat", "evaluate")
-        for one in commands[command].params
+        for one in program.get_command(click.Context(program), command).params  # type: ignore[union-attr]
         for flag in (*one.opts, *one.secondary_opts)
         if flag.startswith("--")
     }

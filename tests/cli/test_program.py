@@ -1,18 +1,21 @@
 """The program as a whole: help, exit codes, a changed protocol, an interruption."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 from commandline import environment, recallbench
-from recallbench.cli.main import app
+from recallbench.cli.main import usage_error
+from recallbench.cli.program import COMMANDS, PANELS, program
 from recallbench.errors import UsageError
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -44,18 +47,65 @@ def test_nor_is_one_taken_from_a_variable_or_a_settings_file(tmp_path: Path) -> 
     assert (done.returncode, "--allow-deviation has no value" in done.stderr) == (2, True)
 
 
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command by its name."""
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        yield name, command
+
+
 def test_every_option_that_takes_a_value_refuses_an_option() -> None:
     looked_at = 0
-    program = typer.main.get_command(app)
-    for name, command in program.commands.items():  # type: ignore[attr-defined]
+    for name, command in commands():
         for parameter in command.params:
-            if parameter.param_type_name != "option" or parameter.is_flag:
+            if not isinstance(parameter, click.Option) or parameter.is_flag:
                 continue
             for written in ([parameter.opts[0], "--quiet"], [f"{parameter.opts[0]}=--quiet"]):
                 with pytest.raises(UsageError, match="has no value"):
                     program.main(args=[name, *written], standalone_mode=False)
             looked_at += 1
     assert looked_at > 150
+
+
+def test_the_help_lists_what_the_commands_say_of_themselves() -> None:
+    summaries = {name: summary for panel in PANELS.values() for name, summary in panel.summaries.items()}
+    assert summaries == {name: (one.help or "").partition("\n\n")[0].replace("\n", " ") for name, one in commands()}
+
+
+def test_the_help_has_a_panel_for_each_folder_of_commands(tmp_path: Path) -> None:
+    told = recallbench("--help", cwd=tmp_path).stdout
+    places = [told.index(f"\n{title}:\n") for title in ("Options", "Measure", "Judge", "Own data", "Set-up")]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", told, re.MULTILINE), name
+
+
+def test_a_command_imports_no_other(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom recallbench.cli.program import program\n"
+        "program.main(['audit', '--help'], standalone_mode=False)\n"
+        "print([name for name in sys.modules if name.startswith('recallbench.cli.') and name.count('.') > 2])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['recallbench.cli.judge.audit']"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem", "helps"),
+    [
+        (("run", "--nonsense"), "no such option '--nonsense'", "recallbench run --help"),
+        (("run",), "missing argument 'CORPUS'", "recallbench run --help"),
+        (("run", "locomo", "--depth", "3"), "invalid value for '--depth': 3 is not in the range 10<=x<=10000", "run"),
+        (("evaluated",), "no such command 'evaluated'", "recallbench --help"),
+    ],
+)
+def test_wrong_usage_is_written_as_every_other_error(words: tuple[str, ...], problem: str, helps: str) -> None:
+    with pytest.raises(click.UsageError) as raised:
+        program.invoke(program.make_context("recallbench", list(words)))
+    told = str(usage_error(raised.value)).splitlines()
+    assert told[0].startswith(problem)
+    assert helps in told[1]
 
 
 @pytest.mark.parametrize("listing", ["corpora", "stores", "embedders", "measures"])
@@ -112,54 +162,6 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.partial*"))
 
 
-WITHIN_EXEC = """
-import os, signal
-from recallbench.cli import main
-def app(**_):
-    try:
-        exec("os.kill(os.getpid(), signal.SIGINT)")
-    except KeyboardInterrupt:
-        return main.INTERRUPTED
-main.app = app
-main.run_program(["doctor"])
-"""
-
-
-def test_an_interruption_of_executed_text_ends_with_the_same_code(tmp_path: Path) -> None:
-    (tmp_path / "within.py").write_text(WITHIN_EXEC)
-    command = [sys.executable, "-m", "within"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=15, check=False
-    )
-    assert (done.returncode, done.stderr.startswith("recallbench: interrupted")) == (130, True)
-
-
-LOST = """
-import os, signal, sys, time
-from recallbench.cli import main
-class Finalised:
-    def __del__(self):
-        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
-        print("not reached")
-def app(**_):
-    try:
-        Finalised()
-        time.sleep(20)
-    except KeyboardInterrupt:
-        return main.INTERRUPTED
-main.app = app
-main.run_program(["doctor"])
-"""
-
-
-@pytest.mark.parametrize("order", ["SIGINT", "SIGTERM"])
-def test_an_interruption_that_python_drops_comes_again(tmp_path: Path, order: str) -> None:
-    command = [sys.executable, "-c", LOST, order]
-    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=15, check=False)
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.startswith("recallbench: interrupted")
-
-
 def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     pipe = f"{sys.executable} -m recallbench measures | head -1"
     done = subprocess.run(pipe, shell=True, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
@@ -182,7 +184,7 @@ def test_an_interruption_of_its_own_imports_leaves_no_traceback(tmp_path: Path) 
         "import os, signal, sys\n"
         "class Pressed:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'typer':\n"
+        "        if name == 'click':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Pressed())\n"
     )

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import typer
+import click
 
 from commandline import recallbench
 from documents.markdown import (
@@ -24,7 +24,7 @@ from documents.markdown import (
     section,
     spans,
 )
-from recallbench.cli.main import app
+from recallbench.cli.program import program
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.protocol.frozen import load, read_data
@@ -124,7 +124,9 @@ def test_variables_are_read() -> None:
 
 
 def test_every_option_has_its_variable() -> None:
-    for command in typer.main.get_command(app).commands.values():
+    context = click.Context(program)
+    for command in (program.get_command(context, name) for name in program.list_commands(context)):
+        assert command is not None
         options = {max(one.opts, key=len): one.envvar for one in command.params if one.opts[0].startswith("-")}
         options.pop("--config", None)
         assert options == {name: f"RECALLBENCH_{name[2:].upper().replace('-', '_')}" for name in options}

@@ -13,9 +13,9 @@ from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from recallbench.cases.alarm import Late, alarm, possible
 from recallbench.cases.answer import Answer, check_answer, failure_of, first_hits
 from recallbench.cases.case import Case
+from recallbench.interruption import TimeLimitExceeded, call_timer, can_interrupt
 
 Retrieve = Callable[[str, int], Any]
 """From a query and k to a ranking, or to an awaitable one."""
@@ -42,7 +42,7 @@ class Caller:
         if _is_async(self.retrieve):
             return _Pool(self, cases, asynchronous=True).answers()
         try:
-            if self.concurrency == 1 and (self.timeout is None or possible()):
+            if self.concurrency == 1 and (self.timeout is None or can_interrupt()):
                 return self._call_in_turn(cases)
             return _Pool(self, cases, asynchronous=False).answers()
         except _Awaitable:  # only the first answer tells; nothing of it was started
@@ -70,14 +70,14 @@ class Caller:
         answers: list[Answer] = []
         try:
             self._call_each(answers, cases)
-        except Late:  # the alarm met the few steps between two calls
+        except TimeLimitExceeded:  # the alarm met the few steps between two calls
             raise self._late_error(cases[min(len(answers), len(cases) - 1)]) from None
         return answers
 
     def _call_each(self, answers: list[Answer], cases: Sequence[Case]) -> None:
         retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
         most = math.inf if self.timeout is None else self.timeout
-        with alarm(self.timeout) as limit:
+        with call_timer(self.timeout) as limit:
             for case in cases:
                 try:
                     limit.started = began = monotonic()
@@ -89,9 +89,9 @@ class Caller:
                     limit.started = None
                     took = monotonic() - began
                     if took > most:  # its own `except:` may have swallowed the alarm
-                        raise Late
+                        raise TimeLimitExceeded
                     answer = check_answer(case, given, k, repeats=self.repeats, ms=1000 * took)
-                except Late:
+                except TimeLimitExceeded:
                     answer = self._fail(case, self._late_error(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
                     limit.started = None

@@ -9,8 +9,8 @@ import pytest
 
 from commandline import recallbench
 from recallbench.errors import InputError, UsageError
+from recallbench.interruption import TimeLimitExceeded, time_limit
 from recallbench.stores.outside.callable import CallableStore
-from recallbench.stores.outside.patience import Impatience, limited
 from recallbench.stores.store import Hit, Item, Query
 
 ITEMS = [Item(3, 1, "red fox", None, 0.5), Item(4, 1, "blue owl", None, 0.5), Item(5, 1, "owl", None, 0.5)]
@@ -224,9 +224,9 @@ def test_an_answer_that_works_while_it_is_walked_does_so_within_the_limit(tmp_pa
 def test_a_late_call_is_told_in_other_threads_too() -> None:
     def call(seconds: float) -> bool:
         try:
-            with limited(0.05):
+            with time_limit(0.05):
                 time.sleep(seconds)
-        except Impatience:
+        except TimeLimitExceeded:
             return True
         return False
 

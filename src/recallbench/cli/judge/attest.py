@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, command, option
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
-
-EPILOG = (
+EXAMPLE = (
     "Example: recallbench attest benchmarks/locomo/results/0.21.0_20261118 --key ~/.config/recallbench/release\n\n"
-    "`recallbench audit DIR --require-attestation NAME.pub` verifies it. " + settings.EPILOG
+    "`recallbench audit DIR --require-attestation NAME.pub` verifies it. "
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("attest", epilog=EPILOG)(attest)
-
-
-def attest(
-    folder: Annotated[Path, typer.Argument(help="A result folder.", metavar="DIR")],
-    key: Annotated[
-        Path | None, option("key", "The private key, as `recallbench keys` made it.", metavar="FILE")
-    ] = None,
-    quiet: settings.Quiet = False,
-    config: settings.Config = None,
-) -> int:
+@command(
+    argument("folder", "A result folder.", metavar="DIR", type=PATH),
+    option("key", "The private key, as `recallbench keys` made it.", metavar="FILE", type=PATH),
+    options.QUIET,
+    options.CONFIG,
+    epilog=EXAMPLE + EPILOG,
+)
+def attest(folder: Path, key: Path | None, quiet: bool) -> int:
     """Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json.
 
     An in-toto Statement v1 in a DSSE envelope, Ed25519, made without any network. A folder that is not as its

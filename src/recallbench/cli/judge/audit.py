@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, argument, command, flag, option
 from recallbench.escaping.terminal import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -24,48 +24,52 @@ EPILOG = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("audit", epilog=EPILOG)(audit)
-
-
+@command(
+    argument(
+        "folders", "Result folders, of this tool or others.", nargs=-1, required=True, metavar="DIR...", type=PATH
+    ),
+    option(
+        "corpus-file",
+        "The dataset; repeat it for several [default: found by variable or data folder].",
+        multiple=True,
+        type=PATH,
+    ),
+    flag(
+        "rerun-control/--no-rerun-control",
+        "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
+        default=None,
+    ),
+    flag("json", "Print one JSON document instead of lines.", "as_json"),
+    flag("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY)."),
+    option("history", "The HISTORY.md for --publish [default: the nearest above the folder].", type=PATH),
+    option(
+        "require-attestation",
+        "Also require the attestation beside the folder by this public key.",
+        metavar="KEY",
+        type=PATH,
+    ),
+    flag("failures", "Show only what did not pass, and the verdict."),
+    flag("verbose", "Of a folder in another layout, show each published number with its definition."),
+    options.QUIET,
+    options.CONFIG,
+    epilog=EPILOG,
+)
 def audit(
-    folders: Annotated[list[Path], typer.Argument(help="Result folders, of this tool or others.", metavar="DIR...")],
-    corpus_file: Annotated[
-        list[Path] | None,
-        option("corpus-file", "The dataset; repeat it for several [default: found by variable or data folder]."),
-    ] = None,
-    rerun_control: Annotated[
-        bool | None,
-        option(
-            "rerun-control/--no-rerun-control",
-            "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
-        ),
-    ] = None,
-    as_json: Annotated[bool, option("json", "Print one JSON document instead of lines.")] = False,
-    publish: Annotated[
-        bool, option("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY).")
-    ] = False,
-    history: Annotated[
-        Path | None, option("history", "The HISTORY.md for --publish [default: the nearest above the folder].")
-    ] = None,
-    require_attestation: Annotated[
-        Path | None,
-        option(
-            "require-attestation", "Also require the attestation beside the folder by this public key.", metavar="KEY"
-        ),
-    ] = None,
-    failures: Annotated[bool, option("failures", "Show only what did not pass, and the verdict.")] = False,
-    verbose: Annotated[
-        bool, option("verbose", "Of a folder in another layout, show each published number with its definition.")
-    ] = False,
-    quiet: settings.Quiet = False,
-    config: settings.Config = None,
+    folders: tuple[Path, ...],
+    corpus_file: tuple[Path, ...],
+    rerun_control: bool | None,
+    as_json: bool,
+    publish: bool,
+    history: Path | None,
+    require_attestation: Path | None,
+    failures: bool,
+    verbose: bool,
+    quiet: bool,
 ) -> int:
     """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
     from recallbench.errors import RecallBenchError, UsageError
 
-    missing = [file for file in corpus_file or () if not file.exists()]
+    missing = [file for file in corpus_file if not file.exists()]
     if missing:
         raise UsageError(
             f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
@@ -79,7 +83,7 @@ def audit(
     codes = []
     for folder in folders:
         try:
-            found = _examined(folder, corpus_file or [], rerun_control, progress)
+            found = _examined(folder, corpus_file, rerun_control, progress)
             if publish:
                 found = found.also(_on_record(found, history))
             if require_attestation is not None:
@@ -101,13 +105,13 @@ def audit(
     return max(codes)
 
 
-def _examined(folder: Path, corpus_files: list[Path], rerun_control: bool | None, progress: Progress) -> Audit:
+def _examined(folder: Path, corpus_files: Sequence[Path], rerun_control: bool | None, progress: Progress) -> Audit:
     """The audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.audit.audit import audit
     from recallbench.foreign.audit import audit_foreign
     from recallbench.foreign.layouts.registry import find_layout
 
-    environ = settings.environment()
+    environ = dict(os.environ)
     if folder.is_dir() and find_layout(folder) is not None:
         return audit_foreign(folder, corpus_files, environ)
     return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)

@@ -3,57 +3,52 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option
 from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.audit.audit import Audit
     from recallbench.progress import Progress
 
-EPILOG = (
+EXAMPLES = (
     "Examples: recallbench cite benchmarks/locomo/results/0.21.0_20261118 --previous "
-    "benchmarks/locomo/results/0.20.0_20261101\n\nrecallbench cite --check README.md\n\n" + settings.EPILOG
+    "benchmarks/locomo/results/0.20.0_20261101\n\nrecallbench cite --check README.md\n\n"
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("cite", epilog=EPILOG)(cite)
-
-
+@command(
+    argument("folder", "A result folder.", required=False, metavar="[DIR]", type=PATH),
+    option("previous", "The result of the release before, to set beside it.", metavar="DIR", type=PATH),
+    flag("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first."),
+    option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder].", type=PATH),
+    option("check", "Hold every figure of this text to the folder it names.", metavar="FILE", type=PATH),
+    option("corpus-file", "The dataset, for the audit; repeat it for several.", multiple=True, type=PATH),
+    flag("markdown", "Print measures, folders and hashes in code marks."),
+    options.JSON,
+    options.QUIET,
+    options.CONFIG,
+    epilog=EXAMPLES + EPILOG,
+)
 def cite(
-    folder: Annotated[Path | None, typer.Argument(help="A result folder.", metavar="[DIR]")] = None,
-    previous: Annotated[
-        Path | None, option("previous", "The result of the release before, to set beside it.", metavar="DIR")
-    ] = None,
-    as_deviation: Annotated[
-        bool, option("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first.")
-    ] = False,
-    history: Annotated[
-        Path | None,
-        option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder]."),
-    ] = None,
-    check: Annotated[
-        Path | None, option("check", "Hold every figure of this text to the folder it names.", metavar="FILE")
-    ] = None,
-    corpus_file: Annotated[
-        list[Path] | None, option("corpus-file", "The dataset, for the audit; may be given often.")
-    ] = None,
-    markdown: Annotated[bool, option("markdown", "Measures, folders and hashes in code marks.")] = False,
-    as_json: Annotated[bool, option("json", "For a program.")] = False,
-    quiet: settings.Quiet = False,
-    config: settings.Config = None,
+    folder: Path | None,
+    previous: Path | None,
+    as_deviation: bool,
+    history: Path | None,
+    check: Path | None,
+    corpus_file: tuple[Path, ...],
+    markdown: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
-    """Print the release note's text for a CANONICAL result, or refuse and tell what hinders it (exit 1).
+    """Print the release note's text for a CANONICAL result, or refuse and say what is in the way (exit 1).
 
     The result is audited first. With --check, a release note or README is read instead: every figure in it is held to
     the folder named for it. One that was altered, or that no folder supports, is listed with its line (exit 1).
@@ -66,7 +61,7 @@ def cite(
     progress = listener(quiet)
 
     def examine(place: Path) -> Audit:
-        return _audited(place, corpus_file or [], progress)
+        return _audited(place, corpus_file, progress)
 
     if (folder is None) == (check is None):
         raise UsageError(
@@ -104,10 +99,10 @@ def cite(
     return 0
 
 
-def _audited(place: Path, corpus_files: list[Path], progress: Progress) -> Audit:
+def _audited(place: Path, corpus_files: Sequence[Path], progress: Progress) -> Audit:
     from recallbench.audit.audit import audit
 
-    return audit(place, corpus_files=corpus_files, environ=settings.environment(), progress=progress)
+    return audit(place, corpus_files=corpus_files, environ=dict(os.environ), progress=progress)
 
 
 def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option, typed
 from recallbench.escaping.document import plain
 from recallbench.reports.table import Part, print_parts
 
@@ -30,40 +31,43 @@ EXAMPLES = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("compare", epilog=f"{EXAMPLES} {settings.EPILOG}")(compare)
-
-
+@command(
+    argument("first", "The result folder (or TREC run) to start from.", metavar="A", type=PATH),
+    argument("second", "The one to hold against it.", metavar="B", type=PATH),
+    option("allow", "What may differ: embedder, store, or embedder,store (the normal A/B).", multiple=True),
+    option(
+        "measures",
+        "Measures, with commas between [default: the primary two and six secondary ones].",
+        multiple=True,
+    ),
+    option("fail-if", "Exit 1 on a proven drop, as 'recall_any@10 drops 0.005'; repeat it for several.", multiple=True),
+    flag("strict", "Exit 1 also where a --fail-if is inconclusive."),
+    option("show", "So many of the questions that changed most.", type=click.IntRange(0), default=20),
+    option("corpus-file", "The corpus file that was measured, to show texts.", type=PATH),
+    option("qrels", "TREC judgements: A and B are TREC runs.", type=PATH),
+    option("clusters", "For TREC runs: a file of lines `question cluster`.", type=PATH),
+    option("cluster-prefix", "For TREC runs: a question's cluster is its id before the last of these."),
+    options.TIES,
+    options.JSON,
+    flag("markdown", "Print Markdown.", "as_markdown"),
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
 def compare(
-    context: typer.Context,
-    first: Annotated[Path, typer.Argument(metavar="A", help="The result folder (or TREC run) to start from.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="The one to hold against it.")],
-    allow: Annotated[
-        list[str] | None, option("allow", "What may differ: embedder, store, or embedder,store (the normal A/B).")
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        option("measures", "Measures, with commas between [default: the primary two and six secondary ones]."),
-    ] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        option("fail-if", "Exit 1 on a proven drop, as 'recall_any@10 drops 0.005'; may be given often."),
-    ] = None,
-    strict: Annotated[bool, option("strict", "Exit 1 also where a --fail-if is inconclusive.")] = False,
-    show: Annotated[int, option("show", "So many of the questions that changed most.", min=0)] = 20,
-    corpus_file: Annotated[
-        Path | None, option("corpus-file", "The corpus file that was measured, to show texts.")
-    ] = None,
-    qrels: Annotated[Path | None, option("qrels", "TREC judgements: A and B are TREC runs.")] = None,
-    clusters: Annotated[Path | None, option("clusters", "For TREC runs: a file of lines `question cluster`.")] = None,
-    cluster_prefix: Annotated[
-        str | None, option("cluster-prefix", "For TREC runs: a question's cluster is its id before the last of these.")
-    ] = None,
-    ties: settings.Ties = "file",
-    as_json: Annotated[bool, option("json", "Print JSON, for machines.")] = False,
-    as_markdown: Annotated[bool, option("markdown", "Print Markdown.")] = False,
-    config: settings.Config = None,
+    first: Path,
+    second: Path,
+    allow: tuple[str, ...],
+    measures: tuple[str, ...],
+    fail_if: tuple[str, ...],
+    strict: bool,
+    show: int,
+    corpus_file: Path | None,
+    qrels: Path | None,
+    clusters: Path | None,
+    cluster_prefix: str | None,
+    ties: Ties,
+    as_json: bool,
+    as_markdown: bool,
 ) -> int:
     """Compare two results question by question: B minus A, with interval, exact test and what changed most.
 
@@ -78,7 +82,7 @@ def compare(
 
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
-    conditions = [condition(text) for text in fail_if or ()]
+    conditions = [condition(text) for text in fail_if]
     if strict and not conditions:
         raise UsageError(
             "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
@@ -90,7 +94,7 @@ def compare(
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
-        if settings.typed(context, "ties"):
+        if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
         found = _folders(first, second, asked, conditions, _words(allow), corpus_file, show)
     if as_json:
@@ -127,7 +131,7 @@ def _folders(
         )
     (one, its), other = folder_side(first), folder_side(second)
     if corpus_file is not None:
-        one = with_corpus(one, its, corpus_file, settings.environment())
+        one = with_corpus(one, its, corpus_file, dict(os.environ))
     return between((one, its), other, asked, conditions, allowed, show)
 
 
@@ -198,8 +202,8 @@ def _measures(asked: Sequence[str], conditions: Sequence[Condition], depth: int 
     return chosen
 
 
-def _words(given: Sequence[str] | None) -> list[str]:
-    return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+def _words(given: Sequence[str]) -> list[str]:
+    return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
 def shown(found: Comparison) -> list[Part]:

@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import typer
-
-from recallbench.cli.settings import option
+from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option
 from recallbench.escaping.document import plain
 from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.reports.drift import Drift
 
-EPILOG = (
+EXAMPLES = (
     "Examples: recallbench drift benchmarks/locomo/results; recallbench drift nightly/* --measure mrr@50 "
-    "--out drift.html --fail-on-trend. Options are also variables RECALLBENCH_<NAME>."
+    "--out drift.html --fail-on-trend."
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("drift", epilog=EPILOG)(drift)
-
-
-def drift(
-    results: Annotated[
-        list[str], typer.Argument(metavar="RESULTS...", help="Result folders, patterns, or folders that hold results.")
-    ],
-    measure: Annotated[str, option("measure", "The measure to follow, by its exact name.")] = "recall_any@10",
-    format: Annotated[
-        Literal["text", "markdown", "json"], option("format", "How to print: text, markdown or json.")
-    ] = "text",
-    out: Annotated[
-        Path | None, option("out", "Also write a page with the plot (.html), or the plot alone (.svg).")
-    ] = None,
-    fail_on_trend: Annotated[
-        bool, option("fail-on-trend", "Exit 1 when the measure falls over time, or the last is below the first.")
-    ] = False,
-) -> int:
+@command(
+    argument(
+        "results",
+        "Result folders, patterns, or folders that hold results.",
+        nargs=-1,
+        required=True,
+        metavar="RESULTS...",
+    ),
+    option("measure", "The measure to follow, by its exact name.", default="recall_any@10"),
+    choice("format", "How the series is printed.", ["text", "markdown", "json"], default="text"),
+    option("out", "Also write a page with the plot (.html), or the plot alone (.svg).", type=PATH),
+    flag("fail-on-trend", "Exit 1 when the measure falls over time, or the last is below the first."),
+    epilog=f"{EXAMPLES} {VARIABLES}",
+)
+def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None, fail_on_trend: bool) -> int:
     """Follow a measure over stored results, earliest first, with its intervals, and flag a trend.
 
     A trend is Mann and Kendall's test at p of .05 or less, over five results or more. The last result is also compared

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
 from recallbench.reports.table import Part, print_parts
@@ -21,33 +22,23 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Examples: recallbench gate; recallbench gate --format markdown > gate.md; recallbench gate nightly=out/today; "
-    "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is "
-    "not sound or a threshold is out of reach, 3 a result is not there (in both cases all others are told). Options "
-    "are "
-    "also variables RECALLBENCH_<NAME>."
+    "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is not "
+    "sound or a threshold is out of reach, 3 a result is not there. The others are shown in every case. " + VARIABLES
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("gate", epilog=EPILOG)(gate)
-
-
-def gate(
-    results: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME=]DIR...", help="Other folders than the file names for its results."),
-    ] = None,
-    config: Annotated[Path, typer.Option("--config", help="Which results, and what they are held to.")] = Path(
-        "recallbench.toml"
+@command(
+    argument("results", "Other folders than the file names for its results.", nargs=-1, metavar="[[NAME=]DIR...]"),
+    click.option(
+        "--config", type=PATH, default=Path("recallbench.toml"), help="Which results, and what they are held to."
     ),
-    format: Annotated[
-        Literal["text", "markdown", "json"], option("format", "How to print: text, markdown or json.")
-    ] = "text",
-    update: Annotated[bool, option("update", "Store each result as its baseline, and hold it to nothing.")] = False,
-    replace: Annotated[bool, option("replace", "With --update: in place of another baseline that is there.")] = False,
-    quiet: settings.Quiet = False,
-) -> int:
+    choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
+    flag("update", "Store each result as its baseline, and hold it to nothing."),
+    flag("replace", "With --update: in place of another baseline that is there."),
+    options.QUIET,
+    epilog=EPILOG,
+)
+def gate(results: tuple[str, ...], config: Path, format: str, update: bool, replace: bool, quiet: bool) -> int:
     """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
 
     The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
@@ -66,10 +57,10 @@ def gate(
     if replace and not update:
         raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
     file = read_thresholds(config)
-    given = _given(file, results or ())
+    given = _given(file, results)
     if update:
         return _update(file, config.parent, given, replace)
-    found = thresholds.gate(file, config.parent, given, settings.environment(), listener(quiet))
+    found = thresholds.gate(file, config.parent, given, dict(os.environ), listener(quiet))
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":

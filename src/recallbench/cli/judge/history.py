@@ -4,42 +4,49 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
 
 EXAMPLE = (
     "recallbench history add --kind methodology --title 'MiniLM in a first run' --deviation 'embedder minilm on locomo'"
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("history", epilog=f"Example: {EXAMPLE}\n\n{settings.EPILOG}")(history)
-
-
+@command(
+    argument("action", "Entries are only ever added.", type=click.Choice(["add"])),
+    choice(
+        "kind",
+        "What changed: the system or program that is run, or how results are made and counted.",
+        ["source", "methodology"],
+    ),
+    option("title", "The entry's heading, behind its date."),
+    option("text", "A paragraph or more on what changed and why, in Markdown.", default=""),
+    option(
+        "deviation",
+        "A departure to put on record, as 'embedder minilm on locomo'; repeat it for several.",
+        multiple=True,
+    ),
+    option("before", "A result from before the change, for the impact table.", metavar="DIR", type=PATH),
+    option("after", "The result from after it.", metavar="DIR", type=PATH),
+    option("date", "The entry's date [default: today].", "on", metavar="YYYY-MM-DD"),
+    option("file", "The file [default: the HISTORY.md here, or nearest above].", type=PATH),
+    options.CONFIG,
+    epilog=f"Example: {EXAMPLE}\n\n{EPILOG}",
+)
 def history(
-    action: Annotated[Literal["add"], typer.Argument(help="Entries are only ever added.")],
-    kind: Annotated[
-        Literal["source", "methodology"] | None,
-        option("kind", "What changed: the system or program that is run, or how results are made and counted."),
-    ] = None,
-    title: Annotated[str | None, option("title", "The entry's heading, behind its date.")] = None,
-    text: Annotated[str, option("text", "A paragraph or more on what changed and why, in Markdown.")] = "",
-    deviation: Annotated[
-        list[str] | None,
-        option("deviation", "A departure to put on record, as 'embedder minilm on locomo'; may be given often."),
-    ] = None,
-    before: Annotated[
-        Path | None, option("before", "A result from before the change, for the impact table.", metavar="DIR")
-    ] = None,
-    after: Annotated[Path | None, option("after", "The result from after it.", metavar="DIR")] = None,
-    on: Annotated[str | None, option("date", "The entry's date [default: today].", metavar="YYYY-MM-DD")] = None,
-    file: Annotated[Path | None, option("file", "The file [default: the HISTORY.md here, or nearest above].")] = None,
-    config: settings.Config = None,
+    action: str,
+    kind: Literal["source", "methodology"] | None,
+    title: str | None,
+    text: str,
+    deviation: tuple[str, ...],
+    before: Path | None,
+    after: Path | None,
+    on: str | None,
+    file: Path | None,
 ) -> int:
     """Add a dated entry to HISTORY.md, with an impact table where two results are named.
 
@@ -57,7 +64,7 @@ def history(
         )
     folders = None if before is None or after is None else (before, after)
     file = file or nearest(Path.cwd()) or Path(NAME)
-    new = entry(kind, title, _day(on), text, [parse_record(text) for text in deviation or ()], folders, file)
+    new = entry(kind, title, _day(on), text, [parse_record(text) for text in deviation], folders, file)
     add(file, new)
     print(f"## {new.dated}: {new.title}\n\n{new.body}")
     if new.records:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("keys", epilog="Example: recallbench keys ~/.config/recallbench/release")(keys)
+from recallbench.cli.command import PATH, argument, command
 
 
-def keys(
-    name: Annotated[Path, typer.Argument(help="The private key's file; the public one gets .pub behind it.")],
-) -> int:
+@command(
+    argument("name", "The private key's file; the public one gets .pub behind it.", type=PATH),
+    epilog="Example: recallbench keys ~/.config/recallbench/release",
+)
+def keys(name: Path) -> int:
     """Make an Ed25519 pair: NAME signs and stays with you (mode 0600), NAME.pub goes to whoever verifies.
 
     Neither file is ever overwritten, and no private key is written near a result folder.

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from recallbench.cli.settings import CorpusFile, environment, option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, argument, command, flag, option
 from recallbench.escaping.document import json_text
 from recallbench.reports.table import Part, Table, print_parts
 
 if TYPE_CHECKING:
     from recallbench.foreign.multiverse import Multiverse
 
-Published = Annotated[list[str] | None, option("published", "A published number, as printed; may be given again.")]
-AsJson = Annotated[bool, option("json", "Print everything as JSON.")]
-AsCsv = Annotated[bool, option("csv", "Print the table as CSV, a row per universe.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "multiverse",
-        epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
-        "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
-    )(multiverse)
-
-
-def multiverse(
-    folder: Annotated[Path, typer.Argument(help="A result folder, of this tool or of another.", metavar="DIR")],
-    corpus_file: CorpusFile = None,
-    published: Published = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> int:
-    """Score one set of rankings again under every definition x scope x denominator, and place published numbers in it.
+@command(
+    argument("folder", "A result folder, of this tool or of another.", metavar="DIR", type=PATH),
+    options.CORPUS_FILE,
+    option("published", "A published number, as printed; repeat it for several.", multiple=True),
+    options.JSON,
+    flag("csv", "Print the table as CSV, a row per universe.", "as_csv"),
+    epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
+    "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
+)
+def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...], as_json: bool, as_csv: bool) -> int:
+    """Score one set of rankings again under every definition, scope and denominator, and place published numbers in it.
 
     Reads folders of this tool, pgmnemo's published ones, a TREC run with qrels, and LongMemEval's retrieval log. Where
     rows keep too few ids, a figure is given by its bounds. Gold comes from the dataset where that is at hand.
@@ -48,7 +38,7 @@ def multiverse(
         raise UsageError(
             "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
         )
-    found = survey(folder, corpus_file, environment(), tuple(published or ()))
+    found = survey(folder, corpus_file, dict(os.environ), published)
     for warning in found.warnings:
         print(f"recallbench: {found.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
     if as_json:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
-
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import command, option
 from recallbench.reports.table import Table, print_parts
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("parity", epilog=settings.EPILOG)(parity)
-
-
-def parity(
-    runs: Annotated[int, option("runs", "So many random runs, of one to five questions each.", min=1)] = 3000,
-    seed: Annotated[int, option("seed", "What they are drawn from.", min=0)] = 42,
-    as_json: Annotated[bool, option("json", "Print JSON, for machines.")] = False,
-    config: settings.Config = None,
-) -> int:
+@command(
+    option("runs", "So many random runs, of one to five questions each.", type=click.IntRange(1), default=3000),
+    option("seed", "What they are drawn from.", type=click.IntRange(0), default=42),
+    options.JSON,
+    options.CONFIG,
+)
+def parity(runs: int, seed: int, as_json: bool) -> int:
     """Hold the measures against pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and partial runs.
 
     Exits with 1 when any value differs by more than 1e-9, and with 3 where one of the two is not installed.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING, count
-from recallbench.cli.measure.score_tables import Compared, Wanted, show
+from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankingFiles:
     """The files, and how they are read."""
 
     run: Path | None
@@ -34,27 +34,27 @@ class Asked:
     compare: Path | None
     keep_going: bool
     timed: bool
-    """Percentiles of latencies are asked for by name."""
+    """Percentiles of latencies are files for by name."""
     ties: Ties = "file"
 
 
-def evaluate_run(asked: Asked, wanted: Wanted) -> int:
+def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     """Score the files and print the table; 1 where cases failed."""
     from recallbench.cases.gold_file import read_gold
     from recallbench.cases.records import form_of
     from recallbench.cases.run_file import read_answers, read_texts, refuse_strange_ids
 
-    matching = asked.matching
-    if not matching.by_text and asked.texts is not None:
+    matching = files.matching
+    if not matching.by_text and files.texts is not None:
         raise UsageError(
             "--texts are for matching by text", expected="--match tokens, exact, hybrid or bm25", found="--match id"
         )
     # One file may hold both: what is relevant, and what was found.
-    run_file, gold_file = asked.run or asked.gold, asked.gold or asked.run
+    run_file, gold_file = files.run or files.gold, files.gold or files.run
     assert run_file is not None
     assert gold_file is not None
-    gold = read_gold(gold_file, keep_going=asked.keep_going)
-    texts = {} if asked.texts is None else read_texts(asked.texts)
+    gold = read_gold(gold_file, keep_going=files.keep_going)
+    texts = {} if files.texts is None else read_texts(files.texts)
 
     def read(path: Path) -> RunFile:
         if matching.by_text and not texts and form_of(path) == "trec":
@@ -62,9 +62,9 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
         found = read_answers(
             path,
             gold.cases,
-            keep_going=asked.keep_going,
+            keep_going=files.keep_going,
             by_text=matching.by_text and not texts,
-            ties=asked.ties,
+            ties=files.ties,
             passed_over=gold.passed_over,
         )
         if not matching.by_text:
@@ -72,10 +72,10 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
         return found
 
     def report(run: RunFile, refused: Iterable[InputError], depth: int = 0) -> Report:
-        return _report(gold, run, _left_out(refused, run.refused), wanted, asked, texts, depth)
+        return _report(gold, run, _left_out(refused, run.refused), table, files, texts, depth)
 
     run = read(run_file)
-    if asked.timed and all(one.ms is None for one in run.answers):
+    if files.timed and all(one.ms is None for one in run.answers):
         raise UsageError(
             "--percentiles are of latencies",
             expected="`ms` with each query, in JSON Lines",
@@ -84,20 +84,20 @@ def evaluate_run(asked: Asked, wanted: Wanted) -> int:
         )
     found = report(run, gold.refused)
     tradeoff = None
-    if wanted.ks and found.n:
-        tradeoff = report(run, gold.refused, max(wanted.ks)).tradeoff(wanted.ks)
+    if table.ks and found.n:
+        tradeoff = report(run, gold.refused, max(table.ks)).tradeoff(table.ks)
     sides = [_Side(run_file, found, _left_out(gold.refused, run.refused))]
     compared = None
-    if asked.compare is not None:
-        other = read(asked.compare)
-        sides.append(_Side(asked.compare, report(other, ()), _left_out(other.refused)))
+    if files.compare is not None:
+        other = read(files.compare)
+        sides.append(_Side(files.compare, report(other, ()), _left_out(other.refused)))
         if found.n:
             compared = _compared(sides[1].report.compare(found), *sides)
         else:
-            print(f"recallbench: nothing to compare with {asked.compare}: {NOTHING}", file=sys.stderr)
+            print(f"recallbench: nothing to compare with {files.compare}: {NOTHING}", file=sys.stderr)
             for one in sides[1].said():
                 print(f"recallbench: {visible(one)}", file=sys.stderr)
-    show(wanted, found, tradeoff, compared)
+    show(table, found, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
         of = f"{side.path}: " if len(sides) > 1 else ""
         for note in side.report.notes:
@@ -137,16 +137,16 @@ def _report(
     gold: Gold,
     run: RunFile,
     left_out: list[str],
-    wanted: Wanted,
-    asked: Asked,
+    table: TableOptions,
+    files: RankingFiles,
     texts: dict[str, str],
     depth: int,
 ) -> Report:
     from recallbench.cases.evaluation import score_answers
 
-    k = wanted.k
+    k = table.k
     notes = [*gold.notes, *run.notes, *(f"left out: {one}" for one in left_out)]
-    if run.depth < k and wanted.definitions.precision == "k":
+    if run.depth < k and table.definitions.precision == "k":
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
     known = {**texts, **run.texts} or None
@@ -154,14 +154,14 @@ def _report(
         gold.cases,
         run.answers,
         k,
-        matching=asked.matching,
+        matching=files.matching,
         texts=known,
         depth=max(run.depth, depth),
         notes=notes,
-        keep_going=asked.keep_going,
-        definitions=wanted.definitions,
+        keep_going=files.keep_going,
+        definitions=table.definitions,
         # Without scores nothing can be tied.
-        ties=asked.ties if any(one.scores for one in run.answers) else "",
+        ties=files.ties if any(one.scores for one in run.answers) else "",
     )
 
 
@@ -170,14 +170,14 @@ def _left_out(*refused: Iterable[InputError]) -> list[str]:
     return list(dict.fromkeys(one.brief for errors in refused for one in errors))
 
 
-def _compared(change: Change, first: _Side, second: _Side) -> Compared:
+def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison:
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
     failed = [one.told() for one in (first, second) if one.failed]
 
-    title, table = f"{after} (after) minus {before} (before)", change.table()
+    title, changes = f"{after} (after) minus {before} (before)", change.table()
     lines = [*change.said(), *failed, *second.said()]
-    markdown = [opening(title), "", *table.markdown(), "", *(f"- {opening(one)}" for one in lines)]
+    markdown = [opening(title), "", *changes.markdown(), "", *(f"- {opening(one)}" for one in lines)]
     failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}
-    return Compared(document, [title, "", table, "", *lines], markdown)
+    return RenderedComparison(document, [title, "", changes, "", *lines], markdown)

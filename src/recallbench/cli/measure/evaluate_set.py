@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from recallbench.cli.measure.labelled_target import Target
-from recallbench.cli.measure.score_tables import Wanted
+from recallbench.cli.measure.score_tables import TableOptions
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
@@ -30,56 +30,55 @@ def evaluate_set(
     progress: Progress,
     today: date,
     *,
-    wanted: Wanted | None,
+    table: TableOptions | None,
     compare: Path | None,
     stale_after: str | None,
     require_verified: bool,
 ) -> int:
     """Run the store over the set, print what came out, and warn of labels older than `stale_after`.
 
-    With `wanted` the table of its questions is printed too, in any form but text alone, and after a comparison with the
-    earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
+    With `table` the table of its questions is printed too, in any form but text alone, and behind it what changed since
+    the earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import headline, tell_failures
+    from recallbench.cli.measure.headline import headline, holds, tell_failures
     from recallbench.cli.measure.set_tables import earlier, refuse_untold, tell
     from recallbench.runs.run import run
 
     _refuse_result(Path(target.name))
-    if wanted is not None:
+    if table is not None:
         from recallbench.cases.store_run import FIELDS, refuse_beyond
 
-        refuse_beyond([wanted.k, *wanted.ks], options.depth)
-        if wanted.by not in (None, *FIELDS):
+        refuse_beyond([table.k, *table.ks], options.depth)
+        if table.by not in (None, *FIELDS):
             raise UsageError(
-                f"queries of a set can't be told apart by {wanted.by}",
+                f"queries of a set can't be told apart by {table.by}",
                 expected=" or ".join(FIELDS),
-                found=wanted.by or "",
+                found=table.by or "",
                 remedy="leave --by out, and out of RECALLBENCH_BY and the settings file",
             )
     name, folder = target.obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
     before = None if compare is None else earlier(compare, name, options)
-    if wanted is not None and wanted.by is not None:
-        refuse_untold(wanted.by, folder, target.split, target.matching)
+    if table is not None and table.by is not None:
+        refuse_untold(table.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
     summary = [*headline(metrics, outcome.folder), *beside]
-    if wanted is None or wanted.format == "text":
+    if table is None or table.format == "text":
         print_parts(*summary)
     else:
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(plain_lines(*summary)))
-    lacking = None if wanted is None else tell(wanted, outcome, target.matching, before)
+    lacking = None if table is None else tell(table, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(visible(line), file=sys.stderr)
-    verified = metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
     whole = tell_failures(outcome.retrieval.failures)
     if lacking is not None:
         raise lacking
-    return 0 if whole and (verified or not require_verified) else 1
+    return 0 if whole and (not require_verified or holds(metrics)) else 1
 
 
 def _refuse_result(folder: Path) -> None:

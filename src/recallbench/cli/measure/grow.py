@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
-import typer
-
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option, typed
 from recallbench.reports.table import print_parts
 
 EXAMPLES = (
@@ -19,47 +17,44 @@ EXAMPLES = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("grow", epilog=f"{EXAMPLES} {settings.EPILOG}")(grow)
-
-
-@settings.takes_store_options()
+@command(
+    argument(
+        "corpus", "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>."
+    ),
+    option("factors", "Sizes of the haystacks, as times their own.", default="1,2,5,10"),
+    option(
+        "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
+    ),
+    option("seed", "Which of them are drawn.", type=int, default=42),
+    *options.MATCHING,
+    *options.OF_LABELLED_SET,
+    *options.SYSTEM,
+    *options.of_stores(),
+    *options.CORPUS,
+    options.LIMIT,
+    options.DEPTH,
+    choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
+    option("plot", "Draw recall and p95 against the size into this SVG file.", type=PATH),
+    options.CACHE_DIR,
+    options.QUIET,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
 def grow(
-    context: typer.Context,
-    corpus: Annotated[
-        str,
-        typer.Argument(
-            help="locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>."
-        ),
-    ],
-    factors: Annotated[str, option("factors", "Sizes of the haystacks, as times their own.")] = "1,2,5,10",
-    distractors: Annotated[
-        Path | None,
-        option("distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks']."),
-    ] = None,
-    seed: Annotated[int, option("seed", "Which of them are drawn.")] = 42,
-    match: settings.Match = "id",
-    match_threshold: settings.MatchThreshold = None,
-    match_chunk: settings.MatchChunk = None,
-    split: settings.Split = None,
-    qrels_revision: settings.QrelsRevision = None,
-    pin: settings.Pin = None,
-    store: settings.Store = None,
-    dsn: settings.Dsn = None,
-    embedder: settings.EmbedderName = None,
-    backend: settings.Backend = "auto",
-    store_options: settings.StoreOptions = settings.NO_STORE_OPTIONS,
-    corpus_file: settings.CorpusFile = None,
-    download: settings.Download = True,
-    allow_deviation: settings.AllowDeviation = None,
-    limit: settings.Limit = None,
-    depth: settings.Depth = 50,
-    format: Annotated[Literal["text", "markdown", "json"], option("format", "How the table is printed.")] = "text",
-    plot: Annotated[Path | None, option("plot", "Draw recall and p95 against the size into this SVG file.")] = None,
-    cache_dir: settings.CacheDir = None,
-    quiet: settings.Quiet = False,
-    config: settings.Config = None,
+    corpus: str,
+    factors: str,
+    distractors: Path | None,
+    seed: int,
+    match: str,
+    match_threshold: float | None,
+    match_chunk: int | None,
+    split: str | None,
+    qrels_revision: str | None,
+    pin: tuple[str, ...],
+    format: str,
+    plot: Path | None,
+    quiet: bool,
+    **of_run: Any,
 ) -> int:
     """Add documents that answer nothing to every haystack, ask again, and show recall and p95 against the size.
 
@@ -68,10 +63,8 @@ def grow(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.labelled_target import Target, of_hub
-    from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.reports.growth import document, markdown, notes, picture, table
-    from recallbench.runs.options import Options
     from recallbench.studies.growth import growth
 
     words = factors.split(",")
@@ -79,40 +72,22 @@ def grow(
         raise UsageError(
             f"--factors {factors} are no sizes", expected="whole numbers, as 1,2,5,10", found=factors, remedy="1,2,5,10"
         )
-    asked = Target(
-        corpus, split, settings.matching(context, match, match_threshold, match_chunk), qrels_revision, pin or ()
-    )
+    target = Target(corpus, split, options.matching_options(match, match_threshold, match_chunk), qrels_revision, pin)
     labelled = of_hub(corpus) or Path(corpus).is_dir()
-    if not labelled and len(several := names(corpus)) > 1:
-        raise UsageError(f"{corpus} is several corpora", expected=f"one of {', '.join(several)}", found=corpus)
+    asked = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **of_run)
     unfit = ("corpus_file",) if labelled else ("match", "match_chunk", "split", "qrels_revision", "pin")
-    if option_of_others := settings.typed(context, *unfit):
+    if unfitting := typed(*unfit):
         raise UsageError(
-            f"{option_of_others} is for a {'registered corpus' if labelled else 'labelled set'}",
+            f"{unfitting} is for a {'registered corpus' if labelled else 'labelled set'}",
             expected="locomo, longmemeval or the like" if labelled else "a folder, or hub:OWNER/NAME@<40 hex digits>",
             found=corpus,
-            remedy=f"leave {option_of_others} out",
+            remedy=f"leave {unfitting} out",
         )
-    options = Options(
-        corpus=corpus,
-        store=store,
-        dsn=dsn,
-        embedder=embedder,
-        backend=backend,
-        store_options=store_options,
-        corpus_file=corpus_file,
-        download=download,
-        limit=limit,
-        depth=depth,
-        allow_deviations=settings.allowed(allow_deviation),
-        cache_dir=cache_dir or settings.default_cache(),
-        environ=settings.environment(),
-    )
     progress = listener(quiet)
     if labelled:
-        name, folder = asked.obtain(options, progress)
-        options = replace(options, corpus=name, corpus_file=folder)
-    found = growth(options, sorted({int(word) for word in words}), distractors, seed, progress)
+        name, folder = target.obtain(asked, progress)
+        asked = replace(asked, corpus=name, corpus_file=folder)
+    found = growth(asked, sorted({int(word) for word in words}), distractors, seed, progress)
     if format == "json":
         print(json.dumps(document(found), indent=1))
     elif format == "markdown":

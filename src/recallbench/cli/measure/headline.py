@@ -50,6 +50,11 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     return lines
 
 
+def holds(metrics: Metrics) -> bool:
+    """Whether every gate but the pending one holds."""
+    return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+
+
 def tell_failures(failures: Failures) -> bool:
     """Name on stderr each question that the store failed on, and why; whether there is none."""
     for told, found in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):

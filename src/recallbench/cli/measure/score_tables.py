@@ -21,7 +21,7 @@ Format = Literal["text", "markdown", "csv", "json"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TableOptions:
     """The options that say what is shown, found to make sense together."""
 
     k: int
@@ -32,44 +32,43 @@ class Wanted:
     plot: Path | None
     definitions: Definitions
 
-    @classmethod
-    def of(
-        cls,
-        k: int,
-        by: str | None,
-        format: Format,
-        ks: str | None,
-        plot: Path | None,
-        definitions: Definitions,
-        *,
-        comparing: bool,
-    ) -> Wanted:
-        """As given on a command line; raises UsageError, saying what would work."""
-        from recallbench.scoring.depth import depth_of
 
-        depths = _depths(ks)
-        if plot is not None and not depths:
-            raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
-        if plot is not None and plot.suffix.lower() != ".svg":
-            remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
-            raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
-        if plot is not None and not plot.parent.is_dir():
-            # Found out here, and not after a store has worked for an hour.
-            raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
-        if plot is not None and plot.is_dir():
-            raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
-        if format == "csv" and (depths or comparing):
-            raise UsageError(
-                "CSV holds one table, that of the queries",
-                expected="no --ks and no --compare, or another form",
-                found="--format csv",
-                remedy="--format json holds everything",
-            )
-        return cls(depth_of(k), by, format, depths, plot, definitions)
+def table_options(
+    k: int,
+    by: str | None,
+    format: Format,
+    ks: str | None,
+    plot: Path | None,
+    definitions: Definitions,
+    *,
+    comparing: bool,
+) -> TableOptions:
+    """Return the options as given on a command line; raises UsageError, saying what would work."""
+    from recallbench.scoring.depth import depth_of
+
+    depths = _depths(ks)
+    if plot is not None and not depths:
+        raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
+    if plot is not None and plot.suffix.lower() != ".svg":
+        remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
+        raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
+    if plot is not None and not plot.parent.is_dir():
+        # Found out here, and not after a store has worked for an hour.
+        raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
+    if plot is not None and plot.is_dir():
+        raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
+    if format == "csv" and (depths or comparing):
+        raise UsageError(
+            "CSV holds one table, that of the queries",
+            expected="no --ks and no --compare, or another form",
+            found="--format csv",
+            remedy="--format json holds everything",
+        )
+    return TableOptions(depth_of(k), by, format, depths, plot, definitions)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RenderedComparison:
     """One run against another, in each form."""
 
     document: dict[str, Any]
@@ -78,10 +77,10 @@ class Compared:
 
 
 def show(
-    wanted: Wanted,
+    options: TableOptions,
     report: Report,
     tradeoff: Tradeoff | None,
-    compared: Compared | None,
+    compared: RenderedComparison | None,
     more: dict[str, Any] | None = None,
 ) -> None:
     """Print everything on stdout and draw the plot; `more` goes into JSON.
@@ -90,32 +89,34 @@ def show(
     """
     from recallbench.cases.document import document
 
-    if wanted.format == "json":
-        found = {**(more or {}), **document(report, wanted.by)}
-        if wanted.ks:
+    if options.format == "json":
+        found = {**(more or {}), **document(report, options.by)}
+        if options.ks:
             found["ks"] = None if tradeoff is None else tradeoff.document()
         if compared is not None:
             found["compare"] = compared.document
         print(json_text(found, indent=2), flush=True)
     else:
-        _print(wanted, report, tradeoff, compared)
-    if wanted.ks and tradeoff is None:
-        drawn = "" if wanted.plot is None else f", and {wanted.plot} was not drawn"
+        _print(options, report, tradeoff, compared)
+    if options.ks and tradeoff is None:
+        drawn = "" if options.plot is None else f", and {options.plot} was not drawn"
         print(f"recallbench: nothing to hold against k: no case has anything to find{drawn}", file=sys.stderr)
-    elif tradeoff is not None and wanted.plot is not None:
-        _draw(tradeoff, wanted.plot)
+    elif tradeoff is not None and options.plot is not None:
+        _draw(tradeoff, options.plot)
 
 
-def _print(wanted: Wanted, report: Report, tradeoff: Tradeoff | None, compared: Compared | None) -> None:
+def _print(
+    options: TableOptions, report: Report, tradeoff: Tradeoff | None, compared: RenderedComparison | None
+) -> None:
     from recallbench.cases.table import parts
 
-    if wanted.format == "text":
-        shown = list(parts(report, wanted.by))
+    if options.format == "text":
+        shown = list(parts(report, options.by))
         shown += ["", tradeoff.table(), "", tradeoff.said()] if tradeoff is not None else []
         shown += ["", *compared.text] if compared is not None else []
         print_parts(*shown)
         return
-    print(report.table(wanted.format, wanted.by), end="")
+    print(report.table(options.format, options.by), end="")
     if tradeoff is not None:
         print("\n".join(["", *tradeoff.table().markdown(), "", tradeoff.said()]))
     if compared is not None:

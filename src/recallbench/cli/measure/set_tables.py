@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from recallbench.cases.case import NOTHING
 from recallbench.cases.store_run import StoreRun
 from recallbench.cli.judge.compare import between, shown
-from recallbench.cli.measure.score_tables import Compared, Wanted, show
+from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
 from recallbench.compare.folders import folder_side
 from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
@@ -73,21 +73,21 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
         )
 
 
-def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | None) -> RecallBenchError | None:
-    """Print what is wanted; the figures are those of the result, at any k. What could not be had is given back."""
+def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Folder | None) -> RecallBenchError | None:
+    """Print the table; the figures are those of the result, at any k. What could not be had is given back."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
-    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=wanted.definitions)
+    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}
-    if wanted.format == "text":
+    if table.format == "text":
         print()  # below the lines that every run ends with
-    report, compared, lacking = found.report(wanted.k), None, None
-    if wanted.by is not None:
+    report, compared, lacking = found.report(table.k), None, None
+    if table.by is not None:
         try:
-            report.by(wanted.by)
+            report.by(table.by)
         except UsageError as error:
             # The set has the field, but not in what --limit left of it.
-            print(f"recallbench: {visible(error.problem)}: no means by {wanted.by}", file=sys.stderr)
-            wanted = replace(wanted, by=None)
+            print(f"recallbench: {visible(error.problem)}: no means by {table.by}", file=sys.stderr)
+            table = replace(table, by=None)
     try:
         if before is not None and not report.n:
             print(f"recallbench: nothing to compare with {visible(before[0].part.name)}: {NOTHING}", file=sys.stderr)
@@ -96,13 +96,13 @@ def tell(wanted: Wanted, outcome: Outcome, matching: Matching, before: Folder | 
     except RecallBenchError as error:
         lacking = error
     try:
-        show(wanted, report, found.tradeoff(wanted.ks) if wanted.ks and report.n else None, compared, more)
+        show(table, report, found.tradeoff(table.ks) if table.ks and report.n else None, compared, more)
     except RecallBenchError as error:
         lacking = lacking or error
     return lacking
 
 
-def _compared(before: Folder, outcome: Outcome) -> Compared:
+def _compared(before: Folder, outcome: Outcome) -> RenderedComparison:
     """As `recallbench compare` has it, whatever of the system under test was changed."""
     found = between(before, folder_side(outcome.folder), (), (), ("embedder", "store"), SHOWN)
-    return Compared(found.model_dump(mode="json"), shown(found), comparison_text.markdown(found).splitlines())
+    return RenderedComparison(found.model_dump(mode="json"), shown(found), comparison_text.markdown(found).splitlines())

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, argument, command, option
 from recallbench.escaping.terminal import visible, visible_lines
 from recallbench.scoring.depth import DEEPEST
 
@@ -26,32 +26,29 @@ SHOWN = 400
 """Characters of a document that are shown at first."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("label", epilog=f"Keys: {KEYS}. Each query is kept as soon as it is done; stop and go on any time.")(
-        label
-    )
-
-
+@command(
+    argument("folder", "A folder with corpus.jsonl; gold.jsonl is made there.", metavar="DIR", type=PATH),
+    option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].", type=PATH),
+    option("query", "A query to label; repeat it for several.", multiple=True),
+    option("scope", "The scope (or tenant) of queries that name none, where documents have scopes."),
+    option("k", "How many results are proposed for each query.", type=click.IntRange(1, DEEPEST), default=10),
+    option("store", "The memory that proposes.", default="bm25"),
+    options.DSN,
+    options.EMBEDDER,
+    options.BACKEND,
+    options.CACHE_DIR,
+    options.QUIET,
+    options.CONFIG,
+    epilog=f"Keys: {KEYS}. Each query is kept as soon as it is done; stop and go on any time.",
+)
 def label(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl; gold.jsonl is made there.")
-    ],
-    queries: Annotated[
-        Path | None, option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].")
-    ] = None,
-    query: Annotated[list[str] | None, option("query", "A query to label; may be repeated.")] = None,
-    scope: Annotated[
-        str | None, option("scope", "The scope (or tenant) of queries that name none, where documents have scopes.")
-    ] = None,
-    k: Annotated[int, option("k", "How many results are proposed for each query.", min=1, max=DEEPEST)] = 10,
-    store: Annotated[str, option("store", "The memory that proposes.")] = "bm25",
-    dsn: settings.Dsn = None,
-    embedder: settings.EmbedderName = None,
-    backend: settings.Backend = "auto",
-    cache_dir: settings.CacheDir = None,
-    quiet: settings.Quiet = False,
-    config: settings.Config = None,
+    folder: Path,
+    queries: Path | None,
+    query: tuple[str, ...],
+    scope: str | None,
+    k: int,
+    quiet: bool,
+    **of_run: Any,
 ) -> int:
     """Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep them safely."""
     from recallbench.cli.bars import listener
@@ -59,7 +56,6 @@ def label(
     from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
     from recallbench.corpora.registry import facts
     from recallbench.protocol.frozen import load
-    from recallbench.runs.options import Options
     from recallbench.studies.logs.proposals import proposals
 
     book = LabelBook(folder)
@@ -75,19 +71,10 @@ def label(
     asked = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in asked]
     left = [one for one in asked if one.id not in done]
     print(f"{len(asked) - len(left)} of {len(asked)} queries are labelled; {KEYS}", file=sys.stderr)
-    name = str(SetName(folder_word(folder.name), "0" * 64))
-    options = Options(
-        corpus=name,
-        store=store,
-        dsn=dsn,
-        embedder=embedder,
-        backend=backend,
-        cache_dir=cache_dir or settings.default_cache(),
-        environ=settings.environment(),
-    )
+    proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
     kept = 0
     for number, (one, found) in enumerate(
-        proposals(folder, left, options, facts(name, load()), k, listener(quiet)) if left else (),
+        proposals(folder, left, proposing, facts(proposing.corpus, load()), k, listener(quiet)) if left else (),
         len(asked) - len(left) + 1,
     ):
         print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")

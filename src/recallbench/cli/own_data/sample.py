@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from recallbench.cli import settings
-from recallbench.cli.settings import option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option, typed
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
 from recallbench.reports.table import print_parts
@@ -20,41 +20,50 @@ if TYPE_CHECKING:
     from recallbench.corpora.recall_log import RecallLog
     from recallbench.scoring.quantiles import Rule
 
-EPILOG = (
+EXAMPLES = (
     "Examples: recallbench sample recalls.jsonl --n 200 --by kind --out sample.jsonl; recallbench label DIR --queries "
-    "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl; … --labels expected.jsonl --match tokens. "
-    "Options are also variables RECALLBENCH_<NAME>."
+    "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl; … --labels expected.jsonl --match tokens."
 )
 MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("sample", epilog=EPILOG)(sample)
-
-
+@command(
+    argument(
+        "log", "Logged recalls, JSON lines with query and ids.", nargs=-1, required=True, metavar="LOG...", type=PATH
+    ),
+    option("n", "How many distinct queries to draw.", type=click.IntRange(1), default=200),
+    option("by", "The field that recalls are told apart by: each of its values is drawn.", default="kind"),
+    option("seed", "Another one draws other queries.", type=int, default=42),
+    option("out", "Where to write the sample [default: print it].", type=PATH),
+    option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
+    option("k", "Depth of the measures, with --labels.", type=click.IntRange(1, DEEPEST), default=10),
+    *options.MATCHING_OF_LOG,
+    options.PRECISION,
+    choice(
+        "percentiles",
+        f"Of latencies, with --labels. {options.RULES}",
+        options.PERCENTILE_RULES,
+        default="nearest-rank",
+    ),
+    flag("skip-bad", "Pass over lines that are no recall, and count them."),
+    choice("format", "How scores are printed.", ["text", "markdown", "json"], default="text"),
+    epilog=f"{EXAMPLES} {VARIABLES}",
+)
 def sample(
-    context: typer.Context,
-    log: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logged recalls, JSON lines with query and ids.")],
-    n: Annotated[int, option("n", "How many distinct queries to draw.", min=1)] = 200,
-    by: Annotated[str, option("by", "The field that recalls are told apart by: each of its values is drawn.")] = "kind",
-    seed: Annotated[int, option("seed", "Another one draws other queries.")] = 42,
-    out: Annotated[Path | None, option("out", "Where to write the sample [default: print it].")] = None,
-    labels: Annotated[
-        Path | None, option("labels", "The labelled sample: score the log by it, and draw nothing.")
-    ] = None,
-    k: Annotated[int, option("k", "Depth of the measures, with --labels.", min=1, max=DEEPEST)] = 10,
-    match: settings.MatchOfLog = "id",
-    match_threshold: settings.MatchThresholdOfLog = None,
-    match_chunk: settings.MatchChunkOfLog = None,
-    precision: settings.Precision = "k",
-    percentiles: Annotated[
-        Literal["nearest-rank", "index"], option("percentiles", f"Of latencies, with --labels. {settings.RULES}")
-    ] = "nearest-rank",
-    skip_bad: Annotated[bool, option("skip-bad", "Pass over lines that are no recall, and count them.")] = False,
-    format: Annotated[
-        Literal["text", "markdown", "json"], option("format", "How to print scores: text, markdown or json.")
-    ] = "text",
+    log: tuple[Path, ...],
+    n: int,
+    by: str,
+    seed: int,
+    out: Path | None,
+    labels: Path | None,
+    k: int,
+    match: str,
+    match_threshold: float | None,
+    match_chunk: int | None,
+    precision: str,
+    percentiles: Rule,
+    skip_bad: bool,
+    format: str,
 ) -> int:
     """Draw a stratified, seeded sample of logged recalls to label; later score the log itself by these labels.
 
@@ -70,9 +79,9 @@ def sample(
     if labels is not None and out is not None:
         raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
     of_scores = ("match", "match_threshold", "match_chunk", "precision", "percentiles")
-    if labels is None and (given := settings.typed(context, *of_scores)):
-        raise UsageError(f"{given} is for scoring", expected="--labels FILE", found="no labels")
-    matching = settings.matching(context, match, match_threshold, match_chunk, of_log=True)
+    if labels is None and (unfitting := typed(*of_scores)):
+        raise UsageError(f"{unfitting} is for scoring", expected="--labels FILE", found="no labels")
+    matching = options.matching_options(match, match_threshold, match_chunk, of_log=True)
     if out is not None and out.exists():
         raise UsageError(
             f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from pathlib import Path
 
-import typer
-
-from recallbench.cli import settings
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("fetch")(fetch)
+from recallbench.cli import options
+from recallbench.cli.command import argument, command
 
 
-def fetch(
-    name: Annotated[str, typer.Argument(help="A corpus (locomo, longmemeval) or an encoder (bge-m3, dragon-plus).")],
-    cache_dir: settings.CacheDir = None,
-    quiet: settings.Quiet = False,
-) -> None:
+@command(
+    argument("name", "A corpus (locomo, longmemeval) or an encoder (bge-m3, dragon-plus)."),
+    options.CACHE_DIR,
+    options.QUIET,
+    epilog="",
+)
+def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
     """Download a corpus or an encoder at its pinned revision and check every hash."""
     from recallbench.cli.bars import listener
     from recallbench.corpora.fetch import fetch as fetch_corpus
@@ -27,14 +24,13 @@ def fetch(
     from recallbench.errors import UsageError
     from recallbench.protocol.frozen import load
 
-    rules = load()
-    progress, environ = listener(quiet), settings.environment()
+    progress, environ = listener(quiet), dict(os.environ)
     if name in CORPORA:
-        print(fetch_corpus(facts(name, rules), environ, progress))
+        print(fetch_corpus(facts(name, load()), environ, progress))
     elif name in ENCODERS:
         from recallbench.embedding.weights import fetch_weights
 
-        for path in fetch_weights(name, environ, progress, cache_dir=cache_dir or settings.default_cache()):
+        for path in fetch_weights(name, environ, progress, cache_dir=cache_dir or options.default_cache()):
             print(path)
     else:
         raise UsageError(
@@ -43,3 +39,4 @@ def fetch(
             found=name,
             remedy="`recallbench corpora` and `recallbench embedders` list them",
         )
+    return 0

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import typer
-
+from recallbench.cli.command import command
 from recallbench.reports.table import Table, print_parts
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (corpora, stores, embedders, measures):
-        app.command(command.__name__)(command)
 
 
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
     print_parts(Table(rows[0], rows[1:]))
 
 
-def corpora() -> None:
+@command(epilog="")
+def corpora() -> int:
     """List the corpora."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
     from recallbench.corpora.registry import CORPORA, GROUPS, facts
@@ -37,9 +31,11 @@ def corpora() -> None:
     _print(
         [("set", "repository"), *((f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items())]
     )
+    return 0
 
 
-def stores() -> None:
+@command(epilog="")
+def stores() -> int:
     """List the stores, and what can be set of each."""
     from recallbench.stores.registry import SCHEMES, STORES, store_class
 
@@ -53,9 +49,11 @@ def stores() -> None:
             values = "|".join(option.values) or "…"
             rows.append((name, f"{option.name}={values}", option.flag and f"--{option.flag}", option.description))
     _print(rows)
+    return 0
 
 
-def embedders() -> None:
+@command(epilog="")
+def embedders() -> int:
     """List the encoders."""
     from recallbench.embedding.encoders import ENCODERS
 
@@ -66,9 +64,11 @@ def embedders() -> None:
         )
         rows.append((name, spec.passage.repo, spec.passage.revision, spec.pooling, dims))
     _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)")])
+    return 0
 
 
-def measures() -> None:
+@command(epilog="")
+def measures() -> int:
     """List the measures, each with what it counts."""
     import inspect
 
@@ -78,3 +78,4 @@ def measures() -> None:
         print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}")
         others = [form.format(k="k") + f" ({source})" * bool(source) for form, source in kind.elsewhere]
         print(f"    elsewhere: {', '.join(others)}\n" if others else "")
+    return 0

@@ -26,10 +26,11 @@ from typing import Any, ClassVar, Self
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.interruption import TimeLimitExceeded, time_limit
 from recallbench.stores.options import StoreOption
 from recallbench.stores.outside.address import PYTHON, recorded_name, scheme_of
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
-from recallbench.stores.outside.patience import PATIENCE, Impatience, limited, patience_of
+from recallbench.stores.outside.patience import PATIENCE, patience_of
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
@@ -96,9 +97,9 @@ class CallableStore(Store):
             chosen = [row for row, item in enumerate(items) if item.scope == scope]
             own = [items[row] for row in chosen]
             try:
-                with limited(self._patience):
+                with time_limit(self._patience):
                     searcher = self._open(own, None if rows is None else rows[chosen])
-            except (Exception, SystemExit, Impatience) as error:
+            except (Exception, SystemExit, TimeLimitExceeded) as error:
                 raise self._failed(f"taking the {len(own)} segments of scope {scope}", error) from error
             if not callable(searcher):
                 raise InputError(
@@ -114,13 +115,13 @@ class CallableStore(Store):
             return []
         searcher, known = self._scopes[query.scope]
         try:
-            with limited(self._patience):
+            with time_limit(self._patience):
                 answer = searcher(query, k)
                 # An answer may do its work only while it is walked. One more than may come tells that there are too
                 # many, of an endless one too.
                 if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
                     answer = list(islice(answer, k + 1))
-        except (Exception, SystemExit, Impatience) as error:
+        except (Exception, SystemExit, TimeLimitExceeded) as error:
             raise self._failed(f"searching for {asked(query)}", error, f"; {GO_ON}") from error
         return self._contract.hits(answer, query, k, known)
 
@@ -129,9 +130,9 @@ class CallableStore(Store):
         close = getattr(searcher, "close", None)
         if callable(close):
             try:
-                with limited(self._patience):
+                with time_limit(self._patience):
                     close()
-            except (Exception, SystemExit, Impatience) as error:
+            except (Exception, SystemExit, TimeLimitExceeded) as error:
                 raise self._failed(f"closing scope {scope}", error) from error
 
     def version(self) -> str:
@@ -159,7 +160,7 @@ class CallableStore(Store):
     def _failed(self, doing: str, error: BaseException, otherwise: str = "") -> RecallBenchError:
         if isinstance(error, RecallBenchError):
             return error
-        if isinstance(error, Impatience):
+        if isinstance(error, TimeLimitExceeded):
             return InputError(
                 f"`{self._call}` did not come back while {doing}",
                 expected=f"an answer within {self._patience:g} s",

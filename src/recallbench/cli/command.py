@@ -1,0 +1,106 @@
+"""How a command is declared: click's way, with the same variables, defaults and refusals for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recallbench.errors import UsageError
+
+Declaration = Callable[[Callable[..., int]], Callable[..., int]]
+"""An argument or an option, as click declares it on a function."""
+
+PATH = click.Path(path_type=Path)
+VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBENCH_STORE."
+EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
+
+
+class Command(click.Command):
+    """A command that refuses an option without its value, where click would take the next option for it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = [one for one in self.params if isinstance(one, click.Option) and not one.is_flag]
+        _refuse_options_as_values(args, {name for one in valued for name in one.opts})
+        rest = super().parse_args(ctx, args)
+        for one in valued:
+            _refuse_option_as_value(one.opts[0], ctx.params.get(str(one.name)))
+        return rest
+
+
+def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Callable[..., int]], Command]:
+    """Make a function a command with these arguments and options; its docstring becomes the help."""
+
+    def declare(function: Callable[..., int]) -> Command:
+        for one in reversed(declarations):
+            function = one(function)
+        return click.command(cls=Command, epilog=epilog, context_settings={"show_default": True})(function)
+
+    return declare
+
+
+def argument(name: str, help: str, **more: Any) -> Declaration:
+    """Declare a positional argument."""
+    return click.argument(name, help=help, **more)
+
+
+def option(name: str, help: str, *names: str, **more: Any) -> Declaration:
+    """Declare a kebab-case option that also reads RECALLBENCH_<NAME>; `names` are other names of it."""
+    variable = "RECALLBENCH_" + name.partition("/")[0].upper().replace("-", "_")
+    yes, _, no = name.partition("/")
+    return click.option(f"--{yes}/{no}" if no else f"--{yes}", *names, envvar=variable, help=help, **more)
+
+
+def flag(name: str, help: str, *names: str, **more: Any) -> Declaration:
+    """Declare an option that is given or not."""
+    return option(name, help, *names, is_flag=True, **more)
+
+
+def choice(name: str, help: str, values: Sequence[str], **more: Any) -> Declaration:
+    """Declare an option that takes one of a few words."""
+    return option(name, help, type=click.Choice(values), **more)
+
+
+def typed(*names: str) -> str | None:
+    """Return the first of these options that stands on the command line, as --name.
+
+    Variables and settings files may be meant for other commands, and count only in `given`.
+    """
+    context = click.get_current_context()
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            return f"--{name.replace('_', '-')}"
+    return None
+
+
+def given(*names: str) -> bool:
+    """Whether a user gave one of these options a value: on the command line, as a variable or in the settings file."""
+    context = click.get_current_context()
+    sources = (context.get_parameter_source(name) for name in names)
+    return any(one is not None and one.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for one in sources)
+
+
+def _refuse_options_as_values(arguments: Sequence[str], valued: set[str]) -> None:
+    """Raise UsageError where an option that takes a value is followed by what is written like an option."""
+    for word, following in pairwise([*arguments, ""]):
+        if word == "--":
+            return
+        name, attached, value = word.partition("=")
+        if name in valued:
+            _refuse_option_as_value(name, value if attached else following)
+
+
+def _refuse_option_as_value(name: str, value: Any) -> None:
+    """The same of one option, wherever its value is from: variables and settings files give some too."""
+    for word in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(word, (str, Path)) and str(word).startswith("--"):
+            raise UsageError(
+                f"{name} has no value",
+                expected=f"a value of {name}",
+                found=f"{word}, which is written like an option",
+                remedy=f"give {name} its value, or leave it out",
+            )

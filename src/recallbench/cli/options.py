@@ -1,0 +1,237 @@
+"""The options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from recallbench.cli.command import PATH, Declaration, choice, flag, option
+from recallbench.cli.settings_file import read_settings
+from recallbench.embedding.options import BACKEND_HELP, Backend
+from recallbench.errors import UsageError
+from recallbench.scoring.depth import DEEPEST
+
+if TYPE_CHECKING:
+    from recallbench.corpora.matching.method import Matching
+    from recallbench.runs.options import Options
+
+CONFIG = click.option(
+    "--config",
+    type=PATH,
+    callback=read_settings,
+    is_eager=True,
+    expose_value=False,
+    help="A TOML file that holds any of these options.",
+)
+QUIET = flag("quiet", "Show results only: no progress bars, no messages.", "-q")
+CACHE_DIR = option("cache-dir", "Where vectors are kept [default: the user's cache folder].", type=PATH)
+JSON = flag("json", "Print one JSON document, for programs.", "as_json")
+
+STORE = option(
+    "store",
+    "The memory under test: a name, python:module:factory, or http://host:port/ "
+    "[default: pgmnemo where the server has it, else pgvector].",
+)
+DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
+EMBEDDER = option("embedder", "The encoder [default: the protocol's for the corpus].")
+BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
+SYSTEM = (STORE, DSN, EMBEDDER, BACKEND)
+"""The system under test; the options of its own come from `of_stores`."""
+
+VERSION = option("version", "Tag of the version being measured: it names the folder and is gated.")
+CORPUS_FILE = option("corpus-file", "The corpus file [default: found by variable or data folder].", type=PATH)
+CORPUS = (
+    CORPUS_FILE,
+    flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
+    option("allow-deviation", "Run although `dataset` is not the registered one; labelled.", multiple=True),
+)
+LIMIT = option("limit", "Ask only the first N questions; labelled.", type=click.IntRange(1))
+DEPTH = option(
+    "depth", "Depth of the rankings; other than 50 is labelled.", type=click.IntRange(10, DEEPEST), default=50
+)
+SCOPE = choice(
+    "scope", "Answer from the question's own haystack, or pooled; labelled.", ["own", "pooled"], default="own"
+)
+OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
+LABEL = option("label", "A word added to the folder's name.")
+KEEP_GOING = flag("keep-going", "Count a question that fails as the worst answer, name it, and exit 1; labelled.")
+RESULT = (
+    OUT,
+    option("folder", "The result folder itself; it must not exist yet.", type=PATH),
+    LABEL,
+    flag("with-text", "Put corpus text into raw_retrievals.jsonl."),
+    KEEP_GOING,
+    flag("require-verified", "Exit 1 unless every gate but the pending one holds."),
+)
+"""Where the result goes, and when it fails the command."""
+
+STRICT = flag("strict", "Exit 3 when anything is not ready.")
+
+OF_LABELLED_SET = (
+    option("split", "Of a labelled set: the judgements qrels/<split>.tsv [default: test]."),
+    option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit."),
+    option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it.", multiple=True),
+)
+MATCHING = (
+    choice(
+        "match",
+        "What makes a hit relevant: its id, or its text beside the expected one. hybrid tries id, exact, tokens and "
+        "cosine in this order; bm25 takes the best passage of a long text.",
+        ["id", "exact", "tokens", "hybrid", "bm25"],
+        default="id",
+    ),
+    option(
+        "match-threshold",
+        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3]. With bm25 the share of the "
+        "expected text's own score [default: 0.5].",
+        type=float,
+    ),
+    option(
+        "match-chunk",
+        "Match chunks of so many tokens; the best one counts. Fewer suit short answers, since n words in c tokens "
+        "reach F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
+        type=int,
+    ),
+)
+MATCHING_OF_LOG = (
+    choice(
+        "match",
+        "What makes a hit relevant: its id, or its text beside the expected one.",
+        ["id", "exact", "tokens"],
+        default="id",
+    ),
+    option(
+        "match-threshold",
+        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3].",
+        type=float,
+    ),
+    option(
+        "match-chunk",
+        "Match chunks of so many tokens; the best one counts. Fewer suit short answers [default: whole texts].",
+        type=int,
+    ),
+)
+TIES = choice(
+    "ties",
+    "What decides among equal scores of a run: the file (its ranks, then its order), or trec_eval's rule (scores as "
+    "32-bit floats, then the id, the later one first).",
+    ["file", "trec"],
+    default="file",
+)
+PRECISION = choice(
+    "precision",
+    "What precision divides by, also in F1: k, or what was retrieved. Every output names it.",
+    ["k", "retrieved"],
+    default="k",
+)
+PERCENTILE_RULES = ["nearest-rank", "index"]
+RULES = "The p95 is the least that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
+
+
+def of_stores(*stores: str) -> list[Declaration]:
+    """Return the options of these stores (none: of all), as --store-option and as the flags that some have."""
+    from recallbench.stores.registry import store_options
+
+    declared: list[Declaration] = [
+        option(
+            "store-option",
+            "An option of the store, as `recallbench stores` lists them; repeat it for several.",
+            metavar="NAME=VALUE",
+            multiple=True,
+        )
+    ]
+    for one in store_options(*stores):
+        if one.flag and one.values:
+            declared.append(choice(one.flag, f"{one.description}.", one.values))
+        elif one.flag:
+            declared.append(option(one.flag, f"{one.description}."))
+    return declared
+
+
+def _store_options(others: dict[str, Any]) -> dict[str, str]:
+    """Take what was given of the stores' options out of the others, by the names that stores know."""
+    from recallbench.stores.options import read_assignments
+    from recallbench.stores.registry import store_options
+
+    assigned = list(others.pop("store_option", ()))
+    flags = {one.flag.replace("-", "_"): one.name for one in store_options() if one.flag}
+    values = {name: others.pop(flag, None) for flag, name in flags.items()}
+    return read_assignments([*(f"{name}={value}" for name, value in values.items() if value is not None), *assigned])
+
+
+def run_options(
+    *,
+    scope: str = "own",
+    allow_deviation: Sequence[str] = (),
+    cache_dir: Path | None = None,
+    **others: Any,
+) -> Options:
+    """Return the options of a run as the command line gave them; `corpus` may follow later."""
+    from recallbench.runs.options import Options
+
+    store_options = _store_options(others)
+    return Options(
+        **{"corpus": "", **others},
+        pooled=scope == "pooled",
+        allow_deviations=_allowed(allow_deviation),
+        store_options=store_options,
+        cache_dir=cache_dir or default_cache(),
+        environ=dict(os.environ),
+    )
+
+
+def default_cache() -> Path:
+    """Return the folder where computed vectors are kept."""
+    from recallbench.embedding.registry import default_cache_dir
+
+    return default_cache_dir()
+
+
+def single_corpus(name: str) -> str:
+    """Return the name of a corpus; raises UsageError for one that stands for several."""
+    from recallbench.corpora.registry import names
+
+    if len(several := names(name)) > 1:
+        raise UsageError(f"{name} is several corpora", expected=f"one of {', '.join(several)}", found=name)
+    return name
+
+
+def matching_options(
+    match: Any,
+    threshold: float | None,
+    chunk: int | None,
+    encoder: str | None = None,
+    cosine: float | None = None,
+    *,
+    of_log: bool = False,
+) -> Matching:
+    """Return what --match and its companions ask for; raises UsageError where a companion would do nothing."""
+    from recallbench.cli.command import typed
+    from recallbench.corpora.matching.method import OWN, Matching
+
+    if match in ("id", "exact") and typed("match_threshold"):
+        raise UsageError(
+            f"--match-threshold is for token F1{'' if of_log else ' and BM25'}",
+            expected="--match tokens" if of_log else "--match tokens, hybrid or bm25",
+            found=f"--match {match}",
+        )
+    return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
+
+
+def _allowed(deviations: Sequence[str]) -> frozenset[str]:
+    """What --allow-deviation names; raises UsageError for what it can't allow."""
+    from recallbench.runs.options import ALLOWABLE
+
+    unknown = sorted(set(deviations) - ALLOWABLE)
+    if unknown:
+        raise UsageError(
+            f"--allow-deviation {unknown[0]} is not needed or not known",
+            expected=", ".join(sorted(ALLOWABLE)),
+            found=unknown[0],
+            remedy="other deviations are options of their own, and are labelled by themselves",
+        )
+    return frozenset(deviations)

@@ -1,0 +1,138 @@
+"""The commands in the panels of the help; each is imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from recallbench import __version__
+
+
+class Panel(NamedTuple):
+    """Commands that the help lists together: their folder in `cli`, and a summary of each."""
+
+    folder: str
+    summaries: dict[str, str]
+
+
+PANELS = {
+    "Measure": Panel(
+        "measure",
+        {
+            "run": "Measure a store on a corpus and write a result folder that proves the number.",
+            "evaluate": (
+                "Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach."
+            ),
+            "repeat": (
+                "Run N times on a cold index and ask a warm one as often: the spread of each measure, and the "
+                "band it must keep."
+            ),
+            "versions": "Measure versions of pgmnemo alike, each in a database of its own, and compare neighbours.",
+            "grow": (
+                "Add documents that answer nothing to every haystack, ask again, and show recall and p95 "
+                "against the size."
+            ),
+        },
+    ),
+    "Judge": Panel(
+        "judge",
+        {
+            "audit": (
+                "Work out every figure again from rankings and dataset, check it all, and say what the result "
+                "may be called."
+            ),
+            "compare": (
+                "Compare two results question by question: B minus A, with interval, exact test and what changed most."
+            ),
+            "gate": (
+                "Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds."
+            ),
+            "drift": "Follow a measure over stored results, earliest first, with its intervals, and flag a trend.",
+            "multiverse": (
+                "Score one set of rankings again under every definition, scope and denominator, and place "
+                "published numbers in it."
+            ),
+            "cite": (
+                "Print the release note's text for a CANONICAL result, or refuse and say what is in the way (exit 1)."
+            ),
+            "attest": (
+                "Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json."
+            ),
+            "keys": (
+                "Make an Ed25519 pair: NAME signs and stays with you (mode 0600), NAME.pub goes to whoever verifies."
+            ),
+            "history": "Add a dated entry to HISTORY.md, with an impact table where two results are named.",
+            "parity": (
+                "Hold the measures against pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and "
+                "partial runs."
+            ),
+        },
+    ),
+    "Own data": Panel(
+        "own_data",
+        {
+            "label": (
+                "Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep "
+                "them safely."
+            ),
+            "sample": (
+                "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
+                "these labels."
+            ),
+        },
+    ),
+    "Set-up": Panel(
+        "setup",
+        {
+            "doctor": "Print the readiness table of a real run.",
+            "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
+            "corpora": "List the corpora.",
+            "stores": "List the stores, and what can be set of each.",
+            "embedders": "List the encoders.",
+            "measures": "List the measures, each with what it counts.",
+        },
+    ),
+}
+COMMANDS = {name: panel.folder for panel in PANELS.values() for name in panel.summaries}
+LISTINGS = ("corpora", "stores", "embedders", "measures")
+"""Commands that share a module."""
+
+
+class Program(click.Group):
+    """The program itself, which knows its commands by name and summary until one is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module_name = "listings" if cmd_name in LISTINGS else cmd_name
+        module = import_module(f"recallbench.cli.{COMMANDS[cmd_name]}.{module_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, panel in PANELS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in panel.summaries.items()])
+
+
+@click.group(
+    cls=Program,
+    help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.",
+    epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing, "
+    "130 interrupted.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(
+    __version__, prog_name="recallbench", message="%(prog)s %(version)s", help="Print the version and exit."
+)
+def program() -> None:
+    """Check the frozen protocol: no command runs under a changed one."""
+    from recallbench.protocol.frozen import load
+
+    load()

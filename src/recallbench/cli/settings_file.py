@@ -1,0 +1,67 @@
+"""The file of --config: a TOML table whose keys are long option names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recallbench.errors import InputError
+
+
+def read_settings(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
+    """Take what the file holds as the defaults of the command's options.
+
+    Raises InputError for a file that can't be read, and for a key that is an option of no command.
+    """
+    if path is None:
+        return
+    table = _table(path)
+    known = _keys(context.command)
+    unknown = set(table) - set(known)
+    # One file may serve several commands: what another one takes is passed over here.
+    if unknown and (strange := sorted(unknown - set(_keys_of_others(context)))):
+        raise InputError(
+            f"{path}: unknown setting {strange[0]!r}",
+            expected=f"one of {', '.join(sorted(known))}",
+            found=strange[0],
+            remedy="mend the file; the keys are the long option names",
+        )
+    values = {str(known[key].name): _words(known[key], table[key]) for key in known if key in table}
+    context.default_map = {**(context.default_map or {}), **values}
+
+
+def _table(path: Path) -> dict[str, Any]:
+    from recallbench.reading import document, toml
+
+    try:
+        return toml(document(path).decode("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} can't be read as a settings file",
+            expected='TOML with option names as keys, such as store = "exact"',
+            found=str(error),
+            remedy="mend the file or leave --config out",
+        ) from error
+
+
+def _keys(command: click.Command) -> dict[str, click.Parameter]:
+    """The long option names of a command."""
+    return {name[2:]: one for one in command.params for name in one.opts if name.startswith("--")}
+
+
+def _keys_of_others(context: click.Context) -> Iterator[str]:
+    program = context.parent and context.parent.command
+    if isinstance(program, click.Group):
+        for name in program.list_commands(context):
+            command = program.get_command(context, name)
+            yield from _keys(command) if command else ()
+
+
+def _words(option: click.Parameter, value: Any) -> Any:
+    """The value as it would stand on the command line, so that it is read and refused alike."""
+    if not option.multiple:
+        return str(value)
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
