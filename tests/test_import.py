@@ -15,7 +15,7 @@ import recallbench
 def test_importing_costs_nothing(tmp_path: Path) -> None:
     code = (
         "import sys, recallbench\n"
-        "heavy = {'numpy', 'scipy', 'torch', 'pydantic', 'pandas', 'typer', 'asyncio'}\n"
+        "heavy = {'numpy', 'scipy', 'torch', 'pydantic', 'pandas', 'click', 'asyncio'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
         "report = recallbench.evaluate([recallbench.Case('q', ['a'])], lambda q, k: ['a'], 1)\n"
         "print(str(report)[:20], sorted({'scipy', 'torch', 'pandas', 'matplotlib'} & set(sys.modules)))\n"

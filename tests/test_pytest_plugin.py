@@ -193,7 +193,7 @@ def test_who_does_not_use_it_does_not_wait_for_it(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import sys\ndef pytest_unconfigure():\n"
         "    assert 'recallbench.pytest_plugin' in sys.modules\n"
-        "    print(sorted(set(sys.modules) & {'numpy', 'pydantic', 'scipy', 'typer', 'recallbench.cases'}))\n"
+        "    print(sorted(set(sys.modules) & {'numpy', 'pydantic', 'scipy', 'click', 'recallbench.cases'}))\n"
     )
     command = [
         sys.executable,

@@ -94,10 +94,10 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem", "helps"),
     [
-        (("run", "--nonsense"), "no such option '--nonsense'", "recallbench run --help"),
-        (("run",), "missing argument 'CORPUS'", "recallbench run --help"),
-        (("run", "locomo", "--depth", "3"), "invalid value for '--depth': 3 is not in the range 10<=x<=10000", "run"),
-        (("evaluated",), "no such command 'evaluated'", "recallbench --help"),
+        (("run", "--nonsense"), "No such option '--nonsense'", "recallbench run --help"),
+        (("run",), "Missing argument 'CORPUS'", "recallbench run --help"),
+        (("run", "locomo", "--depth", "3"), "Invalid value for '--depth': 3 is not in the range 10<=x<=10000", "run"),
+        (("evaluated",), "No such command 'evaluated'", "recallbench --help"),
     ],
 )
 def test_wrong_usage_is_written_as_every_other_error(words: tuple[str, ...], problem: str, helps: str) -> None:

@@ -106,9 +106,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def usage_error(error: click.UsageError) -> UsageError:
     """What click says of a command line, as every other error is written."""
-    message = error.format_message().rstrip(".")
     path = error.ctx.command_path if error.ctx else "recallbench"
-    return UsageError(message[:1].lower() + message[1:], remedy=f"`{path} --help` shows what can be given")
+    return UsageError(error.format_message().rstrip("."), remedy=f"`{path} --help` shows what can be given")
 
 
 def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
