@@ -147,6 +147,13 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
     code, out, _ = cited(repository, "--check", "n.md")
     assert code == 1
     assert out.startswith("n.md:1: unsupported: recall@10 0.93: no result folder is named for it\n")
+    (repository / "n.md").write_text("recall@10 went from 0.7500 to 0.9354 (results/r).\n")
+    code, out, _ = cited(repository, "--check", "n.md")
+    assert (code, out) == (
+        0,
+        "n.md:1: not checkable: recall@10 0.7500, recall@10 0.9354: several figures are given for recall@10\n"
+        "n.md: 2 figures, 0 agree with their folders, 2 can't be checked, 0 do not hold\n",
+    )
     (repository / "n.md").write_text("Nothing here.\n")
     code, out, said = cited(repository, "--check", "n.md")
     assert (code, "has no figure of a measure" in said) == (0, True)
