@@ -1,4 +1,4 @@
-"""Numbers in place of the dataset's ids, which give answers away (LongMemEval gold sessions begin with `answer_`)."""
+"""Numbers in ids of the dataset's ids, which give answers away (LongMemEval gold sessions begin with `answer_`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recallbench.stores.store import Item, Query, Vector
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScopeIds:
     """Where a haystack lies in the store: its scope number, the id of its first item, and its size."""
 
     scope: int
@@ -21,24 +21,23 @@ class Place:
 class OpaqueIds:
     """Hands out scope numbers and item ids in the order of the corpus."""
 
-    places: dict[str, Place] = field(default_factory=dict)
+    scopes: dict[str, ScopeIds] = field(default_factory=dict)
     _next: int = 1
 
-    def admit(self, haystack: Haystack) -> Place:
+    def admit(self, haystack: Haystack) -> ScopeIds:
         """Give a haystack its numbers."""
-        place = Place(len(self.places) + 1, self._next, len(haystack.segments))
-        self.places[haystack.scope] = place
-        self._next += place.size
-        return place
+        ids = ScopeIds(len(self.scopes) + 1, self._next, len(haystack.segments))
+        self.scopes[haystack.scope] = ids
+        self._next += ids.size
+        return ids
 
     def items(self, haystack: Haystack) -> list[Item]:
         """The haystack's segments as a store may see them."""
-        place = self.places[haystack.scope]
+        ids = self.scopes[haystack.scope]
         return [
-            Item(place.first_id + s.position, place.scope, s.text, s.occurred_at, s.importance)
-            for s in haystack.segments
+            Item(ids.first_id + s.position, ids.scope, s.text, s.occurred_at, s.importance) for s in haystack.segments
         ]
 
     def query(self, question: Question, vector: Vector | None) -> Query:
         """The question as a store may see it."""
-        return Query(self.places[question.scope].scope, question.text, vector, question.asked_at)
+        return Query(self.scopes[question.scope].scope, question.text, vector, question.asked_at)

@@ -23,7 +23,7 @@ from recallbench.stores.lexicon import build_lexicon
 from recallbench.stores.options import StoreOption
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.postgres.postgres import connect, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres.postgres import connect, database_errors, ready_server, redacted, server_facts
 from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
 from recallbench.stores.request import StoreRequest, StoreStatus
@@ -157,13 +157,13 @@ class PgvectorStore(Store):
         statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
         connection = self._open()
         taking = self._progress.stage("taking in segments", len(items), "segments")
-        with told("taking in segments"), taking as advance, connection.cursor().copy(statement) as copy:
+        with database_errors("taking in segments"), taking as advance, connection.cursor().copy(statement) as copy:
             for block in wire.copy_blocks(counted(items, advance), rows):
                 copy.write(block)
 
     def ready(self) -> None:
         connection = self._open()
-        with told("indexing"):
+        with database_errors("indexing"):
             if self._weights.bm25:
                 with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
                     build_lexicon(_sql("lexicon"), tuple(self._scopes), connection, self._session, advance)
@@ -204,7 +204,7 @@ class PgvectorStore(Store):
 
     def settings(self) -> Mapping[str, str]:
         own = _own(self._weights)
-        with told("reading its settings back"):
+        with database_errors("reading its settings back"):
             rows = self._open().execute(
                 "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
             )
@@ -258,7 +258,7 @@ class PgvectorStore(Store):
         self._schema = claim_schema(connection)
         self._dims = dims
         storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
-        with told("preparing its tables"):
+        with database_errors("preparing its tables"):
             self._set_up(connection)
             tables = _sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
             connection.execute(tables.encode())
@@ -268,7 +268,7 @@ class PgvectorStore(Store):
 
     def _session(self) -> Connection:
         connection = connect(self._dsn)
-        with told("opening a session"):
+        with database_errors("opening a session"):
             self._set_up(connection)
         return connection
 
@@ -284,7 +284,7 @@ class PgvectorStore(Store):
     def _prepare_statement(self, connection: Connection) -> None:
         types = (wire.INT4_ARRAY, self._vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
         text = _sql("cosine" if self._weights.cosine_only else "recall")
-        with told("preparing its statement"):
+        with database_errors("preparing its statement"):
             connection.pgconn.send_prepare(STATEMENT, text.encode(), types)
             _push(connection.pgconn)
         self._checked(_Flight(connection.pgconn).land())
@@ -311,7 +311,7 @@ class PgvectorStore(Store):
         connection = self._open()
         if not self._prepared:
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
-        with told("searching"):
+        with database_errors("searching"):
             connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
             _push(connection.pgconn)
         self._flight = _Flight(connection.pgconn)
@@ -322,7 +322,7 @@ class PgvectorStore(Store):
         from psycopg.pq import ConnStatus, ExecStatus
 
         if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-            with told("searching"):
+            with database_errors("searching"):
                 if self._open().pgconn.status != ConnStatus.OK:
                     raise OperationalError(result.get_error_message())
                 raise errors.error_from_result(result)
@@ -332,7 +332,7 @@ class PgvectorStore(Store):
         if not self._prepared:
             return UNASKED
         statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50)"
-        with told("explaining its plan"):
+        with database_errors("explaining its plan"):
             rows: list[Any] = self._open().execute(statement).fetchall()
         return "\n".join(
             line if len(line) <= WIDEST_PLAN_LINE else line[: WIDEST_PLAN_LINE - 1] + "…" for (line,) in rows

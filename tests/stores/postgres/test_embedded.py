@@ -21,9 +21,9 @@ from commandline import environment, recallbench
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import Install, find_install, readable_by
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.postgres.folders import DATA, LONGEST_SOCKET, PREFIX, Folder, open_to, places, sweep
+from recallbench.stores.postgres.folders import DATA, LONGEST_SOCKET, PREFIX, ServerFolder, open_to, places, sweep
 from recallbench.stores.postgres.processes import birth, children, end
-from recallbench.stores.postgres.shared_memory import segments
+from recallbench.stores.postgres.shared_memory import shared_memory
 
 SERVE = """
 from recallbench.stores.postgres.embedded import EmbeddedServer
@@ -327,11 +327,11 @@ def test_a_killed_tree_of_processes_leaves_nothing_behind_the_next_run(run_pytho
     for pid in family:
         os.kill(pid, signal.SIGKILL)
     run.wait()
-    assert (key, memory) in {(one.key, one.id) for one in segments()}
+    assert (key, memory) in {(one.key, one.id) for one in shared_memory()}
     # Any run will do, of a store that needs no server too.
     recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "result", cwd=tmp_path)
     assert not Path(folder).exists()
-    assert memory not in {one.id for one in segments()}
+    assert memory not in {one.id for one in shared_memory()}
 
 
 REMOVAL = """
@@ -394,7 +394,7 @@ def test_only_a_dead_owners_folder_of_ours_is_swept(
     tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (private,))
-    living = Folder(os.geteuid(), os.getegid())
+    living = ServerFolder(os.geteuid(), os.getegid())
     lookalike = tmp_path / f"{PREFIX}lookalike"
     lookalike.mkdir()
     (lookalike / "owner").write_text('{"marker": "something else"}')

@@ -35,7 +35,7 @@ class Bolt:
         self._database = environ.get(DATABASE) or None
         self._driver = _driver(uri, environ, patience_of(environ))
         try:
-            with told("connecting", self.address):
+            with bolt_errors("connecting", self.address):
                 self._driver.verify_connectivity()
             self.run("connecting", "RETURN 1 AS there")  # in this very database
         except BaseException:
@@ -50,17 +50,17 @@ class Bolt:
 
     def agent(self) -> str:
         """What the server calls itself, with its version."""
-        with told("asking for its version", self.address):
+        with bolt_errors("asking for its version", self.address):
             return str(self._driver.get_server_info().agent)
 
     def protocol(self) -> str:
         """The version of Bolt that is spoken."""
-        with told("asking for its version", self.address):
+        with bolt_errors("asking for its version", self.address):
             return ".".join(map(str, self._driver.get_server_info().protocol_version))
 
     def run(self, doing: str, statement: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
         """The rows of one statement, in one transaction that is tried again where the server says it may be."""
-        with told(doing, self.address):
+        with bolt_errors(doing, self.address):
             answer = self._driver.execute_query(statement, parameters, database_=self._database)
             return [record.data() for record in answer.records]
 
@@ -70,7 +70,7 @@ class Bolt:
 
 
 @contextmanager
-def told(doing: str, address: str) -> Iterator[None]:
+def bolt_errors(doing: str, address: str) -> Iterator[None]:
     """Failures of the driver as errors of this project."""
     from neo4j import exceptions
 

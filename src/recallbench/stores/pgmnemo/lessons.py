@@ -12,7 +12,7 @@ import numpy as np
 from recallbench.errors import Blocked
 from recallbench.progress import Advance, counted
 from recallbench.stores.pgmnemo.projects import Projects
-from recallbench.stores.postgres.postgres import told
+from recallbench.stores.postgres.postgres import database_errors
 from recallbench.stores.store import Item, Matrix
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class LessonTable:
 
 def read_table(connection: Connection) -> LessonTable:
     """The table as the catalogue has it; raises Blocked where a row can't be made."""
-    with told("reading the extension's table"):
+    with database_errors("reading the extension's table"):
         rows = connection.execute(
             """SELECT a.attname, a.atttypid::regtype::text, a.atttypmod, a.attgenerated <> '',
                       a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
@@ -94,7 +94,7 @@ def copy_lessons(
         [values[name] for name in names]
         for values in (_values(item, vector, projects, dates) for item, vector in zip(items, vectors, strict=True))
     ]
-    with told("taking in segments"):
+    with database_errors("taking in segments"):
         if _secured(connection):
             # Postgres refuses COPY where policies must look at each row.
             marks = ", ".join(["%s"] * len(names))
@@ -115,7 +115,7 @@ def copy_lessons(
                     copy.write_row(row)
     topics = {topic(projects, item): item.id for item in items}
     numbers = sorted({projects.number(item.scope) for item in items})
-    with told("reading segments back"):
+    with database_errors("reading segments back"):
         found = connection.execute(
             f"SELECT id, topic FROM {TABLE} WHERE project_id = ANY(%s) AND source_run_id = %s".encode(),
             (numbers, projects.mark),
@@ -157,7 +157,7 @@ def check_visible(connection: Connection, table: LessonTable, projects: Projects
     conditions = "is_active AND verified_at IS NOT NULL AND embedding IS NOT NULL"
     if table.has_validity:
         conditions += " AND t_valid_to = 'infinity'"
-    with told("counting what can be recalled"):
+    with database_errors("counting what can be recalled"):
         row = connection.execute(
             f"""SELECT count(*), count(*) FILTER (WHERE {conditions}), row_security_active('{TABLE}')
                 FROM {TABLE} WHERE project_id >= %s AND project_id < %s""".encode(),

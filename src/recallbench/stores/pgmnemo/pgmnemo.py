@@ -28,8 +28,17 @@ from recallbench.stores.pgmnemo.lessons import (
     read_table,
 )
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
+from recallbench.stores.pgmnemo.rights import GRANT, check_rights
+from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
 from recallbench.stores.pgmnemo.signature import CANONICAL, FUNCTIONS, SCHEMA, Signature, read_signature, settings_read
-from recallbench.stores.postgres.postgres import connect, has_extension, ready_server, redacted, server_facts, told
+from recallbench.stores.postgres.postgres import (
+    connect,
+    database_errors,
+    has_extension,
+    ready_server,
+    redacted,
+    server_facts,
+)
 from recallbench.stores.postgres.status import server_status
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
@@ -48,32 +57,10 @@ POOL = 4
 scored alike however many are asked for. In a larger scope a place among the candidates, and with it the score, may
 depend on that number."""
 CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dataset": "the corpus' dates"}
-TENANT = "pgmnemo.tenant_id"
-"""Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
-with it as text."""
-STEADYING = {
-    "pgmnemo.ef_search": "500",  # what the versions take at most; left alone they look at 100 candidates
-    "pgmnemo.track_recall_recency": "off",  # versions that write down each recall would change what they search
-    "pgmnemo.bm25_budget_ms": "60000",  # versions that drop the lexical part after 250 ms would rank by the clock
-}
-"""Set where a function reads them, so that depth 50 can be returned and no call changes the next one."""
-INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "relaxed_order"}
-"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8; strict
-order would leave out what it finds late."""
-UNHURRIED = {"statement_timeout": "0"}
-"""Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
 PROBE = 200
 """Characters of a segment that serve as a question to find out whether anything is recalled."""
 DEGRADED = "degrading to"
 """What a version says when it leaves a part of its ranking out."""
-GRANT = (
-    f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO …; GRANT SELECT ON ALL TABLES IN SCHEMA {SCHEMA} TO …; "
-    "as the extension's owner"
-)
-RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-"""Recall itself updates rows in some versions; Postgres asks for the right even where that is switched off."""
-
-
 FUNCTION = StoreOption(
     "function",
     "The function of the extension that is called",
@@ -209,7 +196,7 @@ class PgmnemoStore(Store):
         connection, projects = self._open()
         self._as_tenant(connection, None)
         check_visible(connection, self._table, projects, self._given)
-        with told("gathering statistics"):
+        with database_errors("gathering statistics"):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
         before = self._said.copy()
@@ -231,7 +218,7 @@ class PgmnemoStore(Store):
         vector = padded(checked_questions([query], self._dims), self._table.dims)[0]
         project = projects.number(query.scope)
         values = {**_shared(project, k), "query_embedding": vector, "query_text": _text(query)}
-        with told(f"calling {SCHEMA}.{self._function}", GRANT):
+        with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):
             self._as_tenant(connection, project)
             cursor = connection.cursor(binary=True)
             rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
@@ -247,7 +234,7 @@ class PgmnemoStore(Store):
                 block = asked[start : start + AT_ONCE]
                 vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
                 values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
-                with told(f"calling {SCHEMA}.{self._function}", GRANT):
+                with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):
                     cursor = connection.cursor(binary=True)
                     rows = cursor.execute(self._signature.calls.encode(), values, prepare=True).fetchall()
                 self._refuse_degraded()
@@ -272,14 +259,14 @@ class PgmnemoStore(Store):
 
     def version(self) -> str:
         connection, _ = self._open()
-        with told("asking the extension for its version", GRANT):
+        with database_errors("asking the extension for its version", GRANT):
             row = connection.execute("SELECT pgmnemo.version()::text").fetchone()
         return str(row[0]) if row else ""
 
     def settings(self) -> Mapping[str, str]:
         connection, _ = self._open()
         names = sorted({*load().settings, *self._settings, *INDEX_SETTINGS, *UNHURRIED})
-        with told("reading its settings back"):
+        with database_errors("reading its settings back"):
             rows = connection.execute(
                 "SELECT n, coalesce(nullif(current_setting(n, true), ''), 'unset') FROM unnest(%s::text[]) AS n",
                 (names,),
@@ -289,7 +276,7 @@ class PgmnemoStore(Store):
     def evidence(self) -> Mapping[str, str]:
         connection, projects = self._open()
         facts = server_facts(connection)
-        with told("describing the index"):
+        with database_errors("describing the index"):
             indexes = connection.execute(
                 "SELECT indexdef FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%' ORDER BY 1",
                 (SCHEMA,),
@@ -329,7 +316,7 @@ class PgmnemoStore(Store):
                     # Interrupted in the middle of a command, it takes no other one.
                     holding.close()
                     holding = connect(self._dsn)
-                with told("removing its lessons"):
+                with database_errors("removing its lessons"):
                     self._as_tenant(holding, None)
                     remove_rows(holding, projects)
                     release(holding, projects)
@@ -352,7 +339,7 @@ class PgmnemoStore(Store):
                 found=f"PostgreSQL {facts.postgres} without it",
                 remedy=REMEDY,
             )
-        _check_rights(connection)
+        check_rights(connection)
         self._signature = read_signature(connection, self._function)
         self._table = read_table(connection)
         if self._table.dims != -1 and dims > self._table.dims:
@@ -369,39 +356,7 @@ class PgmnemoStore(Store):
         self._projects = claim_projects(connection)
 
     def _set_up(self, connection: Connection) -> None:
-        from pgvector.psycopg import register_vector
-
-        vector = server_facts(connection).vector
-        canonical = {name: value for name, value in load().settings.items() if name != TENANT}
-        ours = {*canonical, *STEADYING, TENANT}
-        with told("reading the settings it starts with"):
-            inherited = connection.execute(
-                "SELECT n, current_setting(n, true) FROM unnest(%s::text[]) AS n WHERE current_setting(n, true) <> ''",
-                ([name for name in self._settings if name not in ours],),
-            ).fetchall()
-        self._inherited |= dict(inherited)
-        # An empty one counts as unset; RESET would bring back what the role or the database has.
-        defaults = {name: "" for name, _ in inherited}
-        steadying = {name: value for name, value in STEADYING.items() if name in self._settings}
-        with told("setting the session up"):
-            # A type has to be loaded once for pgvector's own settings to be known.
-            connection.execute("SELECT NULL::text::" + _quoted(vector.schema if vector else "public") + ".vector")
-            known = connection.execute(
-                "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
-            ).fetchall()
-            values = defaults | UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
-            connection.execute(
-                "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
-                (list(values), list(values.values())),
-            )
-            if vector:
-                # The functions name pgvector's operators without a schema.
-                connection.execute(
-                    """SELECT set_config('search_path', concat_ws(', ', current_setting('search_path'), %s::text),
-                                         false) WHERE to_regtype('vector') IS NULL""",
-                    (_quoted(vector.schema),),
-                )
-            register_vector(connection)
+        self._inherited |= set_up_session(connection, self._settings)
         connection.add_notice_handler(self._note)
 
     def _as_tenant(self, connection: Connection, project: int | None) -> None:
@@ -433,43 +388,3 @@ def _shared(project: int, k: int) -> dict[str, Any]:
 
 def _text(query: Query) -> str:
     return query.text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _check_rights(connection: Connection) -> None:
-    with told("asking for its rights"):
-        row = connection.execute(
-            """SELECT current_user, has_schema_privilege(%s, 'USAGE'),
-                      CASE WHEN has_schema_privilege(%s, 'USAGE')
-                           THEN ARRAY(SELECT r FROM unnest(%s::text[]) AS r WHERE NOT has_table_privilege(%s, r)) END,
-                      CASE WHEN has_schema_privilege(%s, 'USAGE')
-                           THEN has_sequence_privilege(pg_get_serial_sequence(%s, 'id'), 'USAGE') END,
-                      has_database_privilege(current_database(), 'TEMP')""",
-            (SCHEMA, SCHEMA, list(RIGHTS), TABLE, SCHEMA, TABLE),
-        ).fetchone()
-    assert row is not None
-    role, schema, lacking, sequence, temporary = row
-    if not schema:
-        raise Blocked(
-            f"the role {role} may not use the schema {SCHEMA}",
-            found="no USAGE on it",
-            remedy=f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}; and the rights on {TABLE}",
-        )
-    if not temporary:
-        raise Blocked(
-            f"the role {role} may not make temporary tables, which the extension's functions use",
-            found="no TEMP on the database",
-            remedy=f"GRANT TEMP ON DATABASE … TO {role};",
-        )
-    if lacking or sequence is False:
-        rights = [*lacking, *(["USAGE on its sequence"] if sequence is False else [])]
-        raise Blocked(
-            f"the role {role} lacks rights on {TABLE}",
-            expected=", ".join(RIGHTS) + " and USAGE on its sequence",
-            found=f"no {', '.join(rights)}",
-            remedy=f"GRANT {', '.join(RIGHTS)} ON {TABLE} TO {role}; "
-            f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {role};",
-        )

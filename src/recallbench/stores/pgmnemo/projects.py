@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recallbench.errors import Blocked
-from recallbench.stores.postgres.postgres import told
+from recallbench.stores.postgres.postgres import database_errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,7 +41,7 @@ class Projects:
 
 def claim_projects(connection: Connection) -> Projects:
     """Take the lowest range that no living run holds, and remove what a run that died left in it."""
-    with told("claiming project numbers"):
+    with database_errors("claiming project numbers"):
         for slot in range(RUNS):
             row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, slot)).fetchone()
             if not row or not row[0]:

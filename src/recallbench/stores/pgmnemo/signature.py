@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recallbench.errors import Blocked
-from recallbench.stores.postgres.postgres import told
+from recallbench.stores.postgres.postgres import database_errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -48,7 +48,7 @@ class Signature:
 
 def read_signature(connection: Connection, name: str) -> Signature:
     """The function of that name; raises Blocked where the server has none that can be called."""
-    with told("reading the extension's functions"):
+    with database_errors("reading the extension's functions"):
         rows = connection.execute(
             """SELECT pg_get_function_arguments(p.oid), p.pronargs, p.pronargdefaults, p.proargnames,
                       ARRAY(SELECT t::regtype::text FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) AS t),
@@ -121,7 +121,7 @@ def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) ->
 
 def settings_read(connection: Connection) -> tuple[str, ...]:
     """Names of the settings `pgmnemo.…` that the extension's functions read, in order."""
-    with told("reading the extension's settings"):
+    with database_errors("reading the extension's settings"):
         rows = connection.execute(
             r"""SELECT DISTINCT m[1] FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace,
                    regexp_matches(p.prosrc, 'current_setting\(\s*''(pgmnemo\.[a-z_0-9]+)''', 'g') AS m

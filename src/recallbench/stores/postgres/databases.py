@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from recallbench.errors import Blocked
-from recallbench.stores.postgres.postgres import check_age, connect, redacted, told
+from recallbench.stores.postgres.postgres import check_age, connect, database_errors, redacted
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -38,7 +38,7 @@ def database_with(dsn: str, extension: str, version: str) -> Iterator[str]:
 
     with connect(dsn) as keeper:
         check_age(keeper)
-        with told("setting the session up"):
+        with database_errors("setting the session up"):
             # It waits through a whole measurement, and its locks go when it does.
             keeper.execute("SET idle_session_timeout = 0; SET client_min_messages = warning")
         sweep(keeper)
@@ -55,7 +55,7 @@ def database_with(dsn: str, extension: str, version: str) -> Iterator[str]:
 
 def sweep(keeper: Connection) -> list[str]:
     """Drop the databases of runs that died, and return their names; those of living runs and other roles stay."""
-    with told("looking for databases of runs that died"):
+    with database_errors("looking for databases of runs that died"):
         rows = keeper.execute(
             """SELECT datname FROM pg_database WHERE starts_with(datname, %s) AND datconnlimit = ANY(%s)
                  AND pg_has_role(datdba, 'USAGE') ORDER BY 1""",
@@ -73,7 +73,7 @@ def sweep(keeper: Connection) -> list[str]:
 
 def offered(keeper: Connection, extension: str) -> list[str]:
     """The versions of an extension that the server has files for."""
-    with told("asking which versions there are"):
+    with database_errors("asking which versions there are"):
         rows = keeper.execute(
             "SELECT version FROM pg_available_extension_versions WHERE name = %s", (extension,)
         ).fetchall()
@@ -104,7 +104,7 @@ def _claim(keeper: Connection, server: str) -> int:
     for slot in range(SLOTS):
         if not _hold(keeper, slot):
             continue
-        with told("looking for a free database name"):
+        with database_errors("looking for a free database name"):
             taken = keeper.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_name(slot),)).fetchone()
         if not taken:
             return slot
@@ -119,7 +119,7 @@ def _claim(keeper: Connection, server: str) -> int:
 
 def _hold(keeper: Connection, slot: int) -> bool:
     """Whether the number is now this session's alone, in the whole cluster."""
-    with told("claiming a database"):
+    with database_errors("claiming a database"):
         row = keeper.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, slot)).fetchone()
         if not row or not row[0]:
             return False
@@ -137,7 +137,7 @@ def _hold(keeper: Connection, slot: int) -> bool:
 
 def _release(keeper: Connection, slot: int) -> None:
     if not keeper.broken and not keeper.closed:
-        with told("letting go of a database"):
+        with database_errors("letting go of a database"):
             keeper.execute("SELECT pg_advisory_unlock(%s, %s)", (LOCK_CLASS, slot))
 
 
@@ -145,7 +145,7 @@ def _create(keeper: Connection, slot: int, server: str) -> None:
     from psycopg import errors
 
     try:
-        with told("creating a database of its own"):
+        with database_errors("creating a database of its own"):
             keeper.execute(
                 f"CREATE DATABASE {_name(slot)} TEMPLATE template0 ENCODING 'UTF8' CONNECTION LIMIT {MARK}".encode()
             )
@@ -174,7 +174,7 @@ def _install(own: str, extension: str, version: str) -> None:
             connection.execute(command)
         except psycopg.Error as error:
             if connection.broken or connection.closed:
-                with told(f"installing {extension} {version}"):
+                with database_errors(f"installing {extension} {version}"):
                     raise
             said = str(error).strip().split("\n")[0]
             raise NotInstalled(
@@ -205,7 +205,7 @@ def _drop(keeper: Connection, slot: int, *, force: bool = False) -> bool:
     if keeper.broken or keeper.closed:
         return False
     try:
-        with told("dropping its database"):
+        with database_errors("dropping its database"):
             ours = keeper.execute(
                 "SELECT 1 FROM pg_database WHERE datname = %s AND datconnlimit = ANY(%s)",
                 (_name(slot), [MARK, HALF_DROPPED]),

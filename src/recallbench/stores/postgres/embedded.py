@@ -19,7 +19,7 @@ from typing import Any
 
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import REMEDY, Install, find_install, readable_by
-from recallbench.stores.postgres.folders import DATA, Folder, sweep
+from recallbench.stores.postgres.folders import DATA, ServerFolder, sweep
 from recallbench.stores.postgres.processes import birth, end
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
 
@@ -151,7 +151,7 @@ class EmbeddedServer:
         # leave Python's import lock taken for good.
         sweep()
         uid, gid = _service_user()
-        folder = self._parts["folder"] = Folder(uid, gid)
+        folder = self._parts["folder"] = ServerFolder(uid, gid)
         if uid != os.geteuid() and not all(readable_by(path, uid, gid) for path in install.needed):
             install = install.copied_to(folder.path / "install")
         _initialise(install, folder, uid, gid, self._password)
@@ -191,7 +191,7 @@ def _as_user(uid: int, gid: int, folder: Path) -> dict[str, Any]:
     return common if uid == os.geteuid() else common | {"user": uid, "group": gid, "extra_groups": []}
 
 
-def _initialise(install: Install, folder: Folder, uid: int, gid: int, password: str | None) -> None:
+def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, password: str | None) -> None:
     command = [str(install.bin / "initdb"), "-D", str(folder.path / DATA), "-U", USER, "-E", "UTF8", "--no-sync"]
     command += ["--no-instructions", "--wal-segsize=1", "-L", str(install.share)]
     secret = folder.run / "password"
@@ -319,7 +319,7 @@ def _clear(parts: dict[str, Any]) -> None:
         process.wait()
         _serving.pop(process.pid, None)
         del parts["process"]
-    folder: Folder | None = parts.get("folder")
+    folder: ServerFolder | None = parts.get("folder")
     if folder:
         folder.remove()
         del parts["folder"]

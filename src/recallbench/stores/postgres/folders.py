@@ -40,7 +40,7 @@ def open_to(place: Path, uid: int) -> bool:
     return short and all(folder.stat().st_mode & 0o001 for folder in (place, *place.parents))
 
 
-class Folder:
+class ServerFolder:
     """A folder of our own that is removed when closed, or by a later run when its owner died."""
 
     def __init__(self, uid: int, gid: int) -> None:

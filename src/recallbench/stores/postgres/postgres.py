@@ -106,7 +106,7 @@ def connect(dsn: str) -> Connection:
 
 
 @contextmanager
-def told(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its owner") -> Iterator[None]:
+def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its owner") -> Iterator[None]:
     """Turn what the database raises while `doing` into an error a user can act on; `grant` is what gives the right."""
     import psycopg
     from psycopg import errors
@@ -147,7 +147,7 @@ def told(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its o
 
 def server_facts(connection: Connection) -> ServerFacts:
     """What the server says of itself and of the extensions in this database."""
-    with told("asking the server for its version"):
+    with database_errors("asking the server for its version"):
         # Not from the catalogue's newer columns: a server too old must still be able to answer.
         rows = connection.execute(
             """SELECT e.extname, e.extversion, n.nspname FROM pg_extension e
@@ -233,7 +233,7 @@ def ready_server(connection: Connection) -> ServerFacts:
 
 def has_extension(dsn: str, name: str) -> str:
     """The installed version of an extension in the database of `dsn`, empty when it is not there."""
-    with connect(dsn) as connection, told("asking for an extension"):
+    with connect(dsn) as connection, database_errors("asking for an extension"):
         row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = %s", (name,)).fetchone()
     return row[0] if row else ""
 

@@ -15,7 +15,7 @@ _REMOVE = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class SharedMemory:
     """A piece of memory, as the system lists it."""
 
     key: int
@@ -27,16 +27,16 @@ class Segment:
     user: int
 
 
-def segments() -> list[Segment]:
+def shared_memory() -> list[SharedMemory]:
     """All that there are on this machine."""
     try:
         rows = [line.split() for line in TABLE.read_text().splitlines()[1:]]
     except OSError:
         return []
-    return [Segment(int(row[0]), int(row[1]), int(row[4]), int(row[6]), int(row[7])) for row in rows]
+    return [SharedMemory(int(row[0]), int(row[1]), int(row[4]), int(row[6]), int(row[7])) for row in rows]
 
 
-def left_by_server(data: Path, pid: int) -> list[Segment]:
+def left_by_server(data: Path, pid: int) -> list[SharedMemory]:
     """What the server of this data folder left, none of whose processes lives; `pid` was its number, 0 if unknown."""
     try:
         state = data.stat()
@@ -49,7 +49,7 @@ def left_by_server(data: Path, pid: int) -> list[Segment]:
         noted = ()
     return [
         one
-        for one in segments()
+        for one in shared_memory()
         if one.user == state.st_uid
         and not one.attached
         # Postgres takes the folder's number for the key; killed before it noted it, the creator tells whose it is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from recallbench.stores.postgres.postgres import told
+from recallbench.stores.postgres.postgres import database_errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -18,7 +18,7 @@ LOCK_CLASS = 0x52424E43
 
 def claim_schema(connection: Connection) -> str:
     """Make a schema that this session alone owns, and drop those whose session is gone."""
-    with told("making a schema of its own"):
+    with database_errors("making a schema of its own"):
         sweep(connection)
         name = PREFIX + secrets.token_hex(4)
         # Locked before it exists: a sweep by another run never finds it without a living owner.
@@ -31,7 +31,7 @@ def claim_schema(connection: Connection) -> str:
 
 def drop_schema(connection: Connection, name: str) -> None:
     """Remove a run's schema with everything in it, and let go of its lock."""
-    with told("dropping its schema"):
+    with database_errors("dropping its schema"):
         connection.execute(f"SET client_min_messages = error; DROP SCHEMA IF EXISTS {name} CASCADE".encode())
         connection.execute("SELECT pg_advisory_unlock(%s, %s)", (LOCK_CLASS, _key(name)))
 
