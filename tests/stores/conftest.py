@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.store import Item, Matrix
+from recallbench.stores.weights import WEIGHTS
 from stores.credentials import PASSWORD
+from stores.pgvector_corpus import ITEMS, VECTORS
 from stores.standin import standin_server
 
 
@@ -73,3 +77,22 @@ def run_python(tmp_path: Path):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def filled(dsn: str) -> Iterator[Callable[..., PgvectorStore]]:
+    opened: list[PgvectorStore] = []
+
+    def fill(weights: str | None = None, items: Sequence[Item] = ITEMS, vectors: Matrix = VECTORS) -> PgvectorStore:
+        store = PgvectorStore(dsn, WEIGHTS.read({"weights": weights}))
+        opened.append(store)
+        store.prepare(vectors.shape[1])
+        for scope in dict.fromkeys(item.scope for item in items):
+            rows = [row for row, item in enumerate(items) if item.scope == scope]
+            store.ingest([items[row] for row in rows], vectors[rows])
+        store.ready()
+        return store
+
+    yield fill
+    for store in opened:
+        store.close()

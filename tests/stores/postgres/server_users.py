@@ -1,0 +1,11 @@
+"""Who runs an embedded server."""
+
+from __future__ import annotations
+
+import os
+import pwd
+
+import pytest
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
