@@ -34,9 +34,9 @@ def test_clarification_6_a_repeated_segment_counts_once_and_moves_the_rest_up() 
     judged = judge([[7, 7, 3, 7, 5]], [{3, 5, 7}], [20], depth=3)
     assert places(judged, "relevant") == [(0, 0, 1), (0, 1, 1), (0, 2, 1)]
     assert judged.returned.tolist() == [3]
-    assert judged.found(3).tolist() == [3]
+    assert judged.gold_within(3).tolist() == [3]
     gold_twice = judge([[3, 3, 3]], [{3, 4}], [20], depth=3)
-    assert gold_twice.found(3).tolist() == [1]
+    assert gold_twice.gold_within(3).tolist() == [1]
     late = judge([[9, 9, 9, 3]], [{3}], [20], depth=4)
     assert Mrr(4).values(late).tolist() == [0.5]
 

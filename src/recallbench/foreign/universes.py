@@ -153,7 +153,7 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     if view.call is not None and definition.k <= view.reach:
         view = view.call
     judged, k = view.judged, definition.k
-    gold, found = judged.gold, judged.found(k)
+    gold, found = judged.gold, judged.gold_within(k)
     unseen = np.where(view.cut, np.maximum(k - view.lengths, 0), 0)
     start = np.minimum(view.lengths, k)
     """Places behind which an unseen gold id may stand."""

@@ -18,7 +18,7 @@ WORST = 20
 def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> list[parts.WorstPart]:
     """Those whose first gold segment comes latest, then those with the least of it among the first k."""
     first = np.where(judged.first > 0, judged.first, judged.depth + 1)
-    found = judged.found(min(k, judged.depth))
+    found = judged.gold_within(min(k, judged.depth))
     wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, k))))
     order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.answering[i], i))
     return [

@@ -1,4 +1,4 @@
-"""Rankings held against gold by the session's own name, whichever haystack it comes from: how old baselines matched."""
+"""Rankings judged by the session's own name, whichever haystack it comes from, as old baselines matched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recallbench.scoring.judgement import Judged, judge
 
 
 def judge_by_session(returned: Sequence[Sequence[str]], gold: Sequence[Collection[str]], depth: int) -> Judged:
-    """Each ranking, as the session names at its places, against the names that count as gold.
+    """Judge each ranking, as the session names at its places, against the names that count as gold.
 
     A gold name counts once, at its first place; a name that comes again keeps its place as a miss. A gold name that no
     segment bears still counts as gold. Chance and ceiling of these judgements mean nothing.

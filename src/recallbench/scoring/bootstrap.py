@@ -10,7 +10,7 @@ from recallbench.scoring.judgement import Floats
 
 RESAMPLES = 2000
 _CELLS = 1 << 22
-"""Resampling weights held at a time: 32 MB, however many questions there are."""
+"""Resampling weights in memory at a time: 32 MB, however many questions there are."""
 
 
 def bootstrap(values: Floats) -> list[Interval]:

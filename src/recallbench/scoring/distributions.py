@@ -1,4 +1,4 @@
-"""The three distributions that intervals need: normal, Student's t and binomial (held to scipy in the tests)."""
+"""The three distributions that intervals need: normal, Student's t and binomial (tests compare them with scipy's)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Estimate:
     low: float | None
     high: float | None
     method: str
-    """How the interval was found, or why there is none."""
+    """The method of the interval, or why there is none."""
     chance: float | None
     ceiling: float | None
     saturated: float | None

@@ -1,4 +1,4 @@
-"""Rankings held against gold: the arrays that every measure reads."""
+"""Rankings judged against gold: the arrays that every measure reads."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Judged:
         ranks[self.relevant.question[::-1]] = self.relevant.place[::-1] + 1
         return ranks
 
-    def found(self, k: int) -> Ints:
+    def gold_within(self, k: int) -> Ints:
         """(Q,): gold segments among the first k of each ranking."""
         self._reach(k)
         return self.relevant.count(k, len(self))
@@ -161,7 +161,7 @@ def judge(
     one_find: Sequence[bool] | None = None,
     unseen: Sequence[int] | None = None,
 ) -> Judged:
-    """Hold each ranking (haystack positions, best first) against the gold positions of its question.
+    """Judge each ranking (haystack positions, best first) against the gold positions of its question.
 
     A repeated position counts once, at its first place; a ranking may be short or empty. A question without `grades`
     has grade 1 on each gold segment. Where `one_find` holds, all gold segments say the same thing: the first that comes
@@ -287,18 +287,18 @@ def _located(
 ) -> tuple[Ints, list[Places]]:
     """How many distinct segments came back by question, `depth` at most, and where those listed stand among them."""
     lengths = _lengths(rankings)
-    found: list[list[Places]] = [[] for _ in listed]
+    located: list[list[Places]] = [[] for _ in listed]
     starts = [np.concatenate(([0], np.cumsum(one.lengths))) for one in listed]
     for first, last in _blocks(lengths):
         block = slice(first, last)
         flat = _flat(rankings[block], lengths[block], sizes[block], "ranking", first)
         table = _table(rankings[block], flat, lengths[block])[:, :depth]
-        for one, start, parts in zip(listed, starts, found, strict=True):
+        for one, start, parts in zip(listed, starts, located, strict=True):
             rows = np.repeat(np.arange(last - first), one.lengths[block])
             part = slice(int(start[first]), int(start[last]))
             which, place = _locate(table, rows, one.positions[part])
             parts.append(Places(rows[which] + first, place, one.grade[part][which]))
-    return np.minimum(lengths, depth), [_joined(parts) for parts in found]
+    return np.minimum(lengths, depth), [_joined(parts) for parts in located]
 
 
 def _blocks(lengths: Ints) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """One measure, second ranking minus first, over the questions both were asked."""
+    """One measure of two rankings of the same questions, second minus first."""
 
     n: int
     clusters: int
@@ -26,7 +26,7 @@ class Paired:
     low: float | None
     high: float | None
     method: str
-    """How the interval was found, or why there is none."""
+    """The method of the interval, or why there is none."""
     test: Test
     wins: int
     ties: int

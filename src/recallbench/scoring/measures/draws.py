@@ -19,17 +19,17 @@ def expected(judged: Judged, depth: int, value: Callable[[int], Floats | float])
         for size, answering in zip(judged.candidates.tolist(), judged.answering.tolist(), strict=True)
     ]
     for hits in range(max(map(len, chances), default=0)):
-        mean += np.array([one[hits] if hits < len(one) else 0.0 for one in chances]) * value(hits)
+        mean += np.array([each[hits] if hits < len(each) else 0.0 for each in chances]) * value(hits)
     return mean
 
 
 @lru_cache(maxsize=4096)
 def _chances(size: int, answering: int, drawn: int) -> tuple[float, ...]:
-    """By number of hits its probability: C(G, h) C(N-G, d-h) / C(N, d), in whole numbers up to the division."""
+    """Return each number of hits with its probability: C(G, h) C(N-G, d-h) / C(N, d), whole numbers up to the division."""
     whole, least, most = comb(size, drawn), max(0, drawn - (size - answering)), min(answering, drawn)
     ways = comb(answering, least) * comb(size - answering, drawn - least)
-    found = [0.0] * least
+    probabilities = [0.0] * least
     for hits in range(least, most + 1):
-        found.append(ways / whole)
+        probabilities.append(ways / whole)
         ways = ways * (answering - hits) * (drawn - hits) // ((hits + 1) * (size - answering - drawn + hits + 1))
-    return tuple(found)
+    return tuple(probabilities)

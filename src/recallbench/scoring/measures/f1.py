@@ -22,7 +22,7 @@ class F1(Measure):
     elsewhere = (Alias("F@{k}"), Alias("set_F@{k}"))
 
     def values(self, judged: Judged) -> Floats:
-        return self._of(judged, judged.found(self.k), np.minimum(judged.returned, self.k))
+        return self._of(judged, judged.gold_within(self.k), np.minimum(judged.returned, self.k))
 
     def chance(self, judged: Judged) -> Floats:
         drawn = np.minimum(judged.candidates, self.k)
@@ -38,7 +38,7 @@ class F1(Measure):
         most = np.minimum(judged.answering, self.k)
         return self._of(judged, most, most)
 
-    def _of(self, judged: Judged, found: Ints, returned: Ints) -> Floats:
+    def _of(self, judged: Judged, hits: Ints, returned: Ints) -> Floats:
         # Of several that say one thing more than that one may be found: precision counts them, recall stays 1.
         over = returned if self.option == "retrieved" else np.full(len(judged), self.k)
-        return share(2.0 * found, np.maximum(judged.gold, found) + over)
+        return share(2.0 * hits, np.maximum(judged.gold, hits) + over)

@@ -17,7 +17,7 @@ class Mrr(Measure):
     ordered = True
 
     def values(self, judged: Judged) -> Floats:
-        return np.where(judged.found(self.k) > 0, reciprocal_rank(judged), 0.0)
+        return np.where(judged.gold_within(self.k) > 0, reciprocal_rank(judged), 0.0)
 
     def chance(self, judged: Judged) -> Floats:
         # The first gold is at rank r with C(N-r, G-1) / C(N, G); each rank follows from the one before.

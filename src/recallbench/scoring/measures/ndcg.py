@@ -28,13 +28,13 @@ class Ndcg(Measure):
         return with_gold & judged.has_grades if self.option == "graded" else with_gold
 
     def values(self, judged: Judged) -> Floats:
-        found = judged.graded.sum(_discounts(self.k), len(judged))
+        gain = judged.graded.sum(_discounts(self.k), len(judged))
         if not (enough := judged.one_enough).any():
-            return self._over_ideal(judged, found)
+            return self._over_ideal(judged, gain)
         # Nobody knows how many others there are that nobody returned, so they make nothing worse.
         reached = np.cumsum(_discounts(self.k))
-        of_found = share(found, reached[np.maximum(judged.found(self.k), 1) - 1])
-        return np.where(enough & self.counted(judged), np.minimum(of_found, 1.0), self._over_ideal(judged, found))
+        of_best = share(gain, reached[np.maximum(judged.gold_within(self.k), 1) - 1])
+        return np.where(enough & self.counted(judged), np.minimum(of_best, 1.0), self._over_ideal(judged, gain))
 
     def chance(self, judged: Judged) -> Floats:
         reached = np.concatenate(([0.0], np.cumsum(_discounts(self.k))))

@@ -21,8 +21,8 @@ class Precision(Measure):
 
     def values(self, judged: Judged) -> Floats:
         if self.option == "retrieved":
-            return share(judged.found(self.k), np.minimum(judged.returned, self.k))
-        return judged.found(self.k) / self.k
+            return share(judged.gold_within(self.k), np.minimum(judged.returned, self.k))
+        return judged.gold_within(self.k) / self.k
 
     def chance(self, judged: Judged) -> Floats:
         each = share(judged.answering, judged.candidates)

@@ -18,18 +18,18 @@ class RecallAll(Measure):
     binary = True
 
     def values(self, judged: Judged) -> Floats:
-        whole: Bools = judged.found(self.k) >= judged.gold
+        whole: Bools = judged.gold_within(self.k) >= judged.gold
         return (whole & (judged.gold > 0)).astype(np.float64)
 
     def chance(self, judged: Judged) -> Floats:
         # C(N-G, k-G) / C(N, k): each gold segment in turn falls on one of the places left in the top k.
         places = np.minimum(judged.candidates, self.k)
-        held = np.ones(len(judged))
+        chance = np.ones(len(judged))
         for drawn in range(int(np.minimum(judged.gold, self.k).max(initial=0))):
             waiting = judged.gold > drawn
             step = np.maximum(places - drawn, 0) / np.maximum(judged.candidates - drawn, 1)
-            held = np.where(waiting, held * step, held)
-        whole = np.where((judged.gold > 0) & (judged.gold <= self.k), held, 0.0)
+            chance = np.where(waiting, chance * step, chance)
+        whole = np.where((judged.gold > 0) & (judged.gold <= self.k), chance, 0.0)
         if not (enough := judged.one_enough).any():
             return whole
         return np.where(enough, RecallAny(self.k).chance(judged), whole)

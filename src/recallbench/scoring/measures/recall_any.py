@@ -26,7 +26,7 @@ class RecallAny(Measure):
     binary = True
 
     def values(self, judged: Judged) -> Floats:
-        return (judged.found(self.k) > 0).astype(np.float64)
+        return (judged.gold_within(self.k) > 0).astype(np.float64)
 
     def chance(self, judged: Judged) -> Floats:
         # 1 - C(N-G, k) / C(N, k), as a product: factorials overflow, and their logarithms cancel digits away.

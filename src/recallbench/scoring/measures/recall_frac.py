@@ -20,7 +20,7 @@ class RecallFrac(Measure):
     elsewhere = (Alias("recall_{k}", "trec_eval"), Alias("R@{k}", "ir_measures"), Alias("recall@{k}", "LoCoMo"))
 
     def values(self, judged: Judged) -> Floats:
-        return share(np.minimum(judged.found(self.k), judged.gold), judged.gold)
+        return share(np.minimum(judged.gold_within(self.k), judged.gold), judged.gold)
 
     def chance(self, judged: Judged) -> Floats:
         each = share(np.minimum(judged.candidates, self.k), judged.candidates) * (judged.gold > 0)
