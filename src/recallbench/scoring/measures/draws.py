@@ -25,7 +25,8 @@ def expected(judged: Judged, depth: int, value: Callable[[int], Floats | float])
 
 @lru_cache(maxsize=4096)
 def _chances(size: int, answering: int, drawn: int) -> tuple[float, ...]:
-    """Return each number of hits with its probability: C(G, h) C(N-G, d-h) / C(N, d), whole numbers up to the division."""
+    """Return the probability of each number of hits: C(G, h) C(N-G, d-h) / C(N, d)."""
+    # In whole numbers up to the division: nothing overflows or cancels.
     whole, least, most = comb(size, drawn), max(0, drawn - (size - answering)), min(answering, drawn)
     ways = comb(answering, least) * comb(size - answering, drawn - least)
     probabilities = [0.0] * least
