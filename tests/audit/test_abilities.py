@@ -10,13 +10,14 @@ import pytest
 
 from commandline import recallbench
 from recallbench.audit.audit import audit
-from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _timings
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
+from recallbench.results.result import Result
 from recallbench.scoring.editions import FIRST
 
 COUNTS = {
@@ -82,9 +83,9 @@ def test_what_the_first_edition_wrote_has_none_and_audits(place: Path, tmp_path:
     whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
     rules = load()
     earlier = whole.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
-    case = Case(folder, earlier, rules, facts(whole.corpus.name, rules), (), {})
-    (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-    (folder / "report.md").write_text(render(case.derived, ReportedRun(case.environment, _timings(case))))
+    subject = AuditSubject(Result(folder, earlier), rules, facts(whole.corpus.name, rules), (), {})
+    (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
+    (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
     (folder / "manifest.json").write_text(build(folder))
     assert "abilities" not in (folder / "metrics.json").read_text()
     assert "By ability" not in (folder / "report.md").read_text()

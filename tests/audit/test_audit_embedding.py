@@ -11,7 +11,7 @@ from mutations import Change, Mutation, document, environment, thoroughly
 from test_audit_mutations import audited, seen
 
 from commandline import recallbench
-from recallbench.audit import case
+from recallbench.audit import subject
 
 pytestmark = pytest.mark.marked
 RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--embedder", "minilm", "--backend", "torch", "-q")
@@ -70,7 +70,7 @@ def test_a_change_is_seen(genuine: Callable[[str], Path], tmp_path: Path, name: 
 def test_a_result_without_any_deviation_rests_on_no_vectors_that_nothing_was_held_against(
     genuine: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, status: str
 ) -> None:
-    monkeypatch.setattr(case, "departures", lambda *arguments: ())
+    monkeypatch.setattr(subject, "departures", lambda *arguments: ())
     (check,) = (one for one in audited(genuine(name), tmp_path, None).checks if one.code == "RB-EMBEDDING")
     assert check.status == status
     if status == "fail":

@@ -13,12 +13,13 @@ from mutations import Change, Mutation, commanded, environment
 from test_audit_mutations import audited, made
 
 from commandline import recallbench
-from recallbench.audit.case import Case
 from recallbench.audit.checks.options import OPTIONS
+from recallbench.audit.subject import AuditSubject
 from recallbench.cli.program import program
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.results.metrics import Metrics
+from recallbench.results.result import Result
 from recallbench.runs.options import Options
 from recallbench.stores.bm25 import BM25Store
 from recallbench.stores.options import StoreOption
@@ -127,7 +128,7 @@ def seen(genuine: Path, place: Path, change: Change) -> str | None:
     shutil.copytree(genuine, place)
     change(place)
     stated, rules = Metrics.model_validate_json((place / "metrics.json").read_bytes()), load()
-    check = OPTIONS.check(Case(place, stated, rules, facts(stated.corpus.name, rules), [], {}))
+    check = OPTIONS.check(AuditSubject(Result(place, stated), rules, facts(stated.corpus.name, rules), [], {}))
     return None if check.status == "pass" else check.observed
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutations import STORES, Mutation
+from mutations import Mutation
+from store_mutations import STORES
 from test_audit_mutations import audited, seen
 
 from bolt import bolt_server

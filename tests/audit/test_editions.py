@@ -8,20 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutations import LOCOMO, Mutation, digit, metrics, text
+from locomo_mutations import LOCOMO
+from mutations import Mutation, digit, metrics, text
 
 from commandline import recallbench
 from labelled_sets import short
 from recallbench.audit.audit import audit
-from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _figures_parted, _timings
-from recallbench.audit.dataset import read_dataset
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
+from recallbench.results.dataset import read_dataset
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
+from recallbench.results.result import Result
 from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
 
 
@@ -39,9 +41,9 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("first") / "result"
     shutil.copytree(current, folder)
     whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
-    case = _case(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
-    (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-    told = render(case.derived, ReportedRun(case.environment, _timings(case)))
+    subject = _subject(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
+    (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
+    told = render(subject.derived, ReportedRun(subject.environment, _timings(subject)))
     around = json.loads((folder / "environment.json").read_text())
     del around["recallbench_version"]
     (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
@@ -50,9 +52,9 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _case(folder: Path, whole: Metrics) -> Case:
+def _subject(folder: Path, whole: Metrics) -> AuditSubject:
     rules = load()
-    return Case(folder, whole, rules, facts(whole.corpus.name, rules), (), {})
+    return AuditSubject(Result(folder, whole), rules, facts(whole.corpus.name, rules), (), {})
 
 
 def wrong(folder: Path) -> dict[str, str]:
@@ -162,10 +164,10 @@ def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
     first: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = Metrics.model_validate_json((first / "metrics.json").read_text())
-    case = _case(first, made)
+    subject = _subject(first, made)
     row = [one.model_copy(update={"value": 0.99, "design_effect": 5.1}) for one in made.estimates["overall"]]
     crowded = made.model_copy(update={"estimates": made.estimates | {"overall": row}})
-    told = ReportedRun(case.environment, _timings(case))
+    told = ReportedRun(subject.environment, _timings(subject))
     today = render(crowded, told).split("\n")
     assert "An interval that is *too short*" in "\n".join(today)
     for module in ("cells", "report"):

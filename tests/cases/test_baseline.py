@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recallbench.cases.baseline import decide_drop, rule
-from recallbench.compare.rule import Condition
+from recallbench.compare.pairs import pair_values
+from recallbench.compare.rules import Rule, decide_by_case, rule_on
 from recallbench.reports.comparison import DifferencePart, MeasuredPart, difference_fields
 from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.paired import holm, paired_columns
+from recallbench.scoring.paired import holm
 
 # Before and after, by case; one measure stands for the four that Holm corrects for.
 TABLE = {
@@ -40,7 +40,7 @@ TABLE = {
 
 def measured(before: list[float], after: list[float]) -> tuple[DifferencePart, np.ndarray, np.ndarray]:
     first, second = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
-    (found,) = paired_columns(first[:, None], second[:, None])
+    found = pair_values(first, second)
     corrected = holm([found.test.p] * 4)[0]
     fields = difference_fields("recall_frac@10", found, corrected)
     return DifferencePart.model_validate(fields), first, second
@@ -50,7 +50,7 @@ def measured(before: list[float], after: list[float]) -> tuple[DifferencePart, n
 def test_the_rule_without_named_drops(name: str) -> None:
     before, after, outcome, word = TABLE[name]
     part, first, second = measured(before, after)
-    found = rule(part, 4, int(((first > 0) | (second > 0)).sum()))
+    found = rule_on(part, 4, int(((first > 0) | (second > 0)).sum()))
     assert (found.outcome, found.word) == (outcome, word), part
     assert bool(found.why) == (outcome == "fails")
     excluded = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
@@ -76,7 +76,6 @@ def test_the_rule_of_a_named_drop_of_a_tenth(name: str) -> None:
     before, after, outcome = DROPS[name]
     part, first, second = measured(before, after)
     more = {"first": first.mean(), "second": second.mean(), "role": "secondary", "turning": []}
-    found = decide_drop(
-        Condition(parse("recall_frac@10"), 0.1), MeasuredPart.model_validate(part.model_dump() | more), first, second
-    )
+    whole = MeasuredPart.model_validate(part.model_dump() | more)
+    found = decide_by_case(Rule(parse("recall_frac@10"), "drops", 0.1), whole, first, second)
     assert found.outcome == outcome, found

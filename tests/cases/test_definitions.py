@@ -203,7 +203,7 @@ def test_recommended_thresholds() -> None:
         report().check("recommended", precision=0.7)  # in place of the recommended one, which is precision@4(retrieved)
     with pytest.raises(UsageError, match="no thresholds of that name") as wrong:
         report().check("recomended")  # type: ignore[arg-type]
-    assert wrong.value.expected == '"recommended", or {measure: figure}'
+    assert wrong.value.expected == '"recommended", a rule as "recall >= 0.7", or {measure: figure}'
 
 
 def test_a_check_that_holds_prints_what_held_when_asked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from recallbench.audit.decision import Verdict
 from recallbench.audit.gate import Check
 from recallbench.citing.citation import AuditedResult, NotCitable, cite, text
 from recallbench.citing.citation_check import CheckedFigure, check
-from recallbench.results.stated import Stated, stated
+from recallbench.results.result import Result, open_result
 
 MEMORY = """
 def weak(items, vectors):
@@ -60,8 +60,8 @@ def canonical(folder: Path) -> Audit:
 
 def audited(place: Path, name: str) -> AuditedResult:
     """The result as if an audit had found it CANONICAL."""
-    result = stated(place / "results" / name)
-    result = Stated(result.folder, result.metrics.model_copy(update={"deviations": []}), result.manifest_sha256)
+    result = open_result(place / "results" / name)
+    result = Result(result.folder, result.metrics.model_copy(update={"deviations": []}))
     return AuditedResult(result, canonical(result.folder))
 
 
@@ -117,7 +117,7 @@ def test_a_previous_result_follows_the_same_definition(place: Path, change: dict
         name: getattr(made, name).model_copy(update=value) if isinstance(value, dict) else value
         for name, value in change.items()
     }
-    other = replace(old, result=replace(old.result, metrics=made.model_copy(update=update)))
+    other = replace(old, result=Result(old.result.folder, made.model_copy(update=update)))
     with pytest.raises(NotCitable) as refused:
         cite(audited(place, "new"), other)
     assert [one for one in refused.value.reasons if one.startswith(f"previous result: {reason}: ")]
@@ -153,7 +153,7 @@ def test_longmemeval_tells_the_substitution(place: Path) -> None:
     one = audited(place, "new")
     metrics = one.result.metrics
     corpus = metrics.corpus.model_copy(update={"name": "longmemeval"})
-    other = replace(one, result=replace(one.result, metrics=metrics.model_copy(update={"corpus": corpus})))
+    other = replace(one, result=Result(one.result.folder, metrics.model_copy(update={"corpus": corpus})))
     told = text(cite(other))
     assert "BAAI/bge-m3 stands in for the paper's embedder, NovaSearch/stella_en_1.5B_v5" in told
 
@@ -197,18 +197,18 @@ def test_a_version_adds_no_line(place: Path) -> None:
     one = audited(place, "new")
     store = one.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
     metrics = one.result.metrics.model_copy(update={"store": store})
-    told = text(cite(AuditedResult(Stated(one.result.folder, metrics, one.result.manifest_sha256), one.audit)))
+    told = text(cite(AuditedResult(Result(one.result.folder, metrics), one.audit)))
     assert len(told.splitlines()) == len(text(cite(one)).splitlines())
     assert "\x1b" not in told
 
 
 def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) -> None:
-    result = stated(place / "results" / "new")
+    result = open_result(place / "results" / "new")
     assert "too short" not in text(cite(AuditedResult(result, canonical(result.folder))))
     first = result.headline[0]
     sure = first.estimate.model_copy(update={"value": 0.97, "low": 0.95, "high": 0.98, "design_effect": 5.1})
     headline = [first.model_copy(update={"estimate": sure}), *result.headline[1:]]
-    other = replace(result, metrics=result.metrics.model_copy(update={"headline": headline}))
+    other = Result(result.folder, result.metrics.model_copy(update={"headline": headline}))
     assert "0.9700, 95% interval 0.9500 to 0.9800, *too short*, n = 47" in text(
         cite(AuditedResult(other, canonical(result.folder)))
     )

@@ -17,7 +17,7 @@ from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
 from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.citing.cited_figures import read_figures
-from recallbench.results.stated import stated
+from recallbench.results.result import open_result
 
 F = "results/bm25_20261118"
 HEAD = "Under protocol 1.0.0 and with deviations.\n\n"
@@ -42,7 +42,7 @@ def checked(place: Path, body: str, *, canonical: bool = False) -> tuple[Checked
 
 def by_name(place: Path, bodies: dict[str, str]) -> dict[str, list[CheckedFigure]]:
     """The figures of many texts, each below a heading of its own in one file, by the text's name."""
-    result = stated(place / F)
+    result = open_result(place / F)
     (kind,) = (one for one in result.metrics.estimates["multi-hop"] if one.measure == "recall_any@10")
     lines: list[str] = []
     starts: dict[str, int] = {}

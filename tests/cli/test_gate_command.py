@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
-from recallbench.results.manifest import content_sha256
+from recallbench.results.manifest import build, content_sha256
 from stages import sampled
 
 RUNS = {
@@ -307,6 +307,8 @@ def test_a_forged_folder_is_refused_whatever_it_states(place: Path) -> None:
         if one["measure"] == "recall_any@10":
             one["value"] = 0.99
     path.write_text(json.dumps(metrics))
+    assert "night_20260101 is not as its manifest says" in refused(place)
+    (path.parent / "manifest.json").write_text(build(path.parent))
     assert "the rankings do not give the figures" in refused(place)
 
 
@@ -345,7 +347,7 @@ def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) ->
 
 
 WRONG = {
-    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "thresholds, at_least, drops, folder"),
+    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "at_least, drops, rules, folder"),
     '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of thresholds, at_least, drops"),
     '[gate]\nx = 1': ("line 3: unknown key gate", "one of thresholds, percentiles, result"),
     '[result.night.at_least]\n"recall@10" = 0.5': ("line 4: unknown measure 'recall@10'", "recall_any@10"),

@@ -14,13 +14,14 @@ from markdown_it import MarkdownIt
 from commandline import recallbench
 from labelled_sets import jsonl
 from recallbench.audit.audit import audit
-from recallbench.audit.case import Case
 from recallbench.audit.checks.report import _timings
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
+from recallbench.results.result import Result
 from recallbench.scoring.editions import CURRENT, FIRST
 
 PLAIN = (
@@ -122,9 +123,9 @@ def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(plac
         stated = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
         stated = stated.model_copy(update={"statistics_edition": edition.number})
         rules = load()
-        case = Case(folder, stated, rules, facts(stated.corpus.name, rules), [place / "plain"], {})
-        (folder / "metrics.json").write_text(case.derived.model_dump_json(indent=1) + "\n")
-        (folder / "report.md").write_text(render(case.derived, ReportedRun(case.environment, _timings(case))))
+        subject = AuditSubject(Result(folder, stated), rules, facts(stated.corpus.name, rules), [place / "plain"], {})
+        (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
+        (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
         found = audit(folder, corpus_files=[place / "plain"], environ={})

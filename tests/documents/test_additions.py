@@ -18,7 +18,7 @@ import pytest
 
 from commandline import environment, recallbench
 from documents.markdown import CONTRIBUTING, ROOT, blocks, command_lines
-from recallbench.audit.gate import Evidence
+from recallbench.audit.gate import GateEvidence
 from recallbench.corpora.registry import facts
 from recallbench.embedding.encoders import ENCODERS, read_spec
 from recallbench.protocol.frozen import load
@@ -180,11 +180,11 @@ def test_a_new_gate(extended: Path, tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path)
     metrics = written(done, tmp_path / "r")
     gate = imported(extended, "src/recallbench/audit/gates/control.py").GATE
-    evidence = Evidence(metrics, load(), facts("canary-locomo", load()), tmp_path / "r")
+    evidence = GateEvidence(metrics, load(), facts("canary-locomo", load()), tmp_path / "r")
     assert gate.check(evidence).status == "pass"
     fewer = [one.model_copy(update={"n": one.n - 1}) for one in metrics.control_bm25["overall"]]
     changed = metrics.model_copy(update={"control_bm25": {"overall": fewer}})
-    assert gate.check(Evidence(changed, evidence.rules, evidence.corpus, None)).status == "fail"
+    assert gate.check(GateEvidence(changed, evidence.rules, evidence.corpus, None)).status == "fail"
 
 
 @pytest.mark.marked

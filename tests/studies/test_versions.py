@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from datetime import date
 from itertools import product
@@ -13,9 +14,8 @@ from recallbench.progress import Silent
 from recallbench.reports.versions import PairPart, Versions
 from recallbench.results.manifest import differences
 from recallbench.results.metrics import Metrics
-from recallbench.results.rankings import read
+from recallbench.results.result import open_result
 from recallbench.runs.options import Options
-from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.studies.versions import VersionsOutcome, measure_versions
 from versioned import BROKEN, databases, versioned_server
 
@@ -125,20 +125,20 @@ def test_a_repeat_gives_the_same_bytes_and_harms_nothing(
 
 def test_rankings_that_do_not_give_the_figures_are_refused(compared: VersionsOutcome, tmp_path: Path) -> None:
     folder = compared.results[0]
-    metrics = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
-    assert len(read(folder, metrics, PRIMARY).questions) == len(rows(folder))
+    assert len(open_result(folder).rankings.questions) == len(rows(folder))
     changed = rows(folder)
     for row in changed:
         row["gold"] = row["gold"][:1]
         row["hits"].reverse()
     forged = tmp_path / "forged"
     forged.mkdir()
+    shutil.copy(folder / "metrics.json", forged)
     (forged / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in changed))
     with pytest.raises(InputError, match="forged: the rankings do not give the figures"):
-        read(forged, metrics, PRIMARY)
+        assert open_result(forged).rankings
     (forged / "raw_retrievals.jsonl").write_text('{"question_id": ')
     with pytest.raises(InputError, match=r"forged/raw_retrievals\.jsonl, line 1: can't be read"):
-        read(forged, metrics, PRIMARY)
+        assert open_result(forged).rankings
 
 
 def test_nothing_to_measure_is_blocked(server: str, tmp_path: Path) -> None:

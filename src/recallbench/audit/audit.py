@@ -7,22 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from recallbench.audit.case import Case
 from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.audit.checks.ranges import NOT_DERIVED
 from recallbench.audit.decision import Verdict, decide
 from recallbench.audit.examination import CannotTell, Examination
-from recallbench.audit.gate import Check, Evidence, Finding, Gate
+from recallbench.audit.gate import Check, Finding, Gate, GateEvidence
 from recallbench.audit.gates import GATES, blocked
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
-from recallbench.errors import InputError, RecallBenchError, UsageError
+from recallbench.errors import RecallBenchError, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
-from recallbench.reading import document, parsed
-from recallbench.results.folder import BLOCKED
-from recallbench.results.metrics import Metrics
+from recallbench.results.folder import BLOCKED, not_a_result
+from recallbench.results.result import METRICS, open_result
 
 QUICK = 5000
 """Segments up to which the lexical control is ranked again without being asked for."""
@@ -63,66 +60,43 @@ def audit(
     and the result is not VERIFIED. `rerun_control` ranks BM25 again; by default where that takes no time worth mention.
     """
     rules = load()
-    if not folder.is_dir():
-        raise _no_result(folder, "a file" if folder.exists() else "no such folder")
     required = dict(rules.gates)
     if (folder / BLOCKED).exists():
         gate = blocked.GATE
         check = Check(gate.name, "fail", required[gate.name], f"{BLOCKED} is there", code=gate.code)
         return Audit(folder, (check,), decide([check], ()), ())
-    metrics = _read(folder)
+    result = open_result(folder)
+    metrics = result.metrics
     try:
         corpus = facts(metrics.corpus.name, rules)
     except UsageError as error:
-        raise _no_result(folder, f"metrics.json: corpus.name: {error.problem}") from error
+        raise not_a_result(folder, f"{METRICS}: corpus.name: {error.problem}") from error
     progress = progress or Silent()
-    case = Case(folder, metrics, rules, corpus, corpus_files, os.environ if environ is None else environ, progress)
+    subject = AuditSubject(result, rules, corpus, corpus_files, os.environ if environ is None else environ, progress)
     gates = tuple(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
     looks = (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST)
     with progress.stage(f"auditing {folder.name}", len(looks), "checks") as advance:
-        checks = tuple(one.check(case) for one in counted(looks, advance))
+        checks = tuple(one.check(subject) for one in counted(looks, advance))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     if metrics.retrieval.missing_hits:
         short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"
         recorded = (*recorded, f"why the store returned fewer than it could: {short} are declared missing")
     stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
-    deviations = tuple(dict.fromkeys([*map(str, case.deviations), *stated]))
+    deviations = tuple(dict.fromkeys([*map(str, subject.deviations), *stated]))
     return Audit(folder, checks, decide(checks, deviations), deviations, recorded, corpus.name)
 
 
-def _decided(gate: Gate) -> Callable[[Case], Finding]:
+def _decided(gate: Gate) -> Callable[[AuditSubject], Finding]:
     """The gate, decided from what was worked out again."""
 
-    def look(case: Case) -> Finding:
+    def look(subject: AuditSubject) -> Finding:
         try:
-            metrics = case.derived
+            metrics = subject.derived
         except (CannotTell, RecallBenchError):
-            metrics = case.metrics  # what is wrong with the rest has its own check
-        return gate.check(Evidence(metrics, case.rules, case.corpus, case.folder))
+            metrics = subject.metrics  # what is wrong with the rest has its own check
+        return gate.check(GateEvidence(metrics, subject.rules, subject.corpus, subject.folder))
 
     return look
-
-
-def _read(folder: Path) -> Metrics:
-    path = folder / "metrics.json"
-    try:
-        return Metrics.model_validate(parsed(document(path), path), strict=True)
-    except InputError as error:
-        found = "metrics.json is missing" if not path.exists() else f"metrics.json: {error.found}"
-        raise _no_result(folder, found) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"]) or "the file"
-        raise _no_result(folder, f"metrics.json: {place}: {first['msg']}") from error
-
-
-def _no_result(folder: Path, found: str) -> InputError:
-    return InputError(
-        f"{folder} is not a result folder",
-        expected="a folder that `recallbench run` wrote",
-        found=found,
-        remedy="name a folder under benchmarks/<corpus>/results/",
-    )

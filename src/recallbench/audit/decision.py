@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from recallbench.audit.gate import Check, Evidence
+from recallbench.audit.gate import Check, GateEvidence
 from recallbench.audit.gates import GATES
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results.metrics import GatePart, Metrics, VerdictPart
@@ -32,7 +32,7 @@ class Verdict:
         return self.label
 
 
-def check_gates(evidence: Evidence) -> tuple[Check, ...]:
+def check_gates(evidence: GateEvidence) -> tuple[Check, ...]:
     """Every gate of the protocol, in its order."""
     required = dict(evidence.rules.gates)
     checks = []
@@ -55,9 +55,9 @@ def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
     return Verdict("VERIFIED" if verified else "UNVERIFIED", pending, failed, verified and not deviations)
 
 
-def judged(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
+def with_verdict(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
     """The same figures with the gates checked and the verdict they lead to."""
-    checks = check_gates(Evidence(metrics, rules, corpus, folder))
+    checks = check_gates(GateEvidence(metrics, rules, corpus, folder))
     verdict = decide(checks, metrics.deviations)
     return metrics.model_copy(
         update={

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recallbench.audit.case import Case
 from recallbench.audit.examination import CannotTell
+from recallbench.audit.subject import AuditSubject
 from recallbench.stores.registry import find_store, options_of_record
 from recallbench.stores.store import Store
 
 
-def declared_store(case: Case) -> type[Store]:
+def declared_store(subject: AuditSubject) -> type[Store]:
     """The class of the store; raises CannotTell where this release knows none."""
-    name = case.metrics.store.name
+    name = subject.metrics.store.name
     kind = find_store(name)
     if kind is None:
         raise CannotTell(f"this release knows no store called {name}")
     return kind
 
 
-def recorded_options(case: Case) -> Mapping[str, Any]:
+def recorded_options(subject: AuditSubject) -> Mapping[str, Any]:
     """The options as environment.json has them; none where it tells nothing of them, which RB-OPTIONS refuses."""
-    options = case.environment.get("options")
+    options = subject.environment.get("options")
     return options if isinstance(options, Mapping) else {}
 
 
-def recorded_store_options(case: Case) -> Mapping[str, Any]:
+def recorded_store_options(subject: AuditSubject) -> Mapping[str, Any]:
     """Those of the store by name, and the server that was named."""
-    recorded = recorded_options(case)
+    recorded = recorded_options(subject)
     return options_of_record(recorded) | ({"dsn": recorded["dsn"]} if recorded.get("dsn") else {})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recallbench.audit.dataset import Texts
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.results.dataset import Texts
 
 WIDEST = 18
 """Characters that one becomes at most when Unicode brings it to a compatible form (U+FDFA), before tokens are made."""

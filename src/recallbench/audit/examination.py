@@ -10,7 +10,7 @@ from recallbench.audit.gate import Check, Finding
 from recallbench.errors import RecallBenchError
 
 if TYPE_CHECKING:
-    from recallbench.audit.case import Case
+    from recallbench.audit.subject import AuditSubject
 
 
 class CannotTell(Exception):
@@ -24,23 +24,23 @@ class Examination:
     code: str
     name: str
     required: str
-    look: Callable[[Case], Finding]
+    look: Callable[[AuditSubject], Finding]
     needed: bool = True
 
-    def check(self, case: Case) -> Check:
+    def check(self, subject: AuditSubject) -> Check:
         """Decide it. A refusal on the way is a failed check, and so is a crash."""
         try:
-            finding = self.look(case)
+            finding = self.look(subject)
         except CannotTell as reason:
             finding = Finding("cannot-tell", str(reason))
         except RecallBenchError as error:
-            finding = Finding("fail", told(error))
+            finding = Finding("fail", one_line(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it
             finding = Finding("fail", f"the check broke down: {type(error).__name__}: {error}".replace("\n", " ")[:300])
         return Check(self.name, finding.status, self.required, finding.observed, finding.awaits, self.code, self.needed)
 
 
-def told(error: RecallBenchError) -> str:
+def one_line(error: RecallBenchError) -> str:
     """A refusal in one line."""
     parts = [error.problem, *([f"expected {error.expected}"] if error.expected else []), error.found]
     return "; ".join(" ".join(part.split()) for part in parts if part)
@@ -49,9 +49,9 @@ def told(error: RecallBenchError) -> str:
 SHOWN = 5
 
 
-def listed(found: list[str], nothing: str) -> Finding:
-    """Fail with the first few of what was found, or pass with what is said when nothing was."""
-    if not found:
+def pass_unless(faults: list[str], nothing: str) -> Finding:
+    """Fail with the first few of them, or pass with what is said when there are none."""
+    if not faults:
         return Finding("pass", nothing)
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return Finding("fail", "; ".join(found[:SHOWN]) + more)
+    more = f"; and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
+    return Finding("fail", "; ".join(faults[:SHOWN]) + more)

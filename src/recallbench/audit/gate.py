@@ -14,7 +14,7 @@ Status = Literal["pass", "fail", "pending", "cannot-tell"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GateEvidence:
     """What gates decide from. `folder` is None while the run that makes the result is still writing it."""
 
     metrics: Metrics
@@ -37,7 +37,7 @@ class Gate:
     """A requirement, by the name the protocol gives it."""
 
     name: str
-    check: Callable[[Evidence], Finding]
+    check: Callable[[GateEvidence], Finding]
     code: str
     required: str = ""
     """What it asks, where the protocol does not say it: the words of the protocol's own gates are frozen data."""

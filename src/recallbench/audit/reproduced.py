@@ -35,7 +35,7 @@ def record(
         reproduced_by=SystemPart(
             store=metrics.store.name,
             version=version,
-            embedder=metrics.embedder.name if metrics.embedder else "no embedder",
+            embedder=metrics.embedder_name,
         ),
         comparable=not differing,
         obstacles=differing,

@@ -1,18 +1,6 @@
 """What each case got, kept in a file, so that a later report can be compared with it case by case.
 
-Where no drops are named, a measure is ruled on by this alone:
-
-    it fell at a corrected p of .05 or less        fails
-    every case that was above 0 is lower           fails, however few there are
-    the whole interval lies below zero             fails where no p of .05 could be reached, else inconclusive
-    any other fall                                 inconclusive where no p of .05 could be reached, else passes
-    the mean did not fall                          passes
-
-The least p that could be reached is what the cases that changed would give, had all moved the same way, times the
-number of measures that Holm corrects for: with four measures, seven changed cases can't reach .05.
-
-Named drops follow the rule of `compare --fail-if`, and where that can't tell: where the mean dropped by at least so
-much, and so did every case that was above 0, it fails; without an interval, a mean that did not fall passes.
+`compare.rules` says which falls fail, are inconclusive, or pass.
 """
 
 from __future__ import annotations
@@ -22,35 +10,30 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import Field, ValidationError
 
 from recallbench.cases.case import Case
-from recallbench.cases.change import Change, word
+from recallbench.cases.change import Change
 from recallbench.cases.scores import CaseScores
-from recallbench.compare.rule import Condition, decide, exit_code
+from recallbench.compare.pairs import measured_parts, pair_values
+from recallbench.compare.rules import Rule, Ruling, above_zero, decide_by_case, exit_code, rule_on
 from recallbench.confidential import concealed
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.reading import document
 from recallbench.reports.comparison import (
-    LEVEL,
     ConditionPart,
     DifferencePart,
-    MeasuredPart,
-    difference_fields,
     signed,
     signed_range,
 )
 from recallbench.reports.part import DocumentPart
-from recallbench.scoring.judgement import Bools, Floats
+from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.paired import holm, paired_columns
 from recallbench.scratch import replacing
-
-Outcome = Literal["passes", "fails", "inconclusive"]
 
 DIGITS = 10
 """Kept behind the point: last digits may differ from one processor to the next."""
@@ -136,17 +119,6 @@ def read(path: Path) -> Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """What the rule says of a measure."""
-
-    outcome: Outcome
-    word: str
-    """The same for people."""
-    why: str = ""
-    """Of one that fails."""
-
-
-@dataclass(frozen=True, slots=True)
 class BaselineChange(Change):
     """A report minus its baseline, ruled on measure by measure."""
 
@@ -172,55 +144,8 @@ class BaselineChange(Change):
         return document
 
 
-def rule(one: DifferencePart, measures: int, above: int) -> Ruling:
-    """Return what the difference of a measure comes to.
-
-    Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
-    """
-    if not one.wins and not one.losses:
-        return Ruling("passes", word(one))
-    proven = one.p_holm is not None and one.p_holm <= LEVEL
-    reachable = measures > 0 and one.smallest_p * measures <= LEVEL
-    if one.difference >= 0:
-        higher = one.low is not None and one.low > 0
-        unproven = f"higher, though not at a corrected p of {LEVEL}" if higher else "no difference shown"
-        return Ruling("passes", "helped" if proven else unproven)
-    if proven:
-        return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
-    if one.losses == above:
-        which = "the only case" if above == 1 else f"every one of {above} cases"
-        return Ruling("fails", "hurt", f"in {which}{' that found something' if above < one.n else ''}")
-    lower = one.high is not None and one.high < 0
-    if lower and not reachable:
-        why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
-        return Ruling("fails", "hurt", why)
-    if lower:
-        return Ruling("inconclusive", f"lower by its interval, though not at a corrected p of {LEVEL}")
-    return Ruling("passes", "no difference shown") if reachable else Ruling("inconclusive", "lower, inconclusive")
-
-
-def decide_drop(asked: Condition, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
-    """Apply the rule of `compare --fail-if`, and where that is inconclusive, ask the cases themselves."""
-    decided = decide(asked, found)
-    if decided.outcome != "inconclusive":
-        return decided
-    outcome: Outcome = "inconclusive"
-    reason = decided.reason
-    enough = asked.threshold - 10.0**-DIGITS
-    least = float((first - second)[_above(first, second)].min())
-    if -found.difference >= enough and least >= enough:
-        outcome, reason = "fails", f"every case that could drop did, by {least:.4f} or more"
-    elif found.low is None and found.difference >= 0:
-        outcome, reason = "passes", "the mean did not fall"
-    return ConditionPart.model_validate(decided.model_dump() | {"outcome": outcome, "reason": reason})
-
-
-def _above(first: Floats, second: Floats) -> Bools:
-    return (first > 0) | (second > 0)
-
-
 def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> BaselineChange:
-    """Return the report minus its baseline; raises Regressed where it fell, by the rule above.
+    """Return the report minus its baseline; raises Regressed where it fell, by `compare.rules`.
 
     With `strict`, also where the cases are too few to decide.
     """
@@ -245,22 +170,15 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
         if str(one.measure) not in names:
             raise UsageError(f"no case has what {one.measure} counts", expected="a case that has grades", found="none")
     columns = [pairs[name] for name in names]
-    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in columns]
     shown = {str(one) for one in report.columns}
     primary = [i for i, name in enumerate(names) if name in shown]
-    adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
-    parts = tuple(
-        DifferencePart.model_validate(difference_fields(name, one, adjusted.get(i)))
-        for i, (name, one) in enumerate(zip(names, found, strict=True))
+    parts = tuple(measured_parts(names, [pair_values(*column) for column in columns], shown))
+    rulings = tuple(
+        rule_on(one, len(primary) if i in primary else 0, int(above_zero(*columns[i]).sum()))
+        for i, one in enumerate(parts)
     )
-    above = [int(_above(first, second).sum()) for first, second in columns]
-    rulings = tuple(rule(one, len(primary) if i in adjusted else 0, above[i]) for i, one in enumerate(parts))
-    means = tuple(float(first.mean()) for first, _ in columns), tuple(float(second.mean()) for _, second in columns)
     places = [names.index(str(one.measure)) for one in conditions]
-    decided = [
-        decide_drop(one, _measured(parts[i], means[0][i], means[1][i]), *columns[i])
-        for one, i in zip(conditions, places, strict=True)
-    ]
+    decided = [decide_by_case(one, parts[i], *columns[i]) for one, i in zip(conditions, places, strict=True)]
     fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
     if conditions:
         open_ = [
@@ -274,13 +192,13 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
             for i in primary
             if rulings[i].outcome == "inconclusive"
         ]
-    change = BaselineChange(parts, *means, now.matching, rulings, tuple(open_))
+    change = BaselineChange(parts, now.matching, rulings, tuple(open_))
     if exit_code(decided, fallen, strict=strict) or (strict and open_):
         raise Regressed(_explain(change, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
     return change
 
 
-def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list[Condition]:
+def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list[Rule]:
     """Return the drops that must not be; raises UsageError for a share that is none, or a measure that no case has."""
     conditions = []
     for name, share in (drops or {}).items():
@@ -289,7 +207,7 @@ def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list
         measure = _named(report, name)
         if not measure.separable:
             raise UsageError(f"{measure} can't be compared case by case", expected="a measure that each case has")
-        conditions.append(Condition(measure, float(share)))
+        conditions.append(Rule(measure, "drops", float(share)))
     return conditions
 
 
@@ -346,11 +264,6 @@ def _values(side: Baseline, name: str) -> Floats:
     column = side.measures.index(name)
     kept = [one.values[column] for one in side.cases if one.values]
     return np.array([value for value in kept if value is not None], dtype=np.float64)
-
-
-def _measured(part: DifferencePart, first: float, second: float) -> MeasuredPart:
-    rest = {"first": first, "second": second, "role": "secondary", "turning": []}
-    return MeasuredPart.model_validate(part.model_dump() | rest)
 
 
 def _moved(one: DifferencePart) -> str:

@@ -8,38 +8,43 @@ from typing import Any
 
 from recallbench.cases.case import Case
 from recallbench.cases.scores import CaseScores
+from recallbench.compare.pairs import measured_parts, pair_values
+from recallbench.compare.rules import change_word
 from recallbench.errors import InputError, UsageError
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
-    LEVEL,
     DifferencePart,
+    MeasuredPart,
     difference_cells,
-    difference_fields,
     signed,
     signed_range,
 )
 from recallbench.reports.table import Table
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.paired import holm, paired_columns
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """After minus before, measure by measure, case by case."""
 
-    parts: tuple[DifferencePart, ...]
-    before: tuple[float, ...]
-    after: tuple[float, ...]
+    parts: tuple[MeasuredPart, ...]
     matching: str
+
+    @property
+    def before(self) -> tuple[float, ...]:
+        """Return the means before, measure by measure."""
+        return tuple(one.first for one in self.parts)
+
+    @property
+    def after(self) -> tuple[float, ...]:
+        """Return the means after, measure by measure."""
+        return tuple(one.second for one in self.parts)
 
     def table(self) -> Table:
         """Return a row for each measure."""
-        rows = [
-            (one.measure, figure(old), figure(new), *difference_cells(one))
-            for one, old, new in zip(self.parts, self.before, self.after, strict=True)
-        ]
+        rows = [(one.measure, figure(one.first), figure(one.second), *difference_cells(one)) for one in self.parts]
         return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
     def said(self) -> list[str]:
@@ -49,7 +54,7 @@ class Change:
             or "cases that do not differ"
         )
         return [
-            *(f"{one.measure}: {word(one)}, {_numbers(one)}" for one in self.parts),
+            *(f"{one.measure}: {change_word(one)}, {_numbers(one)}" for one in self.parts),
             f"paired over {self.parts[0].n} cases, matching: {self.matching}; p is two-sided, from {tests}; "
             f"Holm corrects for the {len(self.parts)} measures",
         ]
@@ -59,21 +64,15 @@ class Change:
         return {
             "matching": self.matching,
             "measures": [
-                {**one.model_dump(), "before": old, "after": new, "verdict": word(one)}
-                for one, old, new in zip(self.parts, self.before, self.after, strict=True)
+                {
+                    **one.model_dump(include=set(DifferencePart.model_fields)),
+                    "before": one.first,
+                    "after": one.second,
+                    "verdict": change_word(one),
+                }
+                for one in self.parts
             ],
         }
-
-
-def word(one: DifferencePart) -> str:
-    """Say helped or hurt where the corrected test does; not settled where only the uncorrected interval does."""
-    if not one.wins and not one.losses:
-        return "no case changed"
-    if one.p_holm is not None and one.p_holm <= LEVEL:
-        return "helped" if one.difference > 0 else "hurt"
-    if one.low is not None and one.high is not None and not one.low <= 0 <= one.high:
-        return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
-    return "no difference shown"
 
 
 def change(before: CaseScores, after: CaseScores) -> Change:
@@ -99,18 +98,9 @@ def change(before: CaseScores, after: CaseScores) -> Change:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
     # Where no case has what a measure counts there is nothing to compare.
     measures = [one for one in before.columns if one.counted(before.judged).any()]
-    pairs = [_values(before, after, one) for one in measures]
-    found = [paired_columns(first[:, None], second[:, None])[0] for first, second in pairs]
-    adjusted = holm([one.test.p for one in found])
-    return Change(
-        tuple(
-            DifferencePart.model_validate(difference_fields(str(measure), one, p))
-            for measure, one, p in zip(measures, found, adjusted, strict=True)
-        ),
-        tuple(float(first.mean()) for first, _ in pairs),
-        tuple(float(second.mean()) for _, second in pairs),
-        str(before.matching),
-    )
+    pairs = [pair_values(*_values(before, after, one)) for one in measures]
+    names = [str(one) for one in measures]
+    return Change(tuple(measured_parts(names, pairs, names)), str(before.matching))
 
 
 def _values(before: CaseScores, after: CaseScores, measure: Measure) -> tuple[Floats, Floats]:

@@ -34,7 +34,7 @@ class Report(CaseScores):
 
     def check(
         self,
-        thresholds: Mapping[str, float] | Literal["recommended"] | None = None,
+        thresholds: Mapping[str, float] | str | None = None,
         /,
         *,
         verbose: bool = False,
@@ -42,11 +42,11 @@ class Report(CaseScores):
     ) -> None:
         """Raise one error that lists every threshold missed, each beside what an oracle could reach.
 
-        Thresholds are at least: `check(recall=0.7, ndcg=0.85)`, or by exact name `check({"recall_any@5": 0.9})`. A
-        threshold that even an oracle misses is said to be out of reach. `check("recommended")` takes the four that
-        teams use, whatever the definitions of the report: .80 of precision@k(retrieved), .70 of recall_frac@k, .85 of
-        ndcg@k and .90 of mrr@k; what is given beside it goes before the same measure in it, or is one more. With
-        `verbose` it also tells what held.
+        Thresholds are at least: `check(recall=0.7, ndcg=0.85)`, by exact name `check({"recall_any@5": 0.9})`, or as a
+        rule `check("recall >= 0.7")`. A threshold that even an oracle misses is said to be out of reach.
+        `check("recommended")` takes the four that teams use, whatever the definitions of the report: .80 of
+        precision@k(retrieved), .70 of recall_frac@k, .85 of ndcg@k and .90 of mrr@k; what is given beside it goes
+        before the same measure in it, or is one more. With `verbose` it also tells what held.
         """
         check(self, thresholds or {}, short, verbose=verbose)
 

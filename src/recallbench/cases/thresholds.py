@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recallbench.cases.case import NOTHING, count
 from recallbench.cases.definitions import SHORT
 from recallbench.cases.scores import CaseScores
+from recallbench.compare.rules import is_out_of_reach, keeps_floor, parse_rule
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
@@ -27,13 +29,12 @@ class Threshold:
 
     @property
     def holds(self) -> bool:
-        # A mean over many cases may end a rounding below the figure that it is.
-        return self.observed >= self.required - 1e-12
+        return keeps_floor(self.observed, self.required)
 
     @property
     def out_of_reach(self) -> bool:
         """No ranking at all could keep it."""
-        return self.required > self.ceiling
+        return is_out_of_reach(self.required, self.ceiling)
 
     def __str__(self) -> str:
         if math.isnan(self.observed):
@@ -112,13 +113,18 @@ def check(
 
 def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
     if isinstance(thresholds, str):
-        if thresholds != RECOMMENDED:
+        if thresholds == RECOMMENDED:
+            return dict(recommended(report.k))
+        if not re.search(r"[\s<>]", thresholds):
             raise UsageError(
                 "no thresholds of that name",
-                expected=f'"{RECOMMENDED}", or {{measure: figure}}',
+                expected=f'"{RECOMMENDED}", a rule as "recall >= 0.7", or {{measure: figure}}',
                 found=repr(thresholds),
             )
-        return dict(recommended(report.k))
+        rule = parse_rule(thresholds, lambda name: _measure(report, name))
+        if rule.word == "drops":
+            raise UsageError("a drop needs a baseline", expected="a floor, as recall >= 0.7", found=thresholds)
+        return {rule.measure: rule.threshold}
     found = {}
     for name, required in thresholds.items():
         measure = _measure(report, name)

@@ -14,7 +14,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.reading import document, parsed
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
-from recallbench.results.stated import Stated, stated
+from recallbench.results.result import Result, open_result, open_unchanged
 
 CODE = "RB-ATTESTED"
 REQUIRED = "an attestation beside the folder, signed with that key, over exactly these files"
@@ -29,7 +29,7 @@ def attestation_path(folder: Path) -> Path:
     return real.with_name(f"{real.name}.attestation.json")
 
 
-def statement(result: Stated, verdict: str, canonical: bool) -> dict[str, Any]:
+def statement(result: Result, verdict: str, canonical: bool) -> dict[str, Any]:
     """Return what is signed: the hash of every file, and what the result states. It holds no time."""
     files = _files(result.folder)
     return {
@@ -55,14 +55,7 @@ def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
             remedy="name the outer folder",
         )
     signer = private_key(key)
-    result = stated(folder)
-    if wrong := manifest.differences(folder):
-        raise InputError(
-            f"{folder} is not as its manifest says, so it is not signed",
-            expected="a result as it was written",
-            found="; ".join(wrong),
-            remedy="make the result again with `recallbench run`",
-        )
+    result = open_unchanged(folder)
     payload = json.dumps(statement(result, verdict, canonical), sort_keys=True, separators=(",", ":")).encode()
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(signer)
@@ -126,7 +119,7 @@ def _other_result(folder: Path, signed: dict[str, Any]) -> str:
         return f"what was signed and what the manifest has differ in {name}"
     if wrong := manifest.differences(folder):
         return f"the folder is not as its manifest says: {'; '.join(wrong)}"
-    for name, value in _predicate(stated(folder).metrics).items():
+    for name, value in _predicate(open_result(folder).metrics).items():
         if predicate.get(name) != value:
             return f"the signed statement says {name} {predicate.get(name)!r}, metrics.json {value!r}"
     return ""

@@ -16,7 +16,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load, read_data
 from recallbench.reports.cells import interval
 from recallbench.results.metrics import EstimatePart, HeadlinePart
-from recallbench.results.stated import Stated, told_place
+from recallbench.results.result import Result, repository_path
 
 
 class NotCitable(RecallBenchError):
@@ -35,13 +35,13 @@ class NotCitable(RecallBenchError):
 class AuditedResult:
     """A result and its audit."""
 
-    result: Stated
+    result: Result
     audit: Audit
 
     @property
     def path(self) -> str:
         """The path of its folder, as a text names it."""
-        return told_place(self.result.folder)
+        return repository_path(self.result.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -
     return reasons
 
 
-def _differing_definitions(previous: Stated, now: Stated) -> list[str]:
+def _differing_definitions(previous: Result, now: Result) -> list[str]:
     """In what two results are defined differently, so that they are not two versions of one system."""
 
-    def definition(result: Stated) -> dict[str, object]:
+    def definition(result: Result) -> dict[str, object]:
         metrics = result.metrics
         return {
             "protocol": metrics.protocol.sha256,
@@ -141,7 +141,7 @@ def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) ->
 def text(citation: Citation, markdown: bool = False) -> str:
     """The citation as a release note has it; each line names what it takes to check its figures."""
     result, metrics = citation.cited.result, citation.cited.result.metrics
-    what = f"corpus {metrics.corpus.name}, embedder {result.embedder}, store {metrics.store.name}"
+    what = f"corpus {metrics.corpus.name}, embedder {result.metrics.embedder_name}, store {metrics.store.name}"
     if citation.deviations:
         lines = [
             f"Deviations from the frozen rules ({metrics.protocol.version}): {'; '.join(citation.deviations)}.",
@@ -241,7 +241,7 @@ def document(citation: Citation) -> dict[str, object]:
         "protocol_version": metrics.protocol.version,
         "clarifications_sha256": load().clarifications_sha256,
         "corpus": metrics.corpus.name,
-        "embedder": citation.cited.result.embedder,
+        "embedder": citation.cited.result.metrics.embedder_name,
         "result": described(citation.cited),
         "previous": None if citation.previous is None else described(citation.previous),
         "differences": [

@@ -18,10 +18,10 @@ from recallbench.protocol.frozen import load, read_data
 from recallbench.reading import document, parsed
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.metrics import OVERALL, EstimatePart
-from recallbench.results.stated import Stated, repository, stated
+from recallbench.results.result import Result, open_result, repository
 
 Status = Literal["agrees", "altered", "unsupported", "baseline", "not checkable"]
-Audited = tuple[Stated, Audit]
+Audited = tuple[Result, Audit]
 
 FEWEST = 2
 """Decimals that a figure needs: with fewer, 0.95 and 1 are the same."""
@@ -78,7 +78,7 @@ def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, 
 
     @cache
     def audited(path: Path) -> Audited:
-        return stated(path), examine(path)
+        return open_result(path), examine(path)
 
     return tuple(_checked(figure, audited, text) for figure in read_figures(text, lambda word: _locate(word, roots)))
 
@@ -132,7 +132,7 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], Audited], text: str)
     return CheckedFigure(figure, "agrees")
 
 
-def _standing(figure: CitedFigure, result: Stated, audit: Audit, text: str) -> Iterator[str]:
+def _standing(figure: CitedFigure, result: Result, audit: Audit, text: str) -> Iterator[str]:
     """Whether this result may be cited at all, and in these words."""
     name = result.folder.name
     if audit.verdict.label != "VERIFIED":
@@ -148,12 +148,12 @@ def _standing(figure: CitedFigure, result: Stated, audit: Audit, text: str) -> I
     elif (version := result.metrics.protocol.version) not in text:
         yield f"the text names no version of the protocol; {name} is under {version}"
     known = read_data().frozen["substitution"]
-    stands_in = result.metrics.corpus.name == known["corpus"] and result.embedder in known["stands_in"]
+    stands_in = result.metrics.corpus.name == known["corpus"] and result.metrics.embedder_name in known["stands_in"]
     if stands_in and known["paper_embedder"].split("/")[-1] not in text:
         yield f"the text does not tell that {known['stands_in']} stands in for {known['paper_embedder']}"
 
 
-def _value(figure: CitedFigure, result: Stated) -> Iterator[str]:
+def _value(figure: CitedFigure, result: Result) -> Iterator[str]:
     measure = figure.names[0].measure
     if figure.names[-1].measure != measure:
         yield f"{figure.names[0].text} stands for {measure}, not for {figure.names[-1].measure}"
@@ -223,7 +223,7 @@ def _improvement(figure: CitedFigure, audited: Callable[[Path], Audited]) -> Ite
         yield f"an improvement has its whole interval above zero; here is {words[0] if words else 'no such metric'}"
 
 
-def _surroundings(figure: CitedFigure, results: list[Stated]) -> Iterator[str]:
+def _surroundings(figure: CitedFigure, results: list[Result]) -> Iterator[str]:
     """Hashes, corpus and embedder that the text names beside the figure."""
     for sha256 in figure.hashes:
         if not any(own.startswith(sha256) for result in results for own in _hashes(result)):
@@ -234,14 +234,14 @@ def _surroundings(figure: CitedFigure, results: list[Stated]) -> Iterator[str]:
         words = words.replace(folder.text.lower(), " ")
     for what, known, own in (
         ("corpus", set(load().corpora), {result.metrics.corpus.name for result in results}),
-        ("embedder", {*load().embedders, "minilm"}, {result.embedder for result in results}),
+        ("embedder", {*load().embedders, "minilm"}, {result.metrics.embedder_name for result in results}),
     ):
         named = {name for name in known if re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\d)", words)}
         if named and not named & own:
             yield f"the text says {what} {min(named)}, the folder {', '.join(sorted(own))}"
 
 
-def _hashes(result: Stated) -> Iterator[str]:
+def _hashes(result: Result) -> Iterator[str]:
     metrics = result.metrics
     yield from (result.manifest_sha256, metrics.dataset_sha256)
     yield from (metrics.protocol.sha256, metrics.protocol.clarifications_sha256)
@@ -251,7 +251,7 @@ def _hashes(result: Stated) -> Iterator[str]:
     yield from map(str, files.values() if isinstance(files, dict) else ())
 
 
-def _estimates(result: Stated, figure: CitedFigure) -> list[EstimatePart]:
+def _estimates(result: Result, figure: CitedFigure) -> list[EstimatePart]:
     """What the folder states of the measure: of the kinds named right beside the figure, else over all questions."""
     metrics = result.metrics
     source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}

@@ -15,8 +15,7 @@ from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, appended
 from recallbench.reports.cells import figure
 from recallbench.reports.table import Table
-from recallbench.results.manifest import differences
-from recallbench.results.stated import Stated, stated
+from recallbench.results.result import Result, open_unchanged
 from recallbench.scratch import replacing
 
 Kind = Literal["source", "methodology"]
@@ -44,13 +43,13 @@ def entry(
         )
     parts = [KINDS[kind], text.strip()]
     if folders is not None:
-        parts.append(impact(_whole_result(folders[0]), _whole_result(folders[1]), file))
+        parts.append(impact(open_unchanged(folders[0]), open_unchanged(folders[1]), file))
     return HistoryEntry(
         dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records))
     )
 
 
-def impact(before: Stated, after: Stated, file: Path) -> str:
+def impact(before: Result, after: Result, file: Path) -> str:
     """Both results by folder and hash, and the protocol's metrics of each beside the other."""
     if before.manifest_sha256 == after.manifest_sha256:
         raise UsageError(
@@ -99,24 +98,12 @@ def add(file: Path, new: HistoryEntry) -> None:
         raise _unwritable(file, error) from None
 
 
-def _whole_result(folder: Path) -> Stated:
-    result = stated(folder)
-    if wrong := differences(folder):
-        raise InputError(
-            f"{folder} is not as its manifest says",
-            expected="a result as it was written",
-            found="; ".join(wrong),
-            remedy="make the result again with `recallbench run`",
-        )
-    return result
-
-
-def _origin(word: str, result: Stated, file: Path) -> str:
+def _origin(word: str, result: Result, file: Path) -> str:
     where = Path(os.path.relpath(result.folder.resolve(), file.resolve().parent)).as_posix()
     metrics = result.metrics
     return (
         f"- {word}: {code(where)}, manifest sha256 {result.manifest_sha256}; "
-        f"{inline(f'{metrics.corpus.name}, {result.embedder}, {metrics.store.name} ({result.version})')}, "
+        f"{inline(f'{metrics.corpus.name}, {result.metrics.embedder_name}, {metrics.store.name} ({result.version})')}, "
         f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
     )
 

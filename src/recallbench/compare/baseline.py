@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from recallbench.compare.folders import folder_side
 from recallbench.errors import UsageError
 from recallbench.results import manifest
 from recallbench.results.folder import staged
+from recallbench.results.result import open_result
 from recallbench.scratch import scratch, sweep
 
 
@@ -27,7 +27,7 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
     if not place.exists():
         _copy(result, place)
         return "stored"
-    before, now = (folder_side(one)[0].part.content_sha256 for one in (place, result))
+    before, now = (open_result(one).content_sha256 for one in (place, result))
     if before == now and not manifest.differences(place):
         return "the same already"
     if not replace:

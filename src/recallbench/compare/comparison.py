@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from recallbench import __version__
-from recallbench.compare.pairs import by_question, same_questions
-from recallbench.compare.rule import Condition, decide, regressions
+from recallbench.compare.pairs import measured_parts, pair, same_questions
+from recallbench.compare.rules import Rule, decide, regressions
 from recallbench.compare.side import Side, Words
 from recallbench.errors import InputError
 from recallbench.reports.comparison import (
@@ -18,13 +18,10 @@ from recallbench.reports.comparison import (
     HitPart,
     MeasuredPart,
     UnlikePart,
-    difference_fields,
 )
-from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
-from recallbench.scoring.paired import holm
 
 SHOWN = 10
 """Rankings are shown to this place, and wherever one of the two has gold further down."""
@@ -34,7 +31,7 @@ def compare(
     first: Side,
     second: Side,
     measures: Sequence[Measure],
-    conditions: Sequence[Condition] = (),
+    conditions: Sequence[Rule] = (),
     *,
     basis: Sequence[str] = (),
     unlike: Sequence[UnlikePart] = (),
@@ -44,26 +41,25 @@ def compare(
     same_questions(first.rankings, second.rankings)
     _same_kinds(first, second)
     wanted = list(dict.fromkeys([*measures, *(one.measure for one in conditions)]))
-    counted = first.rankings.calls[0].gold > 0
+    counted = first.rankings.answerable
     if not counted.any():
         raise InputError(
             "no question has anything to find, so there is nothing to compare",
             expected="one question with something relevant",
             found=f"{len(counted)} without",
         )
-    clustered = cluster_codes([first.rankings.clusters[i] for i in np.flatnonzero(counted)]) is not None
-    overall = _measured(first, second, wanted, clustered, counted, corrected=True)
+    overall = _measured(first, second, wanted, counted, corrected=True)
     by_measure = {one.measure: one for one in overall}
 
     def sliced(names: Sequence[str]) -> dict[str, list[MeasuredPart]]:
         masks = {name: np.array([one == name for one in names]) & counted for name in dict.fromkeys(names)}
         return {
-            name: _measured(first, second, wanted, clustered, mask, corrected=False)
+            name: _measured(first, second, wanted, mask, corrected=False)
             for name, mask in masks.items()
             if name and mask.any()
         }
 
-    identical = first.calls == second.calls
+    identical = first.rankings.hit_ids == second.rankings.hit_ids
     return Comparison(
         schema_version="1",
         recallbench_version=__version__,
@@ -72,10 +68,10 @@ def compare(
         basis=list(basis),
         unlike=list(unlike),
         n=int(counted.sum()),
-        clusters=overall[0].clusters if clustered else None,
+        clusters=None if overall[0].largest is None else overall[0].clusters,
         identical=identical,
         measures=overall,
-        kinds=sliced(first.kinds),
+        kinds=sliced(first.rankings.kinds),
         abilities=sliced(first.abilities),
         changed=_changed(first, second, wanted, counted, show),
         conditions=[decide(one, by_measure[str(one.measure)]) for one in conditions],
@@ -86,7 +82,9 @@ def compare(
 
 
 def _same_kinds(first: Side, second: Side) -> None:
-    for question, kind, other in zip(first.rankings.questions, first.kinds, second.kinds, strict=True):
+    for question, kind, other in zip(
+        first.rankings.questions, first.rankings.kinds, second.rankings.kinds, strict=True
+    ):
         if kind != other:
             raise InputError(
                 f"{first.part.name} and {second.part.name} were not asked the same questions",
@@ -97,25 +95,12 @@ def _same_kinds(first: Side, second: Side) -> None:
 
 
 def _measured(
-    first: Side, second: Side, measures: Sequence[Measure], clustered: bool, mask: Bools, *, corrected: bool
+    first: Side, second: Side, measures: Sequence[Measure], mask: Bools, *, corrected: bool
 ) -> list[MeasuredPart]:
     # A kind may have no question that some measure counts.
     measures = [one for one in measures if corrected or (first.rankings.counted(one) & mask).any()]
-    found = by_question(first.rankings, second.rankings, measures, clustered=clustered, keep=mask)
-    primary = [i for i, measure in enumerate(measures) if measure in PRIMARY and corrected]
-    adjusted = dict(zip(primary, holm([found[i].test.p for i in primary]), strict=True))
-    return [
-        MeasuredPart.model_validate(
-            {
-                **difference_fields(str(measure), pair, adjusted.get(i)),
-                "first": first.rankings.mean(measure, mask),
-                "second": second.rankings.mean(measure, mask),
-                "role": "primary" if i in adjusted else "secondary",
-                "turning": list(pair.turning),
-            }
-        )
-        for i, (measure, pair) in enumerate(zip(measures, found, strict=True))
-    ]
+    pairs = pair(first.rankings, second.rankings, measures, keep=mask)
+    return measured_parts(list(map(str, measures)), pairs, list(map(str, PRIMARY)) if corrected else ())
 
 
 def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
@@ -149,11 +134,11 @@ def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bo
     return [
         ChangedPart(
             question_id=first.rankings.questions[i],
-            kind=first.kinds[i],
+            kind=first.rankings.kinds[i],
             cluster=first.rankings.clusters[i],
             question={**others.questions, **words.questions}.get(first.rankings.questions[i], ""),
             values={str(one): (float(before[i]), float(after[i])) for one, (before, after) in values.items()},
-            gold=list(first.gold[i]),
+            gold=list(first.rankings.gold_ids[i]),
             first=_hits(first, i, ranks, segments),
             second=_hits(second, i, ranks, segments),
         )
@@ -163,14 +148,14 @@ def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bo
 
 
 def _gold_ranks(side: Side, i: int) -> set[int]:
-    return {rank for rank, id in enumerate(side.hits[i], 1) if id in side.gold[i]}
+    return {rank for rank, id in enumerate(side.rankings.hit_ids[-1][i], 1) if id in side.rankings.gold_ids[i]}
 
 
 def _hits(side: Side, i: int, ranks: set[int], segments: dict[str, str]) -> list[HitPart]:
-    gold = set(side.gold[i])
+    gold = set(side.rankings.gold_ids[i])
     return [
         HitPart(rank=rank, id=id, gold=id in gold, text=segments.get(id, ""))
-        for rank, id in enumerate(side.hits[i], 1)
+        for rank, id in enumerate(side.rankings.hit_ids[-1][i], 1)
         if rank <= SHOWN or rank in ranks
     ]
 

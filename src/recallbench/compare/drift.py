@@ -10,22 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from recallbench import __version__
-from recallbench.compare.folders import folder_side
-from recallbench.compare.frame import embedder_name, unlike
-from recallbench.compare.pairs import by_question
+from recallbench.compare.folders import result_side
+from recallbench.compare.frame import unlike
+from recallbench.compare.pairs import measured_parts, pair
+from recallbench.compare.rules import is_lower
 from recallbench.compare.side import Side
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import drift as parts
 from recallbench.reports.cells import system
-from recallbench.reports.comparison import LEVEL, MeasuredPart, difference_fields
-from recallbench.results.dated import in_order
+from recallbench.reports.comparison import LEVEL
+from recallbench.results.dated import by_start
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
-from recallbench.results.rankings import Rankings
-from recallbench.results.stated import stated
+from recallbench.results.result import Result, open_result
 from recallbench.scoring.estimate import estimates
-from recallbench.scoring.intervals import cluster_codes
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.trend import trend
 
@@ -33,8 +32,15 @@ from recallbench.scoring.trend import trend
 @dataclass(frozen=True, slots=True)
 class _Night:
     made: datetime
-    folder: Path
-    metrics: Metrics
+    result: Result
+
+    @property
+    def folder(self) -> Path:
+        return self.result.folder
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.result.metrics
 
 
 def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
@@ -57,7 +63,7 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
     found: list[parts.NightPart] = []
     notes: list[tuple[Path, str]] = []
     for one in kept:
-        side, _ = folder_side(one.folder)
+        side = result_side(one.result)
         last = side.rankings
         first = first or last
         notes += [(one.folder, note) for note in side.notes]
@@ -66,21 +72,21 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
     assert last is not None
     values = [one.estimate.value or 0.0 for one in found]
     moved = _trend([one.made for one in kept], values)
-    pair = _paired(first, last, measure) if len(kept) > 1 and measure.separable else None
-    # Without an interval (all questions fell alike) the test decides alone.
-    worse = pair is not None and pair.p <= LEVEL and pair.difference < 0 and (pair.high is None or pair.high < 0)
+    moved_by = None
+    if len(kept) > 1 and measure.separable:
+        (moved_by,) = measured_parts([str(measure)], pair(first, last, [measure]))
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
         measure=str(measure),
         corpus=visible(kept[-1].metrics.corpus.name),
-        system=visible(f"{system(kept[-1].metrics)} with {embedder_name(kept[-1].metrics)}"),
+        system=visible(f"{system(kept[-1].metrics)} with {kept[-1].metrics.embedder_name}"),
         nights=found,
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
         trend=moved,
-        last_against_first=pair,
+        last_against_first=moved_by,
         notes=_together(notes),
-        fell=worse or moved.direction == "falling",
+        fell=(moved_by is not None and is_lower(moved_by)) or moved.direction == "falling",
     )
 
 
@@ -94,23 +100,14 @@ def _together(notes: Sequence[tuple[Path, str]]) -> list[str]:
 
 def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]]]:
     """Results, earliest first, and what came to nothing."""
-    nights: list[_Night] = []
     out: list[tuple[Path, str]] = []
-    whole = []
+    whole: dict[Path, Result] = {}
     for folder in dict.fromkeys(folders):
         if (folder / BLOCKED).is_file():
             out.append((folder, f"{BLOCKED}: the run could not be made"))
-        elif not (folder / "metrics.json").is_file():
-            raise InputError(
-                f"{folder} is not a result folder",
-                expected="a folder that `recallbench run` wrote, or one that holds some",
-                found="no such folder" if not folder.exists() else "no metrics.json",
-                remedy="name folders under benchmarks/<corpus>/results/",
-            )
         else:
-            whole.append(folder)
-    for made, folder in in_order(whole):
-        nights.append(_Night(made, folder, stated(folder).metrics))
+            whole[folder] = open_result(folder)
+    nights = [_Night(made, whole[folder]) for made, folder in by_start(whole)]
     if not nights:
         raise InputError(
             "there is no result to look at",
@@ -176,19 +173,4 @@ def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPar
         method="n/a (a single result shows no trend)" if found.n == 1 else found.method,
         slope_per_day=None if within else found.slope,
         slope_per_result=found.slope if within else None,
-    )
-
-
-def _paired(first: Rankings, last: Rankings, measure: Measure) -> MeasuredPart:
-    counted = first.calls[0].gold > 0
-    clustered = cluster_codes([first.clusters[i] for i in np.flatnonzero(counted)]) is not None
-    (pair,) = by_question(first, last, [measure], clustered=clustered)
-    return MeasuredPart.model_validate(
-        {
-            **difference_fields(str(measure), pair, None),
-            "first": first.mean(measure, counted),
-            "second": last.mean(measure, counted),
-            "role": "secondary",
-            "turning": list(pair.turning),
-        }
     )

@@ -60,11 +60,6 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     return [part for _, part in soft]
 
 
-def embedder_name(metrics: Metrics) -> str:
-    """The embedder, or that the store needs none."""
-    return metrics.embedder.name if metrics.embedder else "no embedder"
-
-
 def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Differences that no option allows."""
 
@@ -107,7 +102,7 @@ def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
 
     def embedder(metrics: Metrics) -> dict[str, str]:
         fields = metrics.embedder.fingerprint if metrics.embedder else {}
-        return {"embedder": embedder_name(metrics), **{f"embedder's {name}": value for name, value in fields.items()}}
+        return {"embedder": metrics.embedder_name, **{f"embedder's {name}": value for name, value in fields.items()}}
 
     def store(metrics: Metrics) -> dict[str, str]:
         settings = {f"setting {name}": value for name, value in metrics.guc_state.items()}

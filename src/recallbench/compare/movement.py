@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from recallbench.results.rankings import Rankings, read
-from recallbench.results.stated import Stated
+from recallbench.compare.pairs import pair
+from recallbench.compare.rules import movement_word
+from recallbench.results.rankings import Rankings
+from recallbench.results.result import Result
 from recallbench.scoring.measures.registry import parse
-from recallbench.scoring.paired import Paired, paired
+from recallbench.scoring.paired import Paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +27,24 @@ class Movement:
     @property
     def word(self) -> str:
         """What may be said of it: an improvement has its whole interval above zero."""
-        low, high = (self.found.low, self.found.high) if self.found else (None, None)
-        if low is not None and low > 0:
-            return "improvement"
-        return "lower" if high is not None and high < 0 else "no difference shown"
+        return movement_word(self.found.low, self.found.high) if self.found else movement_word(None, None)
 
 
-def movements(before: Stated, after: Stated) -> tuple[Movement, ...]:
+def movements(before: Result, after: Result) -> tuple[Movement, ...]:
     """Each metric of the second result beside the first; raises InputError where rankings don't give the figures."""
     shown = [one for one in after.headline if before.estimate(one.estimate.measure) is not None]
     measures = [parse(one.estimate.measure) for one in shown]
     reason = _incomparable(before, after)
     first = second = None
     if not reason and measures:
-        first, second = read(before.folder, before.metrics, measures), read(after.folder, after.metrics, measures)
+        first, second = before.rankings, after.rankings
         reason = _other_questions(first, second)
     made = []
     for one, measure in zip(shown, measures, strict=True):
         old = before.estimate(one.estimate.measure)
         found = None
         if not reason and first is not None and second is not None:
-            counted = np.flatnonzero(first.calls[0].gold > 0)
-            names = [first.clusters[i] for i in counted]
-            # Clustered corpora name a cluster with every question, the others with none.
-            clusters = names if all(names) else None
-            found = paired(first.values(measure)[counted], second.values(measure)[counted], clusters)
+            (found,) = pair(first, second, [measure])
         made.append(
             Movement(
                 one.protocol_name,
@@ -65,7 +58,7 @@ def movements(before: Stated, after: Stated) -> tuple[Movement, ...]:
     return tuple(made)
 
 
-def _incomparable(before: Stated, after: Stated) -> str:
+def _incomparable(before: Result, after: Result) -> str:
     if before.metrics.corpus.name != after.metrics.corpus.name:
         return f"one is of {before.metrics.corpus.name}, the other of {after.metrics.corpus.name}"
     if before.metrics.dataset_sha256 != after.metrics.dataset_sha256:
@@ -82,4 +75,4 @@ def _other_questions(first: Rankings, second: Rankings) -> str:
         return "the gold of some questions differs"
     if first.clusters != second.clusters:
         return "some questions belong to other clusters"
-    return "" if bool((first.calls[0].gold > 0).any()) else "no question has gold"
+    return "" if first.answerable.any() else "no question has gold"

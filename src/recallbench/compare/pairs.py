@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from recallbench.errors import InputError, UsageError
+from recallbench.reports.comparison import MeasuredPart, difference_fields
 from recallbench.results.rankings import Rankings
-from recallbench.scoring.judgement import Bools
+from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.paired import Paired, paired_columns
+from recallbench.scoring.paired import Paired, holm, paired_columns
 
 
-def by_question(
-    one: Rankings, other: Rankings, measures: Sequence[Measure], *, clustered: bool, keep: Bools | None = None
-) -> list[Paired]:
+def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: Bools | None = None) -> list[Paired]:
     """Each measure, the other minus the one, over the questions that it counts (of those, the ones in `keep`).
 
     Raises InputError where the two were not asked the same questions, and UsageError for a measure that gives a
@@ -41,10 +40,35 @@ def by_question(
                 found="none",
                 remedy=f"choose another measure, as {alike[0].name}@{alike[0].k}",
             )
-        clusters = [one.clusters[i] for i in chosen] if clustered else None
+        clusters = [one.clusters[i] for i in chosen]
         first, second = (np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (one, other))
         found |= zip(alike, paired_columns(first, second, clusters), strict=True)
     return [found[measure] for measure in measures]
+
+
+def pair_values(first: Floats, second: Floats) -> Paired:
+    """One measure over cases that are independent, the second minus the first."""
+    return paired_columns(first[:, None], second[:, None])[0]
+
+
+def measured_parts(
+    measures: Sequence[str], pairs: Sequence[Paired], primary: Collection[str] = ()
+) -> list[MeasuredPart]:
+    """What is written of each pair; Holm corrects for the primary ones."""
+    tested = [i for i, measure in enumerate(measures) if measure in primary]
+    adjusted = dict(zip(tested, holm([pairs[i].test.p for i in tested]), strict=True))
+    return [
+        MeasuredPart.model_validate(
+            {
+                **difference_fields(measure, found, adjusted.get(i)),
+                "first": found.first,
+                "second": found.second,
+                "role": "primary" if i in adjusted else "secondary",
+                "turning": list(found.turning),
+            }
+        )
+        for i, (measure, found) in enumerate(zip(measures, pairs, strict=True))
+    ]
 
 
 def _by_population(side: Rankings, measures: Sequence[Measure]) -> list[tuple[Bools, list[Measure]]]:

@@ -27,21 +27,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """Its rankings as places and as ids, question by question in the order of `rankings.questions`."""
+    """Its rankings, and what is said of where they are from."""
 
     part: SidePart
     rankings: Rankings
-    kinds: tuple[str, ...]
-    gold: tuple[tuple[str, ...], ...]
-    calls: tuple[tuple[tuple[str, ...], ...], ...]
-    """The ids that came back, by call, question and place; the deepest call last."""
     notes: tuple[str, ...]
     words: Callable[[Sequence[int]], Words]
     """What is known of the words of these questions and of all segments that they show."""
     abilities: tuple[str, ...] = ()
     """What each question asks for, where the corpus rolls its kinds up into abilities."""
-
-    @property
-    def hits(self) -> tuple[tuple[str, ...], ...]:
-        """The ids of the deepest call."""
-        return self.calls[-1]

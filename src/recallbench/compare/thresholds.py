@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,54 +11,52 @@ import numpy as np
 from recallbench import __version__
 from recallbench.audit.audit import audit
 from recallbench.compare import thresholds_abstention, thresholds_latency
-from recallbench.compare.folders import folder_side
+from recallbench.compare.folders import result_side
 from recallbench.compare.frame import unlike
-from recallbench.compare.pairs import by_question
-from recallbench.compare.rule import Condition, decide
+from recallbench.compare.pairs import measured_parts, pair
+from recallbench.compare.rules import Rule, decide, is_out_of_reach, keeps_floor
 from recallbench.compare.side import Side
-from recallbench.compare.thresholds_file import EVERY, Demands, Held, ThresholdsFile
+from recallbench.compare.thresholds_file import EVERY, PartThresholds, ResultThresholds, ThresholdsFile
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
-from recallbench.reading import lines
-from recallbench.reports.comparison import MeasuredPart, difference_fields
 from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Gating, MissingPart, ResultPart
-from recallbench.results import manifest
-from recallbench.results.dated import latest
-from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.results.rows import NAME as ROWS
+from recallbench.results.dated import latest_result
+from recallbench.results.metrics import OVERALL
+from recallbench.results.result import Result, open_unchanged
 from recallbench.scoring.estimate import Estimate, estimates
-from recallbench.scoring.intervals import cluster_codes, is_too_short
+from recallbench.scoring.intervals import is_too_short
 from recallbench.scoring.judgement import Bools
 from recallbench.scoring.measures.registry import parse
 
-_ROUNDING = 1e-9
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sound:
+class GatedResult:
     """A result whose files are those of its manifest, and whose rankings give its figures."""
 
     name: str
-    held: Held
-    folder: Path
+    thresholds: ResultThresholds
+    result: Result
     side: Side
-    metrics: Metrics
-    tenants: tuple[str, ...]
-    baseline: tuple[Side, Metrics] | None
+    baseline: Result | None
 
-    def parts(self) -> Iterator[tuple[str, Bools, Demands]]:
+    @property
+    def folder(self) -> Path:
+        return self.result.folder
+
+    def parts(self) -> Iterator[tuple[str, Bools, PartThresholds]]:
         """All questions, then each kind, ability and tenant that something is demanded of, with its questions."""
-        yield OVERALL, np.ones(len(self.tenants), dtype=np.bool_), self.held
+        rankings = self.side.rankings
+        yield OVERALL, np.ones(len(rankings.questions), dtype=np.bool_), self.thresholds
         for what, values, demanded in (
-            ("kind", self.side.kinds, self.held.kinds),
-            ("ability", self.side.abilities, self.held.abilities),
-            ("tenant", self.tenants, self.held.tenants),
+            ("kind", rankings.kinds, self.thresholds.kinds),
+            ("ability", self.side.abilities, self.thresholds.abilities),
+            ("tenant", rankings.tenants, self.thresholds.tenants),
         ):
             there = np.array(values)
             for name, demands in demanded.items():
                 # Of every kind those count that have something to find: abstention has nothing.
-                found = dict.fromkeys(one for one, gold in zip(values, self.side.gold, strict=True) if gold)
+                found = dict.fromkeys(one for one, gold in zip(values, rankings.gold, strict=True) if gold)
                 if what == "ability":
                     found.pop("", None)  # of a kind that the paper does not name
                 for one in found if name == EVERY else [name]:
@@ -78,26 +75,26 @@ def gate(
     A result that is not there, and a threshold that no ranking could keep, are told beside the others. Raises Blocked
     where no result is there, and InputError for a folder that is not sound.
     """
-    sound: list[Sound] = []
+    opened: list[GatedResult] = []
     missing: dict[str, Blocked] = {}
-    for name, held in file.result.items():
+    for name, thresholds in file.result.items():
         try:
-            sound.append(look(name, held, base, given.get(name)))
+            opened.append(open_gated(name, thresholds, base, given.get(name)))
         except Blocked as error:
             missing[name] = error
-    if not sound:
+    if not opened:
         raise next(iter(missing.values()))
-    measured = [_measured(one) for one in sound]
+    measured = [_measured(one) for one in opened]
     found = [
         part
-        for one, values in zip(sound, measured, strict=True)
+        for one, values in zip(opened, measured, strict=True)
         for part in _decided(one, values, base, environ, progress)
     ]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
         passed=not missing and not any(one.outcome in ("falls short", "out of reach") for one in found),
-        results=[_told(one) for one in sound],
+        results=[_result_part(one) for one in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
             for name, error in missing.items()
@@ -106,61 +103,45 @@ def gate(
     )
 
 
-def look(name: str, held: Held, base: Path, given: Path | None, *, baseline: bool = True) -> Sound:
+def open_gated(
+    name: str, thresholds: ResultThresholds, base: Path, given: Path | None, *, baseline: bool = True
+) -> GatedResult:
     """The result, and with `baseline` also what it is compared with; raises InputError where either is not sound."""
     if given is not None:
-        folder = given if given.exists() else latest(str(given), Path())
+        folder = given if given.exists() else latest_result(str(given), Path())
     else:
-        folder = latest(held.folder, base)
-    side, metrics = _side(folder)
-    if held.abilities and not any(side.abilities):
+        folder = latest_result(thresholds.folder, base)
+    result = open_unchanged(folder)
+    side = result_side(result)
+    if thresholds.abilities and not any(side.abilities):
         raise InputError(
             f"{name}: {folder} tells no abilities apart",
             expected="a result over LongMemEval",
-            found=metrics.corpus.name,
+            found=result.metrics.corpus.name,
             remedy=f"take [result.{name}.abilities] out, or name kinds",
         )
     compared = None
-    if baseline and held.baseline is not None and held.compared:
-        place = base / held.baseline
+    if baseline and thresholds.baseline is not None and thresholds.compared:
+        place = base / thresholds.baseline
         if not place.exists():
             raise InputError(
-                f"{name}: the baseline {held.baseline} is not there",
+                f"{name}: the baseline {thresholds.baseline} is not there",
                 expected="a result folder",
                 found="no such folder",
                 remedy="store this result as the baseline with `recallbench gate --update`",
             )
-        compared = _side(place)
-        unlike(compared[1], metrics, (str(place), str(folder)), held.allow)
-    return Sound(name, held, folder, side, metrics, _tenants(folder), compared)
-
-
-def _side(folder: Path) -> tuple[Side, Metrics]:
-    side, metrics = folder_side(folder)
-    wrong = manifest.differences(folder)
-    if wrong:
-        raise InputError(
-            f"{folder} is not as it was written",
-            expected="the files that its manifest names, unchanged",
-            found="; ".join(wrong),
-            remedy="get it again from where it was made; `recallbench audit` tells more",
-        )
-    return side, metrics
-
-
-def _tenants(folder: Path) -> tuple[str, ...]:
-    """Whose each question is: its tenant where the rows name one, else its scope."""
-    rows = (json.loads(line) for _, line in lines(folder / ROWS))
-    return tuple(str(row.get("tenant") or row["scope"]) for row in rows)
+        compared = open_unchanged(place)
+        unlike(compared.metrics, result.metrics, (str(place), str(folder)), thresholds.allow)
+    return GatedResult(name, thresholds, result, side, compared)
 
 
 _Values = dict[str, dict[str, Estimate]]
 
 
-def _measured(one: Sound) -> _Values:
+def _measured(one: GatedResult) -> _Values:
     """By part and measure; raises InputError for a part without questions, and a measure too deep."""
-    rankings, depth = one.side.rankings, one.metrics.retrieval.depth
-    asked = dict.fromkeys(m for part in one.held.demands for m in (*part.at_least, *part.drops))
+    rankings, depth = one.side.rankings, one.result.metrics.retrieval.depth
+    asked = dict.fromkeys(m for part in one.thresholds.demands for m in (*part.at_least, *part.drops))
     measures = [parse(text) for text in asked]
     deeper = next((measure for measure in measures if measure.k > depth), None)
     if deeper is not None:
@@ -173,7 +154,7 @@ def _measured(one: Sound) -> _Values:
     masks = {name: mask for name, mask, _ in one.parts()}
     found = estimates(measures, rankings.calls, rankings.clusters, masks)
     for name, mask in masks.items():
-        if not (mask & (rankings.calls[0].gold > 0)).any():
+        if not (mask & rankings.answerable).any():
             raise _empty(one, name)
     # By what the file says, which may stand between blanks.
     values = {name: dict(zip(asked, row, strict=True)) for name, row in found.items()}
@@ -189,10 +170,10 @@ def _measured(one: Sound) -> _Values:
     return values
 
 
-def _empty(one: Sound, part: str) -> InputError:
-    what = part.partition(" ")[0]
-    there = {"kind": one.side.kinds, "ability": one.side.abilities, "tenant": one.tenants}.get(what, ())
-    shown = list(dict.fromkeys(name for name, gold in zip(there, one.side.gold, strict=bool(there)) if gold))
+def _empty(one: GatedResult, part: str) -> InputError:
+    what, rankings = part.partition(" ")[0], one.side.rankings
+    there = {"kind": rankings.kinds, "ability": one.side.abilities, "tenant": rankings.tenants}.get(what, ())
+    shown = list(dict.fromkeys(name for name, gold in zip(there, rankings.gold, strict=bool(there)) if gold))
     return InputError(
         f"{one.name}: {part} has no question with something to find in {one.folder}",
         expected=f"one of {', '.join(shown[:12])}{' …' if len(shown) > 12 else ''}" if shown else "questions with gold",
@@ -219,32 +200,32 @@ def unreachable(found: Gating) -> UsageError | None:
 
 
 def _decided(
-    one: Sound, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
+    one: GatedResult, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
 ) -> Iterator[GateThreshold]:
-    if one.held.audit:
+    if one.thresholds.audit:
         yield _audited(one, base, environ, progress)
     for part, mask, demands in one.parts():
         for name, floor in demands.at_least.items():
             yield _floor(one, part, values[part][name], floor)
         for name, drop in demands.drops.items():
             yield _dropped(one, part, mask, values[part][name], drop)
-    if one.held.abstention.said:
-        yield from thresholds_abstention.decided(one.name, one.folder, one.metrics, one.held.abstention)
-    for state, limit in one.held.p95_ms.items():
+    if one.thresholds.abstention.said:
+        yield from thresholds_abstention.decided(one.name, one.result, one.thresholds.abstention)
+    for state, limit in one.thresholds.p95_ms.items():
         yield thresholds_latency.absolute(
-            one.name, one.folder, state, limit, strict=one.held.strict, rule=one.held.percentiles
+            one.name, one.folder, state, limit, strict=one.thresholds.strict, rule=one.thresholds.percentiles
         )
-    for state, limit in one.held.p95_ratio.items():
-        against = base / str(one.held.baseline)
+    for state, limit in one.thresholds.p95_ratio.items():
+        against = base / str(one.thresholds.baseline)
         yield thresholds_latency.relative(
-            one.name, one.folder, against, state, limit, strict=one.held.strict, rule=one.held.percentiles
+            one.name, one.folder, against, state, limit, strict=one.thresholds.strict, rule=one.thresholds.percentiles
         )
 
 
-def _floor(one: Sound, part: str, found: Estimate, floor: float) -> GateThreshold:
+def _floor(one: GatedResult, part: str, found: Estimate, floor: float) -> GateThreshold:
     assert found.value is not None
-    short = found.value < floor - _ROUNDING
-    beyond = floor > (found.ceiling or 0.0) + _ROUNDING
+    short = not keeps_floor(found.value, floor)
+    beyond = is_out_of_reach(floor, found.ceiling or 0.0)
     within = short and not beyond and found.high is not None and found.high >= floor
     notes = ["no ranking could keep it"] * beyond + [REACHES] * within
     notes += [TOO_SHORT] * is_too_short(found.value, found.design_effect)
@@ -256,35 +237,24 @@ def _floor(one: Sound, part: str, found: Estimate, floor: float) -> GateThreshol
     )  # fmt: skip
 
 
-def _dropped(one: Sound, part: str, mask: Bools, found: Estimate, drop: float) -> GateThreshold:
+def _dropped(one: GatedResult, part: str, mask: Bools, found: Estimate, drop: float) -> GateThreshold:
     assert one.baseline is not None
-    first, second = one.baseline[0].rankings, one.side.rankings
-    counted = second.calls[0].gold > 0
-    clustered = cluster_codes([second.clusters[i] for i in np.flatnonzero(counted)]) is not None
-    (pair,) = by_question(first, second, [found.measure], clustered=clustered, keep=mask)
-    measured = MeasuredPart.model_validate(
-        {
-            **difference_fields(str(found.measure), pair, None),
-            "first": first.mean(found.measure, mask),
-            "second": second.mean(found.measure, mask),
-            "role": "secondary",
-            "turning": list(pair.turning),
-        }
-    )
-    ruled = decide(Condition(found.measure, drop), measured)
+    pairs = pair(one.baseline.rankings, one.side.rankings, [found.measure], keep=mask)
+    (measured,) = measured_parts([str(found.measure)], pairs)
+    ruled = decide(Rule(found.measure, "drops", drop), measured)
     inconclusive = ruled.outcome == "inconclusive"
-    short = ruled.outcome == "fails" or (inconclusive and one.held.strict)
+    short = ruled.outcome == "fails" or (inconclusive and one.thresholds.strict)
     return _part(
         one, part, "drops", str(found.measure),
         required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=found.ceiling,
         outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
-        n=pair.n, by=max(0.0, -measured.difference - drop) if short else None,
+        n=measured.n, by=max(0.0, -measured.difference - drop) if short else None,
         note=("inconclusive, which `strict` forbids: " if short and inconclusive else "") + ruled.reason,
     )  # fmt: skip
 
 
-def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progress | None) -> GateThreshold:
-    files = [base / one.held.corpus_file] if one.held.corpus_file else []
+def _audited(one: GatedResult, base: Path, environ: Mapping[str, str], progress: Progress | None) -> GateThreshold:
+    files = [base / one.thresholds.corpus_file] if one.thresholds.corpus_file else []
     done = audit(one.folder, corpus_files=files, environ=environ, progress=progress)
     failed = [
         check for check in done.checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
@@ -292,24 +262,24 @@ def _audited(one: Sound, base: Path, environ: Mapping[str, str], progress: Progr
     told = [f"{check.code} {check.status}: {check.observed}" for check in failed]
     return _part(
         one, OVERALL, "audit", "audit: no check fails",
-        required=None, observed=None, low=None, high=None, ceiling=None, n=one.metrics.retrieval.asked,
+        required=None, observed=None, low=None, high=None, ceiling=None, n=one.result.metrics.retrieval.asked,
         outcome="falls short" if failed else "holds", by=None,
         note="; ".join(told) or f"{len(done.checks)} checks; {done.verdict.text}",
     )  # fmt: skip
 
 
-def _part(one: Sound, part: str, what: str, measure: str, **rest: object) -> GateThreshold:
+def _part(one: GatedResult, part: str, what: str, measure: str, **rest: object) -> GateThreshold:
     return GateThreshold.model_validate({"result": one.name, "part": part, "what": what, "measure": measure, **rest})
 
 
-def _told(one: Sound) -> ResultPart:
+def _result_part(one: GatedResult) -> ResultPart:
     part, against = one.side.part, one.baseline
     return ResultPart(
         result=one.name,
         folder=str(one.folder),
         content_sha256=part.content_sha256,
         system=", ".join((part.store, part.version, part.embedder)),
-        baseline=against[0].part.name if against else None,
-        baseline_sha256=against[0].part.content_sha256 if against else None,
-        failed=len(one.metrics.retrieval.failed),
+        baseline=str(against.folder) if against else None,
+        baseline_sha256=against.content_sha256 if against else None,
+        failed=len(one.result.metrics.retrieval.failed),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from recallbench.compare.thresholds_file import Abstaining
+from recallbench.compare.thresholds_file import AbstentionThresholds
 from recallbench.errors import InputError
 from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold
-from recallbench.results.metrics import Metrics
-from recallbench.results.rows import NAME, read_rows
+from recallbench.results.rankings import check_figure
+from recallbench.results.result import Result
 from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.intervals import Interval, is_too_short
 
@@ -17,9 +17,9 @@ PART = "abstention"
 _ROUNDING = 1e-9
 
 
-def decided(name: str, folder: Path, metrics: Metrics, asked: Abstaining) -> Iterator[GateThreshold]:
+def decided(name: str, result: Result, asked: AbstentionThresholds) -> Iterator[GateThreshold]:
     """Each threshold beside what the rows give; raises InputError where there is nothing to abstain from."""
-    found = _measured(name, folder, metrics)
+    found, folder = _measured(name, result), result.folder
     n = found.n + found.answerable
     if asked.auroc is not None:
         if found.auroc is None:
@@ -66,31 +66,30 @@ def _part(
     )
 
 
-def _measured(name: str, folder: Path, metrics: Metrics) -> Abstention:
+def _measured(name: str, result: Result) -> Abstention:
     """From the rows, as the run made it; raises InputError where `metrics.json` says otherwise."""
-    stated = metrics.abstention
+    stated, rankings = result.metrics.abstention, result.rankings
     if stated is None:
-        raise _nothing(name, folder, "no query that should find nothing")
-    failed = frozenset(metrics.retrieval.failed)
-    rows = [row for row in read_rows(folder) if row.gold or row.abstention]
-    clusters = [row.cluster for row in rows]
+        raise _nothing(name, result.folder, "no query that should find nothing")
+    failed = frozenset(result.metrics.retrieval.failed)
+    abstain = rankings.abstention
+    # Nobody knows whether a question that no expected text gave gold can be answered.
+    known = [i for i, gold in enumerate(rankings.gold) if gold or abstain[i]]
+    clusters = [rankings.clusters[i] for i in known]
     found = abstention(
         [
-            top_score([hit.score for hit in row.hits[:1]], failed=row.question_id in failed, abstain=row.abstention)
-            for row in rows
+            top_score(
+                [score for score in rankings.first_scores[i : i + 1] if score is not None],
+                failed=rankings.questions[i] in failed,
+                abstain=abstain[i],
+            )
+            for i in known
         ],
-        [row.abstention for row in rows],
+        [abstain[i] for i in known],
         clusters if any(clusters) else None,
     )
     for key in ("auroc", "false_retrieval"):
-        one, other = getattr(stated, key), getattr(found, key)
-        if (one is None) != (other is None) or (one is not None and abs(one - other) > _ROUNDING):
-            raise InputError(
-                f"{folder.name}: the rankings do not give the figures",
-                expected=f"{key} {one}",
-                found=f"{other} from {NAME}",
-                remedy="make the result again with `recallbench run`",
-            )
+        check_figure(result.folder.name, key, getattr(stated, key), getattr(found, key))
     return found
 
 

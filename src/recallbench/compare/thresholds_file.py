@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from recallbench.compare.rules import parse_rule
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document, toml
 from recallbench.scoring.measures.measure import Measure
@@ -40,24 +41,36 @@ Milliseconds = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValid
 Ratios = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
 
 
-class Demands(_Part):
+class PartThresholds(_Part):
     """Thresholds on one set of questions, by exact measure name."""
 
     thresholds: Literal["recommended"] | None = None
     """The four that teams use, at DEPTH; what `at_least` says of the same measure goes before."""
     at_least: dict[str, Floor] = {}
     drops: dict[str, Drop] = {}
+    rules: list[str] = []
+    """The same in words, as `recall_any@10 >= 0.95` or `mrr@50 drops 0.01`."""
 
     @model_validator(mode="before")
     @classmethod
-    def _with_recommended(cls, given: Any) -> Any:
-        own = given.get("at_least", {}) if isinstance(given, dict) else None
-        if not isinstance(own, dict) or given.get("thresholds") != RECOMMENDED:
+    def _with_rules(cls, given: Any) -> Any:
+        texts = given.get("rules", []) if isinstance(given, dict) else None
+        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             return given
-        return given | {"at_least": {str(one): floor for one, floor in recommended(DEPTH).items()} | own}
+        stated: dict[str, dict[str, float]] = {"at_least": {}, "drops": {}}
+        if given.get("thresholds") == RECOMMENDED:
+            stated["at_least"] = {str(one): floor for one, floor in recommended(DEPTH).items()}
+        for text in texts:
+            try:
+                rule = parse_rule(text)
+            except UsageError as error:
+                raise ValueError(error.brief) from None
+            stated[rule.word][str(rule.measure)] = rule.threshold
+        tables = {word: given.get(word, {}) for word, figures in stated.items() if figures}
+        return given | {word: stated[word] | own for word, own in tables.items() if isinstance(own, dict)}
 
 
-class Abstaining(_Part):
+class AbstentionThresholds(_Part):
     """Thresholds on the queries that should find nothing."""
 
     auroc: float | None = None
@@ -70,7 +83,7 @@ class Abstaining(_Part):
         return {key: value for key, value in self.model_dump().items() if value is not None}
 
 
-class Held(Demands):
+class ResultThresholds(PartThresholds):
     """One result, and what it is held to."""
 
     folder: str = Field(min_length=1)
@@ -84,13 +97,13 @@ class Held(Demands):
     """At most so many times the baseline's."""
     percentiles: Rule = NEAREST_RANK
     """What the p95 of both is."""
-    abstention: Abstaining = Abstaining()
-    kinds: dict[str, Demands] = {}
-    abilities: dict[str, Demands] = {}
-    tenants: dict[str, Demands] = {}
+    abstention: AbstentionThresholds = AbstentionThresholds()
+    kinds: dict[str, PartThresholds] = {}
+    abilities: dict[str, PartThresholds] = {}
+    tenants: dict[str, PartThresholds] = {}
 
     @property
-    def demands(self) -> list[Demands]:
+    def demands(self) -> list[PartThresholds]:
         """Of all questions first, then of every part."""
         return [self, *self.kinds.values(), *self.abilities.values(), *self.tenants.values()]
 
@@ -107,7 +120,7 @@ class ThresholdsFile(_Part):
     """Of every result."""
     percentiles: Rule | None = None
     """The same, where a result says nothing else."""
-    result: dict[str, Held] = Field(min_length=1)
+    result: dict[str, ResultThresholds] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
@@ -134,13 +147,15 @@ def read_thresholds(path: Path) -> ThresholdsFile:
         found = ThresholdsFile.model_validate(_numbers(table))
     except ValidationError as error:
         raise _wrong(path, text, error) from None
-    for name, held in found.result.items():
-        _sensible(path, text, name, held)
+    for name, thresholds in found.result.items():
+        _sensible(path, text, name, thresholds)
     return found
 
 
-def _sensible(path: Path, text: str, name: str, held: Held) -> None:
-    asked = [(key, measure) for part in held.demands for key in ("at_least", "drops") for measure in getattr(part, key)]
+def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) -> None:
+    asked = [
+        (key, measure) for part in thresholds.demands for key in ("at_least", "drops") for measure in getattr(part, key)
+    ]
     for key, measure in asked:
         known = _measure(path, text, measure)
         if key == "drops" and not known.separable:
@@ -150,14 +165,14 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
                 found=measure,
                 remedy=f"{str(known).replace(known.name, 'f1')} does",
             )
-    if held.baseline is None and held.compared:
+    if thresholds.baseline is None and thresholds.compared:
         raise InputError(
-            f"{path}: [result.{name}] has {'p95_ratio' if held.p95_ratio else 'drops'} and no baseline",
+            f"{path}: [result.{name}] has {'p95_ratio' if thresholds.p95_ratio else 'drops'} and no baseline",
             expected='baseline = "DIR", the result that this one is held against',
             found="none",
             remedy="name one, and store it with `recallbench gate --update`",
         )
-    for key, value in held.abstention.said.items():
+    for key, value in thresholds.abstention.said.items():
         if not 0 <= value <= 1:
             sign, end = (">=", "at most 1") if key == "auroc" else ("<=", "at least 0")
             out = value > 1 if key == "auroc" else value < 0
@@ -168,7 +183,7 @@ def _sensible(path: Path, text: str, name: str, held: Held) -> None:
                 found=f"{key} {sign} {value:g}",
                 remedy="mend the file",
             )
-    if not asked and not (held.p95_ms or held.p95_ratio or held.abstention.said or held.audit):
+    if not asked and not (thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.said or thresholds.audit):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
             expected="thresholds, at_least or drops, also of kinds, abilities or tenants, abstention, p95_ms, "
@@ -220,8 +235,8 @@ def _known(place: list[str]) -> list[str]:
     if len(place) < 2:
         return list(ThresholdsFile.model_fields)
     if len(place) == 2:
-        return list(Held.model_fields)
-    return list((Abstaining if place[2] == "abstention" else Demands).model_fields)
+        return list(ResultThresholds.model_fields)
+    return list((AbstentionThresholds if place[2] == "abstention" else PartThresholds).model_fields)
 
 
 def _line(text: str, place: tuple[str, ...]) -> str:

@@ -137,6 +137,9 @@ def _side(
                 grades,
             ),
         ),
+        kinds=("",) * len(judged),
+        gold_ids=tuple(tuple(d for d, grade in grades.items() if grade > 0) for grades in judged.values()),
+        hit_ids=(hits,),
     )
     missing = [question for question in judged if question not in run]
     extra = [question for question in run if question not in judged]
@@ -154,15 +157,7 @@ def _side(
         canonical=False,
         content_sha256=sha256_of(path),
     )
-    return Side(
-        part=part,
-        rankings=rankings,
-        kinds=("",) * len(judged),
-        gold=tuple(tuple(d for d, grade in grades.items() if grade > 0) for grades in judged.values()),
-        calls=(hits,),
-        notes=tuple(notes),
-        words=lambda chosen: Words(),
-    )
+    return Side(part=part, rankings=rankings, notes=tuple(notes), words=lambda chosen: Words())
 
 
 def _zip(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from recallbench.audit.audit import Audit
-from recallbench.audit.dataset import chosen
 from recallbench.audit.decision import decide
 from recallbench.audit.gate import Check
 from recallbench.audit.gates.artefacts import committed
@@ -25,6 +24,7 @@ from recallbench.foreign.table_comparison import compare_tables
 from recallbench.foreign.tables import TableNumbers, read_reports, table_numbers, unread_files
 from recallbench.foreign.version import check_version
 from recallbench.protocol.frozen import load
+from recallbench.results.dataset import file_with_hash
 from recallbench.results.folder import BLOCKED
 
 __all__ = ["CODES", "audit_foreign"]
@@ -54,7 +54,7 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
         rows_unreadable = check("RB-F-ROWS", "rows readable", "fail", f"{error.problem}: {error.found}")
         return Audit(folder, (blocked, rows_unreadable), decide((blocked, rows_unreadable), deviations), deviations)
     rules = load()
-    corpus_file = chosen(corpus_files, imported.facts.get("dataset_sha256", ""))
+    corpus_file = file_with_hash(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
     dataset, why = index_of(imported, corpus_file, rules, environ)
     tables, unreadable = _tables(folder, imported)

@@ -59,7 +59,7 @@ def _sections(metrics: Metrics) -> tuple[list[str], ...]:
 
 def _title(metrics: Metrics) -> list[str]:
     label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
-    embedder = metrics.embedder.name if metrics.embedder else "no embedder"
+    embedder = metrics.embedder_name
     return [
         f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {embedder}')}",
         "",

@@ -21,7 +21,7 @@ def is_result(folder: Path) -> bool:
     return (folder / "metrics.json").is_file() or (folder / BLOCKED).is_file()
 
 
-def made_at(folder: Path) -> datetime:
+def start_of(folder: Path) -> datetime:
     """When the run started, by its environment.json, else the day in the folder's name; InputError without either."""
     path = folder / "environment.json"
     stated = str(parsed(document(path), path).get("started", "")) if path.is_file() else ""
@@ -43,7 +43,7 @@ def made_at(folder: Path) -> datetime:
     )
 
 
-def named(place: str, base: Path) -> list[Path]:
+def result_folders(place: str, base: Path) -> list[Path]:
     """The folders that a path means: itself, what its wildcards match, or the results that lie in it; by name."""
     path = base / place
     if path.exists() or not _WILD.search(place):
@@ -52,17 +52,17 @@ def named(place: str, base: Path) -> list[Path]:
     return [Path(one) for one in sorted(glob.glob(str(path), recursive=True)) if Path(one).is_dir()]
 
 
-def latest(place: str, base: Path) -> Path:
+def latest_result(place: str, base: Path) -> Path:
     """The one result a path means, the latest where it means several; raises Blocked where that could not be made."""
-    found = named(place, base)
+    found = result_folders(place, base)
     if len(found) == 1 and not _WILD.search(place) and not is_result(found[0]):
         raise _none(place, "no such folder" if not found[0].exists() else "a folder without metrics.json")
     whole = [one for one in found if (one / "metrics.json").is_file()]
     given_up = [one for one in found if (one / BLOCKED).is_file()]
-    best = max(whole, key=lambda one: (made_at(one), one.name), default=None)
+    best = max(whole, key=lambda one: (start_of(one), one.name), default=None)
     # Of one day, the attempt that came to something counts: the name of the other tells no hour.
-    last = max(given_up, key=lambda one: (made_at(one).date(), one.name), default=None)
-    if last is not None and (best is None or made_at(last).date() > made_at(best).date()):
+    last = max(given_up, key=lambda one: (start_of(one).date(), one.name), default=None)
+    if last is not None and (best is None or start_of(last).date() > start_of(best).date()):
         raise Blocked(
             f"the latest result of {place} could not be made",
             expected="a result",
@@ -74,9 +74,9 @@ def latest(place: str, base: Path) -> Path:
     return best
 
 
-def in_order(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
+def by_start(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
     """Each with its time, earliest first."""
-    return sorted(((made_at(one), one) for one in folders), key=lambda one: (one[0], one[1].name))
+    return sorted(((start_of(one), one) for one in folders), key=lambda one: (one[0], one[1].name))
 
 
 def _none(place: str, found: str) -> Blocked:

@@ -99,6 +99,18 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
         raise _unwritable(folder, str(error)) from error
 
 
+def not_a_result(
+    folder: Path, found: str, remedy: str = "name a folder under benchmarks/<corpus>/results/"
+) -> InputError:
+    """What is said of a path that holds no result."""
+    return InputError(
+        f"{folder} is not a result folder",
+        expected="a folder that `recallbench run` wrote",
+        found=found,
+        remedy=remedy,
+    )
+
+
 def _taken(folder: Path) -> UsageError:
     return UsageError(
         f"{folder} came into being while this run was at work",

@@ -346,6 +346,11 @@ class Metrics(_Part):
         description="the published baseline measured again beside this result; its figures are in reproduction.json",
     )
 
+    @property
+    def embedder_name(self) -> str:
+        """The embedder's, or that the store needs none."""
+        return self.embedder.name if self.embedder else "no embedder"
+
 
 def schema_text() -> str:
     """The JSON Schema of metrics.json, as it is published beside this module."""

@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import InputError
+from recallbench.results.folder import not_a_result
 from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.results.rows import NAME, HitRow, Row, position_of, read_rows
+from recallbench.results.rows import NAME, HitRow, Row, position_of
 from recallbench.scoring.judgement import Bools, Floats, Judged, judge
 from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import PRIMARY, parse
 
 _ROUNDING = 1e-9
+_REMEDY = "make the result again with `recallbench run`"
+
+Ids = tuple[tuple[str, ...], ...]
+"""By question."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rankings:
-    """What a result was asked and what it answered."""
+    """What a result was asked and what it answered, question by question."""
 
     place: str
     """The folder's name."""
@@ -26,6 +32,16 @@ class Rankings:
     gold: tuple[frozenset[int], ...]
     calls: tuple[Judged, ...]
     """By depth, shallowest first."""
+    kinds: tuple[str, ...]
+    gold_ids: Ids
+    hit_ids: tuple[Ids, ...]
+    """The ids that came back, by call."""
+    tenants: tuple[str, ...] = ()
+    """Whose each question is: its tenant where the row names one, else its scope."""
+    abstention: tuple[bool, ...] = ()
+    """Whether nothing is to be found."""
+    first_scores: tuple[float | None, ...] = ()
+    """The score of the first hit of the deepest call."""
 
     def values(self, measure: Measure) -> Floats:
         """What each question gets, from the shallowest call that reaches the measure (clarification 15)."""
@@ -39,45 +55,84 @@ class Rankings:
         """Over those of these questions that it counts."""
         return float(self.values(measure)[keep & self.counted(measure)].mean())
 
+    @property
+    def answerable(self) -> Bools:
+        """The questions that have gold."""
+        return self.calls[0].gold > 0
+
     def _reaching(self, measure: Measure) -> Judged:
         return next((call for call in self.calls if call.depth >= measure.k), self.calls[-1])
 
 
-def read(folder: Path, metrics: Metrics, primary: Sequence[Measure]) -> Rankings:
-    """The rankings; raises InputError where they are not what the folder's own figures were made from."""
-    rows = read_rows(folder)
-    depth, k = metrics.retrieval.depth, metrics.retrieval.calls[0]
+def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
+    """The rankings of a folder's rows; raises InputError where they do not give every figure that it states."""
+    stated, depths = _stated_figures(metrics, folder), metrics.retrieval.calls
     gold = [frozenset(_position(row, id) for id in row.gold) for row in rows]
-    candidates = [row.candidates for row in rows]
-    one_find = [row.one_find for row in rows]
     grades = [{_position(row, id): grade for id, grade in row.grades.items()} for row in rows]
+    calls = [[row.hits for row in rows]]
+    if len(depths) > 1:
+        calls.insert(0, [row.hits_of_k_call or [] for row in rows])
 
-    def judged(hits: Sequence[Sequence[HitRow]], reach: int) -> Judged:
-        ranked = [[_position(row, hit.id) for hit in found] for row, found in zip(rows, hits, strict=True)]
-        return judge(ranked, gold, candidates, reach, grades if any(grades) else None, one_find)
+    def judged(call: Sequence[Sequence[HitRow]], depth: int) -> Judged:
+        ranked = [[_position(row, hit.id) for hit in hits] for row, hits in zip(rows, call, strict=True)]
+        candidates, one_find = [row.candidates for row in rows], [row.one_find for row in rows]
+        return judge(ranked, gold, candidates, depth, grades if any(grades) else None, one_find)
 
-    calls = [judged([row.hits for row in rows], depth)]
-    if len(metrics.retrieval.calls) > 1:
-        calls.insert(0, judged([row.hits_of_k_call or [] for row in rows], k))
-    read_back = Rankings(
-        folder.name,
-        tuple(row.question_id for row in rows),
-        tuple(row.cluster for row in rows),
-        tuple(gold),
-        tuple(calls),
+    rankings = Rankings(
+        place=folder.name,
+        questions=tuple(row.question_id for row in rows),
+        clusters=tuple(row.cluster for row in rows),
+        gold=tuple(gold),
+        calls=tuple(judged(call, depth) for call, depth in zip(calls, depths, strict=True)),
+        kinds=tuple(row.kind for row in rows),
+        tenants=tuple(row.tenant or row.scope for row in rows),
+        abstention=tuple(row.abstention for row in rows),
+        first_scores=tuple(row.hits[0].score if row.hits else None for row in rows),
+        gold_ids=tuple(tuple(row.gold) for row in rows),
+        hit_ids=tuple(tuple(tuple(hit.id for hit in hits) for hits in call) for call in calls),
     )
-    stated = {one.measure: one.value for one in metrics.estimates[OVERALL]}
-    for measure in primary:
-        wanted, values = stated.get(str(measure)), read_back.values(measure)[read_back.counted(measure)]
-        found = float(values.mean()) if len(values) else None
-        if (wanted is None) != (found is None) or abs((wanted or 0.0) - (found or 0.0)) > _ROUNDING:
-            raise InputError(
-                f"{folder.name}: the rankings do not give the figures",
-                expected=f"{measure} {wanted}",
-                found=f"{found} from {NAME}",
-                remedy="make the result again with `recallbench run`",
-            )
-    return read_back
+    for measure, value in stated.items():
+        values = rankings.values(measure)[rankings.counted(measure)]
+        check_figure(folder.name, str(measure), value, float(values.mean()) if len(values) else None)
+    _check_ranks(calls, folder)
+    return rankings
+
+
+def check_figure(folder: str, name: str, stated: float | None, found: float | None) -> None:
+    """Raise InputError where a figure does not follow from the rankings."""
+    if (stated is None) != (found is None) or abs((stated or 0.0) - (found or 0.0)) > _ROUNDING:
+        raise InputError(
+            f"{folder}: the rankings do not give the figures",
+            expected=f"{name} {stated}",
+            found=f"{found} from {NAME}",
+            remedy=_REMEDY,
+        )
+
+
+def _stated_figures(metrics: Metrics, folder: Path) -> dict[Measure, float | None]:
+    """The figures that the rankings must give again; raises InputError where too little is stated."""
+    figures = {parse(one.measure): one.value for one in metrics.estimates.get(OVERALL, [])}
+    calls, depth = metrics.retrieval.calls, metrics.retrieval.depth
+    missing = [one for one in PRIMARY if one.k <= depth and one not in figures]
+    if not calls:
+        raise not_a_result(folder, "no call to the store")
+    if len(calls) > 2 or calls != sorted(calls) or calls[0] < 1 or calls[-1] != depth:
+        raise not_a_result(folder, f"calls of {', '.join(map(str, calls))} hits for rankings {depth} deep")
+    if missing:
+        raise not_a_result(folder, f"no figure for {missing[0]}")
+    return figures
+
+
+def _check_ranks(calls: Sequence[Sequence[Sequence[HitRow]]], folder: Path) -> None:
+    for call in calls:
+        for number, hits in enumerate(call, 1):
+            if any(hit.rank != rank for rank, hit in enumerate(hits, 1)):
+                raise InputError(
+                    f"{folder.name}/{NAME}, line {number}: not a ranking",
+                    expected="ranks 1, 2, 3 and so on",
+                    found="others",
+                    remedy="get the file again from where it was made, or make the result again",
+                )
 
 
 def _position(row: Row, id: str) -> int:
@@ -87,6 +142,6 @@ def _position(row: Row, id: str) -> int:
             f"question {row.question_id}: a segment of another scope",
             expected=f"{row.scope}/<position>, of {row.candidates}",
             found=id,
-            remedy="make the result again with `recallbench run`",
+            remedy=_REMEDY,
         )
     return position

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from recallbench.audit.decision import judged
+from recallbench.audit.decision import with_verdict
 from recallbench.audit.reproduced import record
 from recallbench.corpora.records import Corpus, Haystack, Survey
 from recallbench.corpora.registry import facts
@@ -119,7 +119,7 @@ def _run(
                 seed=_seed(options),
             )
             _warn_of_scores(store, metrics, retrieval, options, progress)
-            metrics = judged(metrics, rules, registered, None)
+            metrics = with_verdict(metrics, rules, registered, None)
         reproduced = None
         if choice.reproduction is not None:
             # What the run put into the system under test is gone before the published way is tried on it.

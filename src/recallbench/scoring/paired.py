@@ -22,6 +22,9 @@ class Paired:
     n: int
     clusters: int
     """What was flipped as a whole; n where questions are independent."""
+    first: float
+    """The mean of the first ranking."""
+    second: float
     difference: float
     low: float | None
     high: float | None
@@ -69,12 +72,15 @@ def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None
     else:
         intervals = mean_intervals(totals, counts)
     return [
-        _compared(column, flag, codes, sums, counts, names, test, bounds)
-        for column, flag, sums, test, bounds in zip(moved.T, binary, totals.T, tests, intervals, strict=True)
+        _compared((before, after), column, flag, codes, sums, counts, names, test, bounds)
+        for before, after, column, flag, sums, test, bounds in zip(
+            first.T, second.T, moved.T, binary, totals.T, tests, intervals, strict=True
+        )
     ]
 
 
 def _compared(
+    values: tuple[Floats, Floats],
     moved: Floats,
     binary: bool,
     codes: Ints | None,
@@ -91,6 +97,9 @@ def _compared(
     return Paired(
         n=len(moved),
         clusters=len(totals),
+        # Of a column apart: summed in the order of its own values, whatever stands beside it.
+        first=float(np.ascontiguousarray(values[0]).mean()),
+        second=float(np.ascontiguousarray(values[1]).mean()),
         difference=difference,
         low=bounds.low,
         high=bounds.high,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from recallbench.confidential import concealed
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
-from recallbench.results import manifest, rankings
+from recallbench.results.result import open_result
 from recallbench.results.rows import NAME as RETRIEVALS
 from recallbench.runs.run import Outcome
 from recallbench.scoring.judgement import Bools, Floats
@@ -37,8 +36,8 @@ class Pass:
 
 def cold(outcome: Outcome, measures: Sequence[Measure]) -> Pass:
     """The pass that a finished run is, read back from its folder."""
-    found = rankings.read(outcome.folder, outcome.metrics, measures)
-    stated = json.loads((outcome.folder / manifest.NAME).read_text(encoding="utf-8"))
+    result = open_result(outcome.folder)
+    found = result.rankings
     return Pass(
         outcome.folder.name,
         "cold",
@@ -47,7 +46,7 @@ def cold(outcome: Outcome, measures: Sequence[Measure]) -> Pass:
         {str(measure): found.values(measure) for measure in measures},
         found.values(Mrr(outcome.metrics.retrieval.depth)),
         sha256_of(outcome.folder / RETRIEVALS),
-        str(stated["content_sha256"]),
+        result.content_sha256,
     )
 
 

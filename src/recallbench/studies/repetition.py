@@ -15,9 +15,8 @@ from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.reading import document, parsed
 from recallbench.reports import repetition as told
-from recallbench.results import manifest
 from recallbench.results.folder import check_writable, folder_name, free_folder
-from recallbench.results.stated import stated
+from recallbench.results.result import open_unchanged
 from recallbench.runs.choices import Choice, choose, dsn_of
 from recallbench.runs.opening import store_of
 from recallbench.runs.options import Options
@@ -126,15 +125,7 @@ def _same_plan(folder: Path, plan: dict[str, str]) -> None:
 
 def _kept(folder: Path) -> Outcome:
     """A run that was made before; raises InputError unless it is as it was written."""
-    found = stated(folder)
-    if wrong := manifest.differences(folder):
-        raise InputError(
-            f"{folder} is not as its manifest says",
-            expected="a run as it was written",
-            found="; ".join(wrong),
-            remedy="move it away, and it is made again",
-        )
-    return Outcome(folder, found.metrics)
+    return Outcome(folder, open_unchanged(folder).metrics)
 
 
 def _conditions(options: Options, choice: Choice) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def summary(
         dataset_sha256=first.dataset_sha256,
         store=system(first),
         version=first.store.version,
-        embedder=first.embedder.name if first.embedder else "no embedder",
+        embedder=first.embedder_name,
         n=int(passes[0].counted.sum()),
         deviations=[f"{one.kind}: {one.detail}" for one in first.deviations],
         cold=conditions[0],

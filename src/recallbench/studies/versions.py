@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from recallbench import __version__
-from recallbench.compare.pairs import by_question
+from recallbench.compare.pairs import pair
 from recallbench.confidential import concealed
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress
@@ -20,10 +19,9 @@ from recallbench.reports import versions as told
 from recallbench.reports import versions_page
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import difference_fields
-from recallbench.results import manifest
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.metrics import OVERALL
-from recallbench.results.rankings import read
+from recallbench.results.result import open_result
 from recallbench.runs.choices import SYSTEM_UNDER_TEST, dsn_of
 from recallbench.runs.opening import corpus_of
 from recallbench.runs.options import Options
@@ -126,11 +124,11 @@ def _summary(tried: Sequence[_Tried], done: Sequence[Outcome], clustered: bool) 
     first = done[0].metrics
     measured = [one for one in tried if one.outcome]
     measures = [measure for measure in PRIMARY if measure.k <= first.retrieval.depth]
-    rankings = [read(outcome.folder, outcome.metrics, measures) for outcome in done]
+    rankings = [open_result(outcome.folder).rankings for outcome in done]
     pairs = [
         (before.version, after.version, measure, found)
         for (before, one), (after, other) in pairwise(zip(measured, rankings, strict=True))
-        for measure, found in zip(measures, by_question(one, other, measures, clustered=clustered), strict=True)
+        for measure, found in zip(measures, pair(one, other, measures), strict=True)
     ]
     adjusted = holm([found.test.p for *_, found in pairs])
     return told.Versions(
@@ -139,12 +137,12 @@ def _summary(tried: Sequence[_Tried], done: Sequence[Outcome], clustered: bool) 
         protocol=first.protocol.version,
         corpus=first.corpus.name,
         dataset_sha256=first.dataset_sha256,
-        embedder=first.embedder.name if first.embedder else "no embedder",
+        embedder=first.embedder_name,
         vectors_sha256=first.embedder.vectors_sha256 if first.embedder else "",
         store=system(first),
         server=first.store.evidence.get("server", "").split(",")[0],
         pgvector=first.store.evidence.get("pgvector", ""),
-        n=int((rankings[0].calls[0].gold > 0).sum()),
+        n=int(rankings[0].answerable.sum()),
         clustered=clustered,
         bm25={
             one.measure: one.value
@@ -165,7 +163,7 @@ def _version(tried: _Tried) -> told.VersionPart:
             "status": tried.status,
             "reason": tried.reason,
             "stated": metrics.store.version if metrics else "",
-            "content_sha256": _content(tried.outcome.folder) if tried.outcome else "",
+            "content_sha256": open_result(tried.outcome.folder).content_sha256 if tried.outcome else "",
             "figures": [
                 told.PrimaryPart(estimate=one.estimate, protocol_name=one.protocol_name, band=one.band)
                 for one in (metrics.headline if metrics else ())
@@ -175,10 +173,6 @@ def _version(tried: _Tried) -> told.VersionPart:
             "canonical": metrics.verdict.canonical if metrics else False,
         }
     )
-
-
-def _content(folder: Path) -> str:
-    return str(json.loads((folder / manifest.NAME).read_text(encoding="utf-8"))["content_sha256"])
 
 
 def _pair(before: str, after: str, measure: Measure, found: Paired, adjusted: float) -> told.PairPart:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from recallbench.audit.case import Case
 from recallbench.audit.declared import declared_store, recorded_store_options
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.retrieval.ranking import scored_apart
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.outside.answer import SCORES
@@ -15,36 +15,38 @@ from recallbench.stores.store import Store
 _SENT = re.compile(r"([0-9]+) sent, ([0-9]+) of them again")
 
 
-def calls(case: Case) -> Finding:
-    kind, stated = declared_store(case), case.metrics.retrieval
-    k = case.rules.default_k
+def calls(subject: AuditSubject) -> Finding:
+    kind, stated = declared_store(subject), subject.metrics.retrieval
+    k = subject.rules.default_k
     declared = [stated.depth] if kind.prefix_stable else [k, stated.depth]
     found = (
         []
         if stated.calls == declared
-        else [f"calls for {stated.calls} hits, {case.metrics.store.name} is asked for {declared}"]
+        else [f"calls for {stated.calls} hits, {subject.metrics.store.name} is asked for {declared}"]
     )
-    found += [*_requests(case, declared), *_apart(case, kind, k)]
-    return listed(found, f"a call for each of {declared} hits, as the store declares it")
+    found += [*_requests(subject, declared), *_apart(subject, kind, k)]
+    return pass_unless(found, f"a call for each of {declared} hits, as the store declares it")
 
 
-def _requests(case: Case, declared: Sequence[int]) -> Iterator[str]:
+def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:
     """A store that counts its requests sent one for each call of each question, and one for each scope."""
-    told = _SENT.fullmatch(case.metrics.store.evidence.get("requests", ""))
+    told = _SENT.fullmatch(subject.metrics.store.evidence.get("requests", ""))
     if told is None:
         return  # RB-RECORDED tells of it
     sent, again = int(told[1]), int(told[2])
-    answered = len(case.questions) - len(case.metrics.retrieval.failed)
-    fewest = len(declared) * answered + len({question.scope for question in case.questions})
+    answered = len(subject.questions) - len(subject.metrics.retrieval.failed)
+    fewest = len(declared) * answered + len({question.scope for question in subject.questions})
     if sent - again < fewest:
         yield f"{sent} requests, {again} of them again, where {answered} questions and their scopes take {fewest}"
 
 
-def _apart(case: Case, kind: type[Store], k: int) -> Iterator[str]:
+def _apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[str]:
     """Segments that got one score in the call for k hits, and another one in the deep call."""
-    options, evidence, made = recorded_store_options(case), case.metrics.store.evidence, case.retrieval
+    options, evidence, made = recorded_store_options(subject), subject.metrics.store.evidence, subject.retrieval
     own = not kind.outside
-    if made.short is None or (not own and SCORES not in evidence and case.metrics.statistics_edition == FIRST.number):
+    if made.short is None or (
+        not own and SCORES not in evidence and subject.metrics.statistics_edition == FIRST.number
+    ):
         return  # at that time nobody asked memories of others what their scores depend on
     otherwise = "" if own else "; a memory that is right to do so says scores_depend_on_k"
     for question, size, short, deep in zip(made.questions, made.candidates, made.short, made.rankings, strict=True):

@@ -1,59 +1,61 @@
 """What a result says of its own standing: deviations, gates, verdict, and a reproduction beside it."""
 
-from recallbench.audit.case import Case
 from recallbench.audit.difference import differing
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.reproduced import record
+from recallbench.audit.subject import AuditSubject
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.reading import document, parsed
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, page
 
 
-def deviations(case: Case) -> Finding:
-    stated = [f"{one.kind}: {one.detail}" for one in case.metrics.deviations]
-    derived = [str(one) for one in case.deviations]
+def deviations(subject: AuditSubject) -> Finding:
+    stated = [f"{one.kind}: {one.detail}" for one in subject.metrics.deviations]
+    derived = [str(one) for one in subject.deviations]
     found = [f"not stated: {one}" for one in derived if one not in stated]
     found += [f"stated, but not so: {one}" for one in stated if one not in derived]
     if not found and stated != derived:
         found.append("stated in another order, or twice")
-    return listed(found, f"{len(derived)} stated, as they follow")
+    return pass_unless(found, f"{len(derived)} stated, as they follow")
 
 
-def gates(case: Case) -> Finding:
-    stated, derived = case.metrics.gates, case.derived.gates
-    return listed(list(differing(stated, derived, "gates")), f"{len(derived)} decided again, as stated when written")
+def gates(subject: AuditSubject) -> Finding:
+    stated, derived = subject.metrics.gates, subject.derived.gates
+    return pass_unless(
+        list(differing(stated, derived, "gates")), f"{len(derived)} decided again, as stated when written"
+    )
 
 
-def verdict(case: Case) -> Finding:
-    stated, derived = case.metrics.verdict, case.derived.verdict
-    return listed(list(differing(stated, derived, "verdict")), f"when written: {derived.text}")
+def verdict(subject: AuditSubject) -> Finding:
+    stated, derived = subject.metrics.verdict, subject.derived.verdict
+    return pass_unless(list(differing(stated, derived, "verdict")), f"when written: {derived.text}")
 
 
-def reproduction(case: Case) -> Finding:
-    name, path = case.metrics.reproduction, case.folder / JSON_NAME
-    if path.exists() != (name is not None) or (case.folder / PAGE_NAME).exists() != (name is not None):
+def reproduction(subject: AuditSubject) -> Finding:
+    name, path = subject.metrics.reproduction, subject.folder / JSON_NAME
+    if path.exists() != (name is not None) or (subject.folder / PAGE_NAME).exists() != (name is not None):
         raise_for = f"{JSON_NAME} and {PAGE_NAME} {'are' if path.exists() else 'are not'} there"
         return Finding("fail", f"metrics.json states the reproduction {name}, which {raise_for} contradicts")
     if name is None:
         return Finding("pass", "none is stated, and none is there")
     stated = ReproductionRecord.model_validate(parsed(document(path), path), strict=True)
-    wanted = find_reproduction(name, case.corpus.name)
+    wanted = find_reproduction(name, subject.corpus.name)
     version = stated.reproduced_by.version
-    derived = record(wanted, stated.questions, stated.segments, version, case.derived, case.corpus.sha256)
+    derived = record(wanted, stated.questions, stated.segments, version, subject.derived, subject.corpus.sha256)
     found = list(differing(stated, derived, JSON_NAME))
-    if version != case.metrics.store.version:
-        found.append(f"it is of version {version}, the result of {case.metrics.store.version}")
-    if case.has_dataset and stated.segments != case.dataset.segments:
-        found.append(f"{stated.segments} segments, the dataset has {case.dataset.segments}")
-    known = {question.id for question in case.questions}
+    if version != subject.metrics.store.version:
+        found.append(f"it is of version {version}, the result of {subject.metrics.store.version}")
+    if subject.has_dataset and stated.segments != subject.dataset.segments:
+        found.append(f"{stated.segments} segments, the dataset has {subject.dataset.segments}")
+    known = {question.id for question in subject.questions}
     found += [f"{one.id} is no question that was asked" for one in stated.questions if one.id not in known]
     for one in stated.questions:
         if not 0 <= one.recall <= 1 or (one.first is not None and not 1 <= one.first <= wanted.depth):
             found.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")
-    if document(case.folder / PAGE_NAME).decode("utf-8", "replace") != page(stated):
+    if document(subject.folder / PAGE_NAME).decode("utf-8", "replace") != page(stated):
         found.append(f"{PAGE_NAME} does not tell what {JSON_NAME} holds")
-    return listed(found, f"{name}: its figures follow from its questions, and the rest is as frozen")
+    return pass_unless(found, f"{name}: its figures follow from its questions, and the rest is as frozen")
 
 
 DEVIATIONS = Examination(

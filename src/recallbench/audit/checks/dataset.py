@@ -1,24 +1,24 @@
 """The dataset: that it is the stated one, and that the corpus is described as the file has it."""
 
-from recallbench.audit.case import Case
 from recallbench.audit.difference import differing
-from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding, passed_if
+from recallbench.audit.subject import AuditSubject
 
 
-def dataset(case: Case) -> Finding:
-    survey = case.dataset.survey
-    return passed_if(survey.sha256 == case.metrics.dataset_sha256, f"{survey.file}, sha256 {survey.sha256}")
+def dataset(subject: AuditSubject) -> Finding:
+    survey = subject.dataset.survey
+    return passed_if(survey.sha256 == subject.metrics.dataset_sha256, f"{survey.file}, sha256 {survey.sha256}")
 
 
-def corpus(case: Case) -> Finding:
-    if not case.has_dataset:
+def corpus(subject: AuditSubject) -> Finding:
+    if not subject.has_dataset:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
-    stated, derived = case.metrics.corpus, case.derived.corpus
+    stated, derived = subject.metrics.corpus, subject.derived.corpus
     found = list(differing(stated, derived))
     found += [f"{one.name}: registered {one.expected}, found {one.found}" for one in stated.checks if not one.holds]
     counts = f"{derived.scopes} haystacks, {derived.segments} segments, {derived.questions} questions"
-    return listed(found, counts)
+    return pass_unless(found, counts)
 
 
 DATASET = Examination("RB-DATASET", "dataset", "the dataset of the stated sha256 is at hand", dataset)

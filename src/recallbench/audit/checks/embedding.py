@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from recallbench.audit.case import Case
 from recallbench.audit.encoding import distinct_texts, most_tokens
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.spot_check import ROWS_CHECKED
@@ -30,9 +30,9 @@ _ROUNDED = 1e-6
 """By so much a cosine in double precision may pass 1."""
 
 
-def embedding(case: Case) -> Finding:
-    told: Any = case.environment.get("embedding")
-    made, seen = case.metrics.embedder, case.metrics.exposure
+def embedding(subject: AuditSubject) -> Finding:
+    told: Any = subject.environment.get("embedding")
+    made, seen = subject.metrics.embedder, subject.metrics.exposure
     if made is None or seen is None:
         # That all three go together is held by RB-RECORDED.
         return Finding("pass", "nothing was embedded")
@@ -44,12 +44,14 @@ def embedding(case: Case) -> Finding:
     found = [
         *_counts(report, seen),
         *_engine(report, made),
-        *_computed(report, made, case.environment),
-        *_held_against_new(report, told, unchecked=bool(case.deviations)),
-        *_texts(case, report),
+        *_computed(report, made, subject.environment),
+        *_held_against_new(report, told, unchecked=bool(subject.deviations)),
+        *_texts(subject, report),
     ]
     found += [f"embedding.{name}, which no run writes" for name in sorted(told.keys() - _KEYS)]
-    return listed(found, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other")
+    return pass_unless(
+        found, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other"
+    )
 
 
 def _counts(report: EmbeddingReport, seen: ExposurePart) -> Iterator[str]:
@@ -132,13 +134,13 @@ def _held_against_new(report: EmbeddingReport, told: Mapping[str, Any], *, unche
         yield f"{again} vectors embedded again, with a cosine of {worst} at worst"
 
 
-def _texts(case: Case, report: EmbeddingReport) -> Iterator[str]:
+def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
     """The distinct texts of the run: segments and questions, and more where a baseline was measured again as well."""
-    seen, made = case.metrics.exposure, case.metrics.embedder
-    if not case.has_dataset or seen is None or made is None:
+    seen, made = subject.metrics.exposure, subject.metrics.embedder
+    if not subject.has_dataset or seen is None or made is None:
         return
-    texts = case.dataset.texts
-    alone, wanted = case.metrics.reproduction is None, distinct_texts(texts, made.name)
+    texts = subject.dataset.texts
+    alone, wanted = subject.metrics.reproduction is None, distinct_texts(texts, made.name)
     if report.distinct < wanted or (alone and report.distinct > wanted):
         yield f"{report.distinct} distinct texts, the dataset has {wanted}"
     each_once = len(texts.passages) == seen.segments

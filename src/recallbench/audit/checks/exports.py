@@ -2,14 +2,14 @@
 
 import math
 
-from recallbench.audit.case import Case
-from recallbench.audit.dataset import given
 from recallbench.audit.difference import ROUNDING
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.errors import InputError
 from recallbench.reading import document, lines
+from recallbench.results.dataset import selected_haystacks
 from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import retrieve
@@ -18,36 +18,36 @@ from recallbench.scoring.editions import FIRST
 from recallbench.stores.bm25 import BM25Store
 
 
-def run(case: Case) -> Finding:
-    made = case.retrieval
-    lines = trec_run(made.questions, made.rankings, made.calls.depth, run_tag(case.metrics.store.name))
-    return _same(case, "run.trec", "".join(lines))
+def run(subject: AuditSubject) -> Finding:
+    made = subject.retrieval
+    lines = trec_run(made.questions, made.rankings, made.calls.depth, run_tag(subject.metrics.store.name))
+    return _same(subject, "run.trec", "".join(lines))
 
 
-def qrels(case: Case) -> Finding:
-    graded = any(question.grades for question in case.questions)
-    if graded != (case.folder / GRADED).exists():
+def qrels(subject: AuditSubject) -> Finding:
+    graded = any(question.grades for question in subject.questions)
+    if graded != (subject.folder / GRADED).exists():
         return Finding(
             "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
         )
-    if graded and (found := _same(case, GRADED, "".join(trec_grades(case.questions)))).status != "pass":
+    if graded and (found := _same(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
         return found
-    return _same(case, "qrels.trec", "".join(trec_qrels(case.questions)))
+    return _same(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
 
 
-def names(case: Case) -> Finding:
-    labelled = is_set_name(case.metrics.corpus.name)
-    if labelled != (case.folder / NAMES).exists():
+def names(subject: AuditSubject) -> Finding:
+    labelled = is_set_name(subject.metrics.corpus.name)
+    if labelled != (subject.folder / NAMES).exists():
         return Finding("fail", f"{NAMES} is {'missing' if labelled else 'there, and no labelled set was measured'}")
     if not labelled:
         return Finding("pass", "a registered corpus needs none")
-    if case.metrics.statistics_edition == FIRST.number and _holds(case, NAMES, case.dataset.bare_names):
+    if subject.metrics.statistics_edition == FIRST.number and _holds(subject, NAMES, subject.dataset.bare_names):
         return Finding("pass", "the names of the set, as they are")
-    return _same(case, NAMES, case.dataset.names)
+    return _same(subject, NAMES, subject.dataset.names)
 
 
-def control(case: Case) -> Finding:
-    kept, made = case.control, case.retrieval
+def control(subject: AuditSubject) -> Finding:
+    kept, made = subject.control, subject.retrieval
     found = []
     for question, size in zip(made.questions, made.candidates, strict=True):
         hits = kept.get(question.id, [])
@@ -57,7 +57,7 @@ def control(case: Case) -> Finding:
             found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.calls.depth, size)}")
     unknown = sorted(kept.keys() - {question.id for question in made.questions})
     found += [f"{id} is no question that was asked" for id in unknown]
-    if case.metrics.store.name == BM25Store.name:
+    if subject.metrics.store.name == BM25Store.name:
         pairs = zip(made.rankings, made.control, strict=True)
         found += [
             f"{one.question_id}: the store is BM25, and ranks otherwise"
@@ -65,36 +65,36 @@ def control(case: Case) -> Finding:
             if one.positions != other.positions
         ]
     if found:
-        return listed(found, "")
+        return pass_unless(found, "")
     lines = trec_run(made.questions, made.control, made.calls.depth, CONTROL_TAG)
-    return _same(case, "run.bm25.trec", "".join(lines))
+    return _same(subject, "run.bm25.trec", "".join(lines))
 
 
-def control_again(case: Case) -> Finding:
+def control_again(subject: AuditSubject) -> Finding:
     """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
-    corpus, made = case.dataset.corpus, case.retrieval
+    corpus, made = subject.dataset.corpus, subject.retrieval
     again = retrieve(
-        lambda: given(corpus.haystacks(), case.metrics),
+        lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
         BM25Store(),
         None,
         None,
         expected=len(made.questions),
         calls=made.calls,
         timings=Timings(),
-        progress=case.progress,
+        progress=subject.progress,
     )
     found = [
         f"{one.question_id}: another ranking than BM25 gives"
         for one, other in zip(made.control, again.rankings, strict=True)
         if one.positions != other.positions
     ]
-    if case.metrics.store.name == BM25Store.name:
+    if subject.metrics.store.name == BM25Store.name:
         found += [
             f"{one.question_id}: other scores than BM25 gives"
             for one, other in zip(made.rankings, again.rankings, strict=True)
             if len(one.scores) != len(other.scores) or not all(map(_alike, one.scores, other.scores))
         ]
-    return listed(found, f"ranked again, all {len(again.rankings)} rankings equal")
+    return pass_unless(found, f"ranked again, all {len(again.rankings)} rankings equal")
 
 
 def _alike(one: float, other: float) -> bool:
@@ -102,15 +102,15 @@ def _alike(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
-def _holds(case: Case, name: str, expected: str) -> bool:
+def _holds(subject: AuditSubject, name: str, expected: str) -> bool:
     """Whether a file is that text, whatever ends lines in it."""
-    return document(case.folder / name) == expected.encode("utf-8", "surrogatepass")
+    return document(subject.folder / name) == expected.encode("utf-8", "surrogatepass")
 
 
-def _same(case: Case, name: str, expected: str) -> Finding:
+def _same(subject: AuditSubject, name: str, expected: str) -> Finding:
     wanted = expected.removesuffix("\n").split("\n") if expected else []
     count = 0
-    for number, line in lines(case.folder / name):
+    for number, line in lines(subject.folder / name):
         count = number
         if number > len(wanted) or line != wanted[number - 1]:
             should = wanted[number - 1] if number <= len(wanted) else "the end of the file"

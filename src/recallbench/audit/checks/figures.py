@@ -3,61 +3,61 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recallbench.audit.case import Case
 from recallbench.audit.difference import differing, keys
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.results.metrics import EstimatePart
 
 _Rows = Mapping[str, Sequence[EstimatePart]]
 
 
-def values(case: Case) -> Finding:
-    return _estimates(case.metrics.estimates, case.derived.estimates, ("measure", "value", "n"))
+def values(subject: AuditSubject) -> Finding:
+    return _estimates(subject.metrics.estimates, subject.derived.estimates, ("measure", "value", "n"))
 
 
-def intervals(case: Case) -> Finding:
+def intervals(subject: AuditSubject) -> Finding:
     fields = ("measure", "low", "high", "method", "design_effect")
-    return _estimates(case.metrics.estimates, case.derived.estimates, fields)
+    return _estimates(subject.metrics.estimates, subject.derived.estimates, fields)
 
 
-def chance(case: Case) -> Finding:
+def chance(subject: AuditSubject) -> Finding:
     fields = ("measure", "chance", "ceiling", "saturated", "ordered")
-    return _estimates(case.metrics.estimates, case.derived.estimates, fields)
+    return _estimates(subject.metrics.estimates, subject.derived.estimates, fields)
 
 
-def control(case: Case) -> Finding:
-    return _same("control_bm25", case.metrics.control_bm25, case.derived.control_bm25)
+def control(subject: AuditSubject) -> Finding:
+    return _same("control_bm25", subject.metrics.control_bm25, subject.derived.control_bm25)
 
 
-def headline(case: Case) -> Finding:
-    return _same("headline", case.metrics.headline, case.derived.headline)
+def headline(subject: AuditSubject) -> Finding:
+    return _same("headline", subject.metrics.headline, subject.derived.headline)
 
 
-def denominators(case: Case) -> Finding:
-    return _same("denominators", case.metrics.denominators, case.derived.denominators)
+def denominators(subject: AuditSubject) -> Finding:
+    return _same("denominators", subject.metrics.denominators, subject.derived.denominators)
 
 
-def abstention(case: Case) -> Finding:
-    return _same("abstention", case.metrics.abstention, case.derived.abstention)
+def abstention(subject: AuditSubject) -> Finding:
+    return _same("abstention", subject.metrics.abstention, subject.derived.abstention)
 
 
-def retrieval(case: Case) -> Finding:
-    return _same("retrieval", case.metrics.retrieval, case.derived.retrieval)
+def retrieval(subject: AuditSubject) -> Finding:
+    return _same("retrieval", subject.metrics.retrieval, subject.derived.retrieval)
 
 
-def labelled(case: Case) -> Finding:
-    made, derived = case.metrics, case.derived
+def labelled(subject: AuditSubject) -> Finding:
+    made, derived = subject.metrics, subject.derived
     found = [
         one
         for name in ("tenants", "worst", "labels", "hub", "matching")
         for one in differing(getattr(made, name), getattr(derived, name), name)
     ]
-    return listed(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
+    return pass_unless(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
 
 
-def abilities(case: Case) -> Finding:
-    return _same("abilities", case.metrics.abilities, case.derived.abilities)
+def abilities(subject: AuditSubject) -> Finding:
+    return _same("abilities", subject.metrics.abilities, subject.derived.abilities)
 
 
 def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
@@ -65,11 +65,13 @@ def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
         return {name: keys(row, fields) for name, row in rows.items()}
 
     count = sum(map(len, derived.values()))
-    return listed(list(differing(reduced(stated), reduced(derived), "estimates")), f"{count} scored again, all equal")
+    return pass_unless(
+        list(differing(reduced(stated), reduced(derived), "estimates")), f"{count} scored again, all equal"
+    )
 
 
 def _same(name: str, stated: Any, derived: Any) -> Finding:
-    return listed(list(differing(stated, derived, name)), "worked out again, all equal")
+    return pass_unless(list(differing(stated, derived, name)), "worked out again, all equal")
 
 
 VALUES = Examination("RB-VALUES", "values", "every measure overall and by kind, with its n, as re-scored", values)

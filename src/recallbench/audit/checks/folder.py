@@ -1,8 +1,8 @@
 """The folder itself: its files, their hashes, and that nobody writes to it meanwhile."""
 
-from recallbench.audit.case import Case
-from recallbench.audit.examination import Examination, listed, told
+from recallbench.audit.examination import Examination, one_line, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.errors import InputError
 from recallbench.reading import regular, state
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME
@@ -24,26 +24,26 @@ ALWAYS = (
 SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES)
 
 
-def files(case: Case) -> Finding:
-    present = {path.name for path in case.folder.iterdir()}
+def files(subject: AuditSubject) -> Finding:
+    present = {path.name for path in subject.folder.iterdir()}
     found = [f"{name} is missing" for name in ALWAYS if name not in present]
     found += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
     for name in sorted(present):
         try:
-            regular(case.folder / name, case.folder)
+            regular(subject.folder / name, subject.folder)
         except InputError as error:
-            found.append(told(error))
-    return listed(found, f"{len(present)} files, each one a result has")
+            found.append(one_line(error))
+    return pass_unless(found, f"{len(present)} files, each one a result has")
 
 
-def manifest(case: Case) -> Finding:
-    return listed(differences(case.folder), "all hashes agree")
+def manifest(subject: AuditSubject) -> Finding:
+    return pass_unless(differences(subject.folder), "all hashes agree")
 
 
-def unchanged(case: Case) -> Finding:
-    now = {path.name: state(path) for path in sorted(case.folder.iterdir()) if path.is_file()}
-    changed = sorted(name for name in {*now, *case.states} if now.get(name) != case.states.get(name))
-    return listed([f"{name} changed during the audit" for name in changed], "nothing was written during the audit")
+def unchanged(subject: AuditSubject) -> Finding:
+    now = {path.name: state(path) for path in sorted(subject.folder.iterdir()) if path.is_file()}
+    changed = sorted(name for name in {*now, *subject.states} if now.get(name) != subject.states.get(name))
+    return pass_unless([f"{name} changed during the audit" for name in changed], "nothing was written during the audit")
 
 
 FILES = Examination("RB-FILES", "files", "the files of a result and no others, no link that leaves the folder", files)

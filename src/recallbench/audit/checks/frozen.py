@@ -1,13 +1,13 @@
 """The rules a result was made under."""
 
-from recallbench.audit.case import Case
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding, passed_if
+from recallbench.audit.subject import AuditSubject
 from recallbench.protocol.rules import applied
 
 
-def protocol(case: Case) -> Finding:
-    rules, stated = case.rules, case.metrics.protocol
+def protocol(subject: AuditSubject) -> Finding:
+    rules, stated = subject.rules, subject.metrics.protocol
     wanted = {
         "version": rules.version,
         "cited_as": rules.cited_as,
@@ -19,19 +19,21 @@ def protocol(case: Case) -> Finding:
         for name, value in wanted.items()
         if getattr(stated, name) != value
     ]
-    return listed(wrong, f"{stated.version}, sha256 {stated.sha256}")
+    return pass_unless(wrong, f"{stated.version}, sha256 {stated.sha256}")
 
 
-def clarifications(case: Case) -> Finding:
-    stated, rules = case.metrics.protocol.clarifications_sha256, case.rules
+def clarifications(subject: AuditSubject) -> Finding:
+    stated, rules = subject.metrics.protocol.clarifications_sha256, subject.rules
     return passed_if(stated in (rules.clarifications_sha256, *rules.earlier_clarifications), f"sha256 {stated}")
 
 
-def applied_clarifications(case: Case) -> Finding:
-    embedder = case.metrics.embedder.name if case.metrics.embedder else None
-    expected = applied(case.rules, case.corpus, case.dataset.corpus.clarifications, case.metrics.store.name, embedder)
-    stated = case.metrics.protocol.clarifications
-    if case.metrics.protocol.clarifications_sha256 != case.rules.clarifications_sha256:
+def applied_clarifications(subject: AuditSubject) -> Finding:
+    embedder = subject.metrics.embedder.name if subject.metrics.embedder else None
+    expected = applied(
+        subject.rules, subject.corpus, subject.dataset.corpus.clarifications, subject.metrics.store.name, embedder
+    )
+    stated = subject.metrics.protocol.clarifications
+    if subject.metrics.protocol.clarifications_sha256 != subject.rules.clarifications_sha256:
         # A result made before the last ones were added can't have applied these.
         expected = tuple(number for number in expected if number <= max(stated, default=0))
     return passed_if(stated == list(expected), f"{_row(stated)} stated, {_row(expected)} follow from corpus and store")

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, get_args
 
-from recallbench.audit.case import Case
 from recallbench.audit.declared import recorded_options
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
@@ -24,19 +24,23 @@ _ELSEWHERE = frozenset({"version", "dsn", "label"})
 store's by a gate, the server to what the store says of itself; a label is part of a folder's name."""
 
 
-def options(case: Case) -> Finding:
-    asked, made = recorded_options(case), case.metrics
+def options(subject: AuditSubject) -> Finding:
+    asked, made = recorded_options(subject), subject.metrics
     if not asked:
         return Finding("fail", "environment.json holds no options")
     if lacking := sorted(_ALWAYS - asked.keys()):
         return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
-    found = [*_stated(case, asked), *_useless(asked, made), *_command(case.environment.get("command"), asked, made)]
-    return listed(found, "what was asked for is what metrics.json states")
+    found = [
+        *_stated(subject, asked),
+        *_useless(asked, made),
+        *_command(subject.environment.get("command"), asked, made),
+    ]
+    return pass_unless(found, "what was asked for is what metrics.json states")
 
 
-def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
+def _stated(subject: AuditSubject, asked: Mapping[str, Any]) -> Iterator[str]:
     """Where the options ask for something else than metrics.json states."""
-    made, corpus = case.metrics, case.corpus
+    made, corpus = subject.metrics, subject.corpus
     pairs: dict[str, tuple[Any, Any]] = {
         "corpus": (asked["corpus"], made.corpus.name),
         "version": (asked["version"], made.store.asked_version),
@@ -46,11 +50,11 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
         "variant": (variant_of(made.store.name, options_of_record(asked)), made.store.variant),
     }
     embedder = made.embedder.name if made.embedder else None
-    by_default = corpus.embedder if corpus.name in case.rules.corpora and embedder else embedder
+    by_default = corpus.embedder if corpus.name in subject.rules.corpora and embedder else embedder
     pairs["embedder"] = (asked["embedder"] or by_default, embedder)
     if asked["store"] is not None:
         pairs["store"] = (asked["store"], made.store.name)
-    elif made.store.name not in (REFERENCE_STORE, case.rules.canonical_store):
+    elif made.store.name not in (REFERENCE_STORE, subject.rules.canonical_store):
         yield f"store: none asked for, {made.store.name} stated"
     limit = asked["limit"]
     # A limit that reaches all questions is none.
@@ -59,7 +63,7 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
     backend = made.embedder.fingerprint.get("backend", "").partition("/")[0] if made.embedder else ""
     if asked["backend"] == "torch" and backend == "openvino":
         pairs["backend"] = (asked["backend"], backend)
-    account = case.environment.get("embedding")
+    account = subject.environment.get("embedding")
     explained = not isinstance(account, Mapping) or account.get("notes")
     if asked["backend"] == "openvino" and backend == "torch" and not explained:
         yield "backend: openvino asked for, torch stated, and no note says why"
@@ -67,7 +71,7 @@ def _stated(case: Case, asked: Mapping[str, Any]) -> Iterator[str]:
     if made.retrieval.failed and asked.get("keep_going") is not True:
         yield f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed"
     allowed = asked["allow_deviations"]
-    if any(one.kind == "dataset" for one in case.deviations) and "dataset" not in _listed(allowed):
+    if any(one.kind == "dataset" for one in subject.deviations) and "dataset" not in _listed(allowed):
         yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recallbench.audit.case import Case
 from recallbench.audit.difference import differing
 from recallbench.audit.encoding import most_tokens
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.protocol.frozen import load
 from recallbench.reading import is_finite, objects
 from recallbench.results import latency
@@ -30,13 +30,13 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
 
 
-def ranges(case: Case) -> Finding:
-    found = [*_exposure(case), *_timings(case), *_times(case.environment), *_around(case.environment)]
-    return listed(found, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
+def ranges(subject: AuditSubject) -> Finding:
+    found = [*_exposure(subject), *_timings(subject), *_times(subject.environment), *_around(subject.environment)]
+    return pass_unless(found, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
 
 
-def _exposure(case: Case) -> Iterator[str]:
-    seen = case.metrics.exposure
+def _exposure(subject: AuditSubject) -> Iterator[str]:
+    seen = subject.metrics.exposure
     if seen is None:
         return
     whole, cut_off, room = seen.segments, seen.truncated, seen.max_tokens
@@ -44,20 +44,20 @@ def _exposure(case: Case) -> Iterator[str]:
     fewest = whole if not cut_off else (whole - cut_off) + seen.longest + (cut_off - 1) * (room + 1)
     most = cut_off * seen.longest + (whole - cut_off) * min(seen.longest, room)
     # An empty turn at the end of a text stands at its end, where a cut would be, too.
-    behind = cut_off or case.metrics.corpus.empty_turns
+    behind = cut_off or subject.metrics.corpus.empty_turns
     bounds = {
-        "segments": (whole, case.derived.retrieval.segments, case.derived.retrieval.segments),
+        "segments": (whole, subject.derived.retrieval.segments, subject.derived.retrieval.segments),
         "max_tokens": (room, 1, 1 << 20),
         "truncated": (cut_off, 0, whole),
         "longest": (seen.longest, 1, seen.tokens),
-        "tokens": (seen.tokens, fewest, min(most, _tokens_of(case))),
-        "gold_turns": (seen.gold_turns, *_gold_turns(case)),
+        "tokens": (seen.tokens, fewest, min(most, _tokens_of(subject))),
+        "gold_turns": (seen.gold_turns, *_gold_turns(subject)),
         "gold_turns_cut": (seen.gold_turns_cut, 0, seen.gold_turns if behind else 0),
     }
     for name, (value, low, high) in bounds.items():
         if not low <= value <= high:
             yield f"exposure.{name} {value}, possible are {low} to {high}"
-    cut = case.metrics.embedder.fingerprint.get("max_tokens") if case.metrics.embedder else None
+    cut = subject.metrics.embedder.fingerprint.get("max_tokens") if subject.metrics.embedder else None
     if cut != str(seen.max_tokens):
         yield f"exposure.max_tokens {seen.max_tokens}, the embedder's is {cut}"
     shares = {
@@ -70,21 +70,21 @@ def _exposure(case: Case) -> Iterator[str]:
         yield f"exposure: {seen.truncated} segments cut at {seen.max_tokens} tokens, the longest has {seen.longest}"
 
 
-def _tokens_of(case: Case) -> float:
+def _tokens_of(subject: AuditSubject) -> float:
     """The most tokens that the segments can have; without the dataset nobody knows."""
-    if not case.has_dataset:
+    if not subject.has_dataset:
         return math.inf
-    return most_tokens(case.dataset.texts.passage_characters, case.dataset.segments)
+    return most_tokens(subject.dataset.texts.passage_characters, subject.dataset.segments)
 
 
-def _gold_turns(case: Case) -> tuple[int, int]:
+def _gold_turns(subject: AuditSubject) -> tuple[int, int]:
     """Between which counts the labelled turns must lie: the dataset knows how many there are."""
-    return (case.dataset.gold_turns,) * 2 if case.has_dataset else (0, case.metrics.corpus.turns)
+    return (subject.dataset.gold_turns,) * 2 if subject.has_dataset else (0, subject.metrics.corpus.turns)
 
 
-def _timings(case: Case) -> Iterator[str]:
-    known = {question.id for question in case.questions}
-    for number, row in objects(case.folder / "timings.jsonl"):
+def _timings(subject: AuditSubject) -> Iterator[str]:
+    known = {question.id for question in subject.questions}
+    for number, row in objects(subject.folder / "timings.jsonl"):
         names = set(row)
         seconds = row.get("seconds") if names == {"phase", "seconds"} else row.get("ms")
         shaped = names in ({"phase", "seconds"}, {"question_id", "state", "ms"})

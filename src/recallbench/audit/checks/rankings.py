@@ -4,30 +4,30 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from recallbench.audit.case import Case
 from recallbench.audit.declared import declared_store, recorded_options
-from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.results.rows import HitRow, Row, position_of
 
 ROUNDED = 1e-6
 """By so much a sum in single precision may pass its bound."""
 
 
-def ranks(case: Case) -> Finding:
+def ranks(subject: AuditSubject) -> Finding:
     found = []
-    for row, hits, _ in _calls(case):
+    for row, hits, _ in _calls(subject):
         stated = [hit.rank for hit in hits]
         if stated != list(range(1, len(hits) + 1)):
             place = next(i for i, rank in enumerate(stated) if rank != i + 1)
             found.append(f"{row.question_id}: rank {stated[place]} at place {place + 1}")
-    return listed(found, "1, 2, 3, … in every ranking")
+    return pass_unless(found, "1, 2, 3, … in every ranking")
 
 
-def scores(case: Case) -> Finding:
+def scores(subject: AuditSubject) -> Finding:
     found = []
-    lowest, highest = _range(case)
-    for row, hits, _ in _calls(case):
+    lowest, highest = _range(subject)
+    for row, hits, _ in _calls(subject):
         bad = next((hit for hit in hits if not math.isfinite(hit.score)), None)
         if bad is not None:
             found.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
@@ -40,33 +40,33 @@ def scores(case: Case) -> Finding:
                 found.append(f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}")
             elif other.score == one.score and not _in_order(row, one, other):
                 found.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
-    return listed(found, "finite and falling, ties in haystack order")
+    return pass_unless(found, "finite and falling, ties in haystack order")
 
 
-def _range(case: Case) -> tuple[float, float]:
+def _range(subject: AuditSubject) -> tuple[float, float]:
     """Between which bounds the store can score; a store that nobody knows, anywhere."""
     try:
-        lowest, highest = declared_store(case).score_range(recorded_options(case))
+        lowest, highest = declared_store(subject).score_range(recorded_options(subject))
     except CannotTell:
         return -math.inf, math.inf
     return lowest - ROUNDED, highest + ROUNDED
 
 
-def once(case: Case) -> Finding:
+def once(subject: AuditSubject) -> Finding:
     found = []
-    for row, hits, _ in _calls(case):
+    for row, hits, _ in _calls(subject):
         ids = [hit.id for hit in hits]
         twice = next((id for i, id in enumerate(ids) if id in ids[:i]), None) if len(set(ids)) < len(ids) else None
         if twice is not None:
             found.append(f"{row.question_id}: {twice} twice")
-    return listed(found, "no id twice in a ranking")
+    return pass_unless(found, "no id twice in a ranking")
 
 
-def scope(case: Case) -> Finding:
+def scope(subject: AuditSubject) -> Finding:
     found = []
-    sizes = dict(zip((q.id for q in case.questions), case.candidates, strict=True))
-    scopes = {question.id: question.scope for question in case.questions}
-    for row, hits, _ in _calls(case):
+    sizes = dict(zip((q.id for q in subject.questions), subject.candidates, strict=True))
+    scopes = {question.id: question.scope for question in subject.questions}
+    for row, hits, _ in _calls(subject):
         own, size = scopes.get(row.question_id, row.scope), sizes.get(row.question_id, row.candidates)
         ids = [hit.id for hit in hits] + row.gold
         found += [
@@ -74,50 +74,50 @@ def scope(case: Case) -> Finding:
             for id in ids
             if position_of(id, own, size) is None
         ]
-    return listed(list(dict.fromkeys(found)), "every id is a segment that its question may be answered from")
+    return pass_unless(list(dict.fromkeys(found)), "every id is a segment that its question may be answered from")
 
 
-def length(case: Case) -> Finding:
+def length(subject: AuditSubject) -> Finding:
     found, missing, short = [], 0, set()
-    sizes = dict(zip((q.id for q in case.questions), case.candidates, strict=True))
-    two_calls = len(case.metrics.retrieval.calls) > 1
-    for row in case.readable_rows:
+    sizes = dict(zip((q.id for q in subject.questions), subject.candidates, strict=True))
+    two_calls = len(subject.metrics.retrieval.calls) > 1
+    for row in subject.readable_rows:
         if (row.hits_of_k_call is not None) != two_calls:
             found.append(f"{row.question_id}: {'no' if two_calls else 'a'} ranking of the k-deep call")
-    for row, hits, depth in _calls(case):
+    for row, hits, depth in _calls(subject):
         allowed = min(depth, sizes.get(row.question_id, row.candidates))
         if len(hits) > allowed:
             found.append(f"{row.question_id}: {len(hits)} hits, where {allowed} are possible")
         elif len(hits) < allowed:
             missing += allowed - len(hits)
             short.add(row.question_id)
-    stated = case.metrics.retrieval
-    found += _failed(case)
+    stated = subject.metrics.retrieval
+    found += _failed(subject)
     if (missing, len(short)) != (stated.missing_hits, stated.short_questions):
         found.append(
             f"{missing} hits are missing from {len(short)} questions ({', '.join(sorted(short)[:3])}), "
             f"declared are {stated.missing_hits} from {stated.short_questions}"
         )
     declared = f", but for {missing} declared missing from {len(short)} questions" if missing else ""
-    return listed(found, f"min({stated.depth}, haystack) in every ranking{declared}")
+    return pass_unless(found, f"min({stated.depth}, haystack) in every ranking{declared}")
 
 
-def _failed(case: Case) -> Iterator[str]:
+def _failed(subject: AuditSubject) -> Iterator[str]:
     """Questions that are said to have failed were asked, and have no ranking."""
-    stated, asked = case.metrics.retrieval.failed, [question.id for question in case.questions]
-    answered = {row.question_id for row, hits, _ in _calls(case) if hits}
+    stated, asked = subject.metrics.retrieval.failed, [question.id for question in subject.questions]
+    answered = {row.question_id for row, hits, _ in _calls(subject) if hits}
     yield from (f"{id}: declared failed, but has a ranking" for id in stated if id in answered)
     yield from (f"{id}: declared failed, but was not asked" for id in set(stated) - set(asked))
     if stated != [id for id in asked if id in stated]:
         yield "the failed questions are not in the order of the questions, each once"
 
 
-def _calls(case: Case) -> Iterator[tuple[Row, list[HitRow], int]]:
+def _calls(subject: AuditSubject) -> Iterator[tuple[Row, list[HitRow], int]]:
     """Each ranking of each row, with the depth it was asked for."""
-    for row in case.readable_rows:
-        yield row, row.hits, case.metrics.retrieval.depth
+    for row in subject.readable_rows:
+        yield row, row.hits, subject.metrics.retrieval.depth
         if row.hits_of_k_call is not None:
-            yield row, row.hits_of_k_call, case.rules.default_k
+            yield row, row.hits_of_k_call, subject.rules.default_k
 
 
 def _in_order(row: Row, one: HitRow, other: HitRow) -> bool:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recallbench.audit.case import Case
 from recallbench.audit.declared import recorded_options, recorded_store_options
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.fingerprint import (
     FIRST_USE,
@@ -43,26 +43,26 @@ _OF_THE_SET = (
 """Where metrics.json has names that a dataset gives: there is no saying how they are spelt."""
 
 
-def recorded(case: Case) -> Finding:
-    made = case.metrics
+def recorded(subject: AuditSubject) -> Finding:
+    made = subject.metrics
     found = [] if made.seed is not None else ["no seed"]
-    found += [*_store(case), *_embedder(case), *_strings(case)]
+    found += [*_store(subject), *_embedder(subject), *_strings(subject)]
     # Releases before this was written down say nothing of it.
-    release = case.environment.get("recallbench_version", made.recallbench_version)
+    release = subject.environment.get("recallbench_version", made.recallbench_version)
     if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
         found.append(f"recallbench_version {made.recallbench_version}, environment.json has {release}")
     # Both were first written down by the same release.
-    if "recallbench_version" in case.environment and made.statistics_edition == FIRST.number:
+    if "recallbench_version" in subject.environment and made.statistics_edition == FIRST.number:
         found.append(f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others")
-    variables = case.environment.get("variables")
+    variables = subject.environment.get("variables")
     hash_seed = variables.get("PYTHONHASHSEED") if isinstance(variables, Mapping) else None
     if hash_seed != (None if made.seed is None else str(made.seed)):
         found.append(f"seed {made.seed}, while PYTHONHASHSEED was {hash_seed}")
-    return listed(found, "seed, version, settings and fingerprint are stated, and hold together")
+    return pass_unless(found, "seed, version, settings and fingerprint are stated, and hold together")
 
 
-def _store(case: Case) -> Iterator[str]:
-    made = case.metrics
+def _store(subject: AuditSubject) -> Iterator[str]:
+    made = subject.metrics
     store, kind = made.store, find_store(made.store.name)
     if not store.version or not store.version_after:
         yield "no version of the store"
@@ -74,26 +74,26 @@ def _store(case: Case) -> Iterator[str]:
             yield "no settings of the store"
         if kind.needs_vectors and made.embedder is None:
             yield f"no embedder, which {store.name} needs"
-    statements = kind.states(store.name, recorded_store_options(case))
-    yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(case))
+    statements = kind.states(store.name, recorded_store_options(subject))
+    yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(subject))
 
 
-def _known(case: Case) -> dict[str, tuple[str, str]]:
+def _known(subject: AuditSubject) -> dict[str, tuple[str, str]]:
     """What the rest of the folder tells of things that a store tells of, too."""
-    packages, options = case.environment.get("packages"), recorded_options(case)
+    packages, options = subject.environment.get("packages"), recorded_options(subject)
     installed = packages if isinstance(packages, Mapping) else {}
     known = {f"package_{name}": ("environment.json", str(version)) for name, version in installed.items()}
     if options.get("dsn"):
         known["dsn"] = ("the option --dsn", str(options["dsn"]))
-    return known | {"segments": ("retrieval.segments", str(case.metrics.retrieval.segments))}
+    return known | {"segments": ("retrieval.segments", str(subject.metrics.retrieval.segments))}
 
 
-def _embedder(case: Case) -> Iterator[str]:
-    made, around = case.metrics.embedder, case.environment.get("embedding")
+def _embedder(subject: AuditSubject) -> Iterator[str]:
+    made, around = subject.metrics.embedder, subject.environment.get("embedding")
     encoder = around.get("encoder") if isinstance(around, Mapping) else None
     if encoder != (made.name if made else None):
         yield f"the embedder {made.name if made else None}, while environment.json tells of {encoder}"
-    if (case.metrics.exposure is None) != (made is None):
+    if (subject.metrics.exposure is None) != (made is None):
         yield "an embedder, and no word on what it saw" if made else "what an embedder saw, and no embedder"
     if made is None:
         return
@@ -101,7 +101,7 @@ def _embedder(case: Case) -> Iterator[str]:
         yield "a fingerprint_sha256 that is not the fingerprint's"
     if not _HASH.fullmatch(made.vectors_sha256):
         yield "no sha256 of the vectors"
-    registered = case.corpus.embedder if case.corpus.name in case.rules.corpora else ""
+    registered = subject.corpus.embedder if subject.corpus.name in subject.rules.corpora else ""
     if made.canonical != registered:
         yield f"{made.canonical or 'none'} as canonical embedder, the protocol has {registered}"
     if made.name == HashEmbedder.name:
@@ -124,19 +124,19 @@ def _embedder(case: Case) -> Iterator[str]:
     yield from (f"fingerprint {name}, which {made.name} never has" for name in unheard)
 
 
-def _strings(case: Case) -> Iterator[str]:
+def _strings(subject: AuditSubject) -> Iterator[str]:
     """What a reader would not see, or would take for a part of a page, has no place in any file that records."""
-    for place, text in _texts(case.metrics.model_dump()):
+    for place, text in _texts(subject.metrics.model_dump()):
         block = place.startswith("store.evidence.")
         yield from _unfit(place, text.replace("\n", "") if block else text, place.startswith(_OF_THE_SET))
-    for place, text in _texts(case.environment):
+    for place, text in _texts(subject.environment):
         yield from _unfit(f"environment.json: {place}", text)
     for name in (manifest.NAME, JSON_NAME):
-        if (path := case.folder / name).exists():
+        if (path := subject.folder / name).exists():
             for place, text in _texts(parsed(document(path), path)):
                 yield from _unfit(f"{name}: {place}", text)
     for name in (latency.NAME, rows.NAME):
-        for number, row in objects(case.folder / name):
+        for number, row in objects(subject.folder / name):
             for place, text in _texts(row):
                 # The words of the dataset are held to the dataset, by RB-TEXTS.
                 if place != "question" and not place.endswith(".text"):

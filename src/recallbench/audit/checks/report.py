@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from recallbench import __version__
-from recallbench.audit.case import Case
-from recallbench.audit.examination import Examination, listed
+from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.escaping.terminal import hidden
 from recallbench.reading import lines, objects
 from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render
@@ -24,25 +24,27 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 """Headings, quotations, tags, links: words may have moved on since a report was written, these can't have."""
 
 
-def report(case: Case) -> Finding:
-    stated = [line for _, line in lines(case.folder / "report.md")]
-    derived = render(case.derived, ReportedRun(case.environment, _timings(case))).removesuffix("\n").split("\n")
-    earlier = case.metrics.statistics_edition != CURRENT.number
+def report(subject: AuditSubject) -> Finding:
+    stated = [line for _, line in lines(subject.folder / "report.md")]
+    derived = (
+        render(subject.derived, ReportedRun(subject.environment, _timings(subject))).removesuffix("\n").split("\n")
+    )
+    earlier = subject.metrics.statistics_edition != CURRENT.number
     found = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
-    if found and case.metrics.recallbench_version != __version__:
+    if found and subject.metrics.recallbench_version != __version__:
         found.append(
-            f"it was written by release {case.metrics.recallbench_version}, this is {__version__}: audit with that"
+            f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
         )
     cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
-    return listed(
+    return pass_unless(
         found, f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
     )
 
 
-def _timings(case: Case) -> Timings:
+def _timings(subject: AuditSubject) -> Timings:
     """As kept: in the file they have a few digits less than the report was made from."""
-    timings = Timings(cold=str(case.environment.get("cold_queries", "timed")).removeprefix("timed"))
-    for _, row in objects(case.folder / "timings.jsonl"):
+    timings = Timings(cold=str(subject.environment.get("cold_queries", "timed")).removeprefix("timed"))
+    for _, row in objects(subject.folder / "timings.jsonl"):
         if "phase" in row:
             timings.phases[str(row["phase"])] = float(row["seconds"])
         else:

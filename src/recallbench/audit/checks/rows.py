@@ -3,24 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from recallbench.audit.case import Case
-from recallbench.audit.dataset import digest
 from recallbench.audit.declared import recorded_options
-from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding, passed_if
+from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.records import Question
+from recallbench.results.dataset import digest
 from recallbench.results.rows import Row
 
 
-def readable(case: Case) -> Finding:
-    rows = case.rows
-    stated = case.metrics.retrieval.asked
+def readable(subject: AuditSubject) -> Finding:
+    rows = subject.rows
+    stated = subject.metrics.retrieval.asked
     return passed_if(len(rows) == stated, f"{len(rows)} rows, {stated} questions asked as metrics.json states")
 
 
-def questions(case: Case) -> Finding:
-    rows = case.readable_rows
-    wanted = [question.id for question in _asked(case)]
+def questions(subject: AuditSubject) -> Finding:
+    rows = subject.readable_rows
+    wanted = [question.id for question in _asked(subject)]
     counts = Counter(row.question_id for row in rows)
     found = [f"{id} is missing" for id in wanted if id not in counts]
     found += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
@@ -29,24 +29,24 @@ def questions(case: Case) -> Finding:
     if not found and [row.question_id for row in rows] != wanted:
         first = next(i for i, row in enumerate(rows) if row.question_id != wanted[i])
         found.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {wanted[first]} there")
-    return listed(found, f"{len(wanted)} questions, each once, in the order of the dataset")
+    return pass_unless(found, f"{len(wanted)} questions, each once, in the order of the dataset")
 
 
-def gold(case: Case) -> Finding:
+def gold(subject: AuditSubject) -> Finding:
     found = []
-    for row, question, _ in _pairs(case):
+    for row, question, _ in _pairs(subject):
         derived = [f"{question.scope}/{position}" for position in sorted(question.gold)]
         if row.gold != derived:
             found.append(f"{row.question_id}: {_ids(row.gold)} stated, {_ids(derived)} derived")
         grades = {f"{question.scope}/{position}": grade for position, grade in question.grades.items()}
         if row.grades != grades:
             found.append(f"{row.question_id}: other grades than the dataset's")
-    return listed(found, "stated gold is what the dataset gives, question by question")
+    return pass_unless(found, "stated gold is what the dataset gives, question by question")
 
 
-def labels(case: Case) -> Finding:
+def labels(subject: AuditSubject) -> Finding:
     found = []
-    for row, question, size in _pairs(case):
+    for row, question, size in _pairs(subject):
         pairs = (
             ("scope", row.scope, question.scope),
             ("kind", row.kind, question.kind),
@@ -58,41 +58,41 @@ def labels(case: Case) -> Finding:
             ("candidates", row.candidates, size),
         )
         found += [f"{row.question_id}: {name} {said}, derived {is_}" for name, said, is_ in pairs if said != is_]
-    return listed(found, "scope, kind, cluster, denominators and haystack size as the dataset has them")
+    return pass_unless(found, "scope, kind, cluster, denominators and haystack size as the dataset has them")
 
 
-def texts(case: Case) -> Finding:
-    rows = case.readable_rows
-    told, asked = any(_tells(row) for row in rows), recorded_options(case).get("with_text")
+def texts(subject: AuditSubject) -> Finding:
+    rows = subject.readable_rows
+    told, asked = any(_tells(row) for row in rows), recorded_options(subject).get("with_text")
     if told != bool(asked) and rows:
         return Finding("fail", f"the rows carry {'text' if told else 'no text'}, with_text is {asked} in the options")
     if not told:
         return Finding("pass", "the rows carry no text")
-    digests = case.dataset.digests
+    digests = subject.dataset.digests
     found = []
-    for row, question, _ in _pairs(case):
+    for row, question, _ in _pairs(subject):
         if row.question != question.text:
             found.append(f"{row.question_id}: another question text than the dataset's")
         wrong = [hit.id for hit in row.hits if digests.get(hit.id) != digest(hit.text or "")]
         wrong += [hit.id for hit in row.hits_of_k_call or () if hit.text is not None]
         found += [f"{row.question_id}: {id} with another text than the dataset's" for id in wrong]
-    return listed(found, "every text is the dataset's")
+    return pass_unless(found, "every text is the dataset's")
 
 
 def _tells(row: Row) -> bool:
     return row.question is not None or any(hit.text is not None for hit in (*row.hits, *(row.hits_of_k_call or ())))
 
 
-def _asked(case: Case) -> tuple[Question, ...]:
-    if not case.has_dataset:
+def _asked(subject: AuditSubject) -> tuple[Question, ...]:
+    if not subject.has_dataset:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
-    return case.questions
+    return subject.questions
 
 
-def _pairs(case: Case) -> Iterator[tuple[Row, Question, int]]:
+def _pairs(subject: AuditSubject) -> Iterator[tuple[Row, Question, int]]:
     """Each row with the dataset's question; rows of unknown questions are told of by RB-QUESTIONS."""
-    known = {q.id: (q, size) for q, size in zip(_asked(case), case.candidates, strict=True)}
-    for row in case.readable_rows:
+    known = {q.id: (q, size) for q, size in zip(_asked(subject), subject.candidates, strict=True)}
+    for row in subject.readable_rows:
         if row.question_id in known:
             yield row, *known[row.question_id]
 

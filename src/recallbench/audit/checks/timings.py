@@ -6,10 +6,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from recallbench.audit.case import Case
 from recallbench.audit.declared import declared_store, recorded_options
-from recallbench.audit.examination import CannotTell, Examination, listed
+from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
 from recallbench.reading import is_finite, objects
 from recallbench.results.latency import NAME
 from recallbench.retrieval.timing import COLD_SAMPLE, sampled
@@ -23,17 +23,19 @@ SLACK = 6.0
 _Rows = Sequence[dict[str, Any]]
 
 
-def timings(case: Case) -> Finding:
-    rows = [row for _, row in objects(case.folder / NAME)]
+def timings(subject: AuditSubject) -> Finding:
+    rows = [row for _, row in objects(subject.folder / NAME)]
     phases, queries = [row for row in rows if "phase" in row], [row for row in rows if "phase" not in row]
-    found = [*_phases(case, phases), *_sample(case, queries), *_length(case, phases, queries)]
-    return listed(found, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length")
+    found = [*_phases(subject, phases), *_sample(subject, queries), *_length(subject, phases, queries)]
+    return pass_unless(
+        found, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length"
+    )
 
 
-def _phases(case: Case, phases: _Rows) -> Iterator[str]:
+def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
     named = [str(row["phase"]) for row in phases]
     yield from (f"the phase {name} twice" for name in sorted({name for name in named if named.count(name) > 1}))
-    made = case.metrics
+    made = subject.metrics
     expected = {
         "survey": True,
         "ingest": True,
@@ -44,13 +46,13 @@ def _phases(case: Case, phases: _Rows) -> Iterator[str]:
         "reproduce": made.reproduction is not None,
     }
     with suppress(CannotTell):  # RB-CALLS tells of it
-        expected["ready"] = not declared_store(case).one_scope_at_a_time
+        expected["ready"] = not declared_store(subject).one_scope_at_a_time
     for name, there in expected.items():
         if (name in named) != there:
             yield f"{'no' if there else 'a'} phase {name}"
     # The report has a row for each.
     yield from (f"a phase {name[:60]}, which no run has" for name in named if name not in (*expected, "ready"))
-    told = case.environment.get("seconds")
+    told = subject.environment.get("seconds")
     if not isinstance(told, dict) or list(told) != named:
         yield f"environment.json tells of other phases than {NAME}"
         return
@@ -60,28 +62,28 @@ def _phases(case: Case, phases: _Rows) -> Iterator[str]:
             yield f"{row['phase']} took {seconds} s in {NAME}, {other} in environment.json"
 
 
-def _sample(case: Case, queries: _Rows) -> Iterator[str]:
+def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     """The queries timed one by one are the ones that every run times, so that none can be left out."""
-    ids = [question.id for question in case.questions]
+    ids = [question.id for question in subject.questions]
     timed = [ids[i] for i in sorted(sampled(len(ids)))]
     first = len(queries) - len(timed)
     if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
         yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"
         return
-    told = case.environment.get("cold_queries")
+    told = subject.environment.get("cold_queries")
     if timed and (first > 0) != (told == "timed"):
         yield f"{first} cold queries, where environment.json tells of `{told}`"
     with suppress(CannotTell):  # RB-CALLS tells of it
-        if timed and told != (should := declared_store(case).never_cold or "timed"):
-            yield f"cold queries told as `{told}`, where {case.metrics.store.name} has them as `{should}`"
-    unanswered = set(case.metrics.retrieval.failed)
+        if timed and told != (should := declared_store(subject).never_cold or "timed"):
+            yield f"cold queries told as `{told}`, where {subject.metrics.store.name} has them as `{should}`"
+    unanswered = set(subject.metrics.retrieval.failed)
     for place, row in enumerate(queries):
         state = "cold" if place < first else "warm"
         if row.get("state") not in (state, "failed"):
             yield f"{row['question_id']} is told as {row.get('state')}, in the place of a {state} one"
         elif state == "warm" and row["question_id"] in unanswered and row["state"] != "failed":
             yield f"{row['question_id']} was answered when it was timed, and is declared failed"
-        elif row["state"] == "failed" and recorded_options(case).get("keep_going") is not True:
+        elif row["state"] == "failed" and recorded_options(subject).get("keep_going") is not True:
             yield f"{row['question_id']} failed, and the run was not to keep going"
 
 
@@ -89,8 +91,8 @@ def _fewest(timed: Sequence[str]) -> int:
     return min(COLD_SAMPLE, len(timed))
 
 
-def _length(case: Case, phases: _Rows, queries: _Rows) -> Iterator[str]:
-    environment = case.environment
+def _length(subject: AuditSubject, phases: _Rows, queries: _Rows) -> Iterator[str]:
+    environment = subject.environment
     try:
         started, ended = (datetime.fromisoformat(str(environment.get(name))) for name in ("started", "ended"))
         lasted = (ended - started).total_seconds()

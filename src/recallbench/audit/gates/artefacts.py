@@ -7,12 +7,12 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from recallbench.audit.gate import Evidence, Finding, Gate
+from recallbench.audit.gate import Finding, Gate, GateEvidence
 
 ARTEFACTS = ("metrics.json", "report.md", "raw_retrievals.jsonl")
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     if evidence.folder is None:
         return Finding("pending", "written, but not yet in git", awaits="committed")
     return committed(evidence.folder, ARTEFACTS)

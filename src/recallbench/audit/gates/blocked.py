@@ -1,10 +1,10 @@
 """No BLOCKED.md lies in the folder."""
 
-from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.gate import Finding, Gate, GateEvidence, passed_if
 from recallbench.results.folder import BLOCKED
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     if evidence.folder is None:
         return Finding("pass", "the run was completed")
     present = (evidence.folder / BLOCKED).exists()

@@ -1,9 +1,9 @@
 """All evidence resolves to a segment, so that an oracle could answer everything."""
 
-from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.gate import Finding, Gate, GateEvidence, passed_if
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     corpus = evidence.metrics.corpus
     reached = corpus.with_evidence - corpus.unresolved_evidence
     return passed_if(

@@ -1,9 +1,9 @@
 """The corpus file is the registered one."""
 
-from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.gate import Finding, Gate, GateEvidence, passed_if
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     stated, registered = evidence.metrics.dataset_sha256, evidence.corpus.sha256
     if evidence.metrics.corpus.sha256 != stated:
         return Finding("fail", f"dataset_sha256 {stated} and corpus.sha256 {evidence.metrics.corpus.sha256} disagree")

@@ -1,9 +1,9 @@
 """The corpus was cut into sessions, not into turns."""
 
-from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.gate import Finding, Gate, GateEvidence, passed_if
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     segments, rules = evidence.metrics.corpus.segments, evidence.corpus
     if not rules.forbidden_segments:
         return Finding("pass", f"{segments} segments; the protocol asks this of LoCoMo only")

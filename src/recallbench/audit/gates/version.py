@@ -1,10 +1,10 @@
 """The system that was measured is the version the result names."""
 
-from recallbench.audit.gate import Evidence, Finding, Gate, passed_if
+from recallbench.audit.gate import Finding, Gate, GateEvidence, passed_if
 from recallbench.audit.named_version import alike, leading_version, version_in
 
 
-def check(evidence: Evidence) -> Finding:
+def check(evidence: GateEvidence) -> Finding:
     store, pinned = evidence.metrics.store, evidence.metrics.pgmnemo_version
     if store.version != store.version_after:
         return Finding("fail", f"version() was {store.version} before the run and {store.version_after} after it")

@@ -56,7 +56,7 @@ def cite(
     from recallbench.citing import citation
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.results.stated import stated
+    from recallbench.results.result import open_result
 
     progress = listener(quiet)
 
@@ -86,9 +86,8 @@ def cite(
         return _check(check, examine, as_json)
     assert folder is not None
     try:
-        sides = [
-            citation.AuditedResult(stated(place), examine(place)) for place in (folder, previous) if place is not None
-        ]
+        folders = [place for place in (folder, previous) if place is not None]
+        sides = [citation.AuditedResult(open_result(place), examine(place)) for place in folders]
         made = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
     except citation.NotCitable as refused:
         if not as_json:

@@ -16,14 +16,10 @@ from recallbench.escaping.document import plain
 from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
-    from recallbench.compare.rule import Condition
+    from recallbench.compare.rules import Rule
     from recallbench.compare.side import Side
     from recallbench.reports.comparison import Comparison
-    from recallbench.results.metrics import Metrics
     from recallbench.results.trec import Ties
-    from recallbench.scoring.measures.measure import Measure
-
-    Folder = tuple[Side, Metrics]
 
 EXAMPLES = (
     "Examples: recallbench compare OLD NEW --allow store --fail-if 'recall_any@10 drops 0.005' --strict; "
@@ -40,7 +36,11 @@ EXAMPLES = (
         "Measures, with commas between [default: the primary two and six secondary ones].",
         multiple=True,
     ),
-    option("fail-if", "Exit 1 on a proven drop, as 'recall_any@10 drops 0.005'; repeat it for several.", multiple=True),
+    option(
+        "fail-if",
+        "Exit 1 on 'recall_any@10 drops 0.005' if proven, or 'recall_any@10 below 0.9'; repeat it for several.",
+        multiple=True,
+    ),
     flag("strict", "Exit 1 also where a --fail-if is inconclusive."),
     option("show", "So many of the questions that changed most.", type=click.IntRange(0), default=20),
     option("corpus-file", "The corpus file that was measured, to show texts.", type=PATH),
@@ -73,16 +73,16 @@ def compare(
 
     Refuses to compare across protocol, clarifications, dataset, depth, scope or denominator. A release against the
     next is `--allow store`. Exits with 1 when a --fail-if fails: the 95% interval of the drop lies at or above what is
-    named. It passes when the interval lies below that, and is inconclusive otherwise. Without --fail-if, 1 says that a
-    primary measure fell, at a corrected p of .05 or less.
+    named. It passes when the interval lies below that, and is inconclusive otherwise. With `below`, B's value alone
+    decides. Without --fail-if, 1 says that a primary measure fell, at a corrected p of .05 or less.
     """
-    from recallbench.compare.rule import FORM, condition, exit_code
+    from recallbench.compare.rules import FORM, exit_code, parse_failure
     from recallbench.errors import UsageError
     from recallbench.reports import comparison_text
 
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
-    conditions = [condition(text) for text in fail_if]
+    conditions = [parse_failure(text) for text in fail_if]
     if strict and not conditions:
         raise UsageError(
             "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
@@ -113,44 +113,23 @@ def _folders(
     first: Path,
     second: Path,
     asked: Sequence[str],
-    conditions: Sequence[Condition],
+    conditions: Sequence[Rule],
     allowed: Sequence[str],
     corpus_file: Path | None,
     show: int,
 ) -> Comparison:
-    from recallbench.compare.folders import folder_side, with_corpus
-    from recallbench.errors import UsageError
+    from recallbench.compare.folders import compare_results, corpus_words
+    from recallbench.results.folder import not_a_result
+    from recallbench.results.result import open_result
+    from recallbench.scoring.measures.registry import parse
 
-    files = [path for path in (first, second) if path.is_file()]
-    if files:
-        raise UsageError(
-            f"{files[0]} is a file, not a result folder",
-            expected="two result folders, or two TREC runs with --qrels FILE",
-            found=f"{first} and {second}",
-            remedy=f"recallbench compare {first} {second} --qrels FILE",
-        )
-    (one, its), other = folder_side(first), folder_side(second)
-    if corpus_file is not None:
-        one = with_corpus(one, its, corpus_file, dict(os.environ))
-    return between((one, its), other, asked, conditions, allowed, show)
-
-
-def between(
-    first: Folder,
-    second: Folder,
-    asked: Sequence[str],
-    conditions: Sequence[Condition],
-    allowed: Sequence[str],
-    show: int,
-) -> Comparison:
-    """The second result minus the first; raises UsageError where they can't be compared."""
-    from recallbench.compare.comparison import compare as compared
-    from recallbench.compare.frame import common, unlike
-
-    (one, its), (other, others) = first, second
-    differing = unlike(its, others, (one.part.name, other.part.name), allowed)
-    measures = _measures(asked, conditions, its.retrieval.depth)
-    return compared(one, other, measures, conditions, basis=common(its, others), unlike=differing, show=show)
+    for path in (first, second):
+        if path.is_file():
+            raise not_a_result(path, "a file", f"for TREC runs: recallbench compare {first} {second} --qrels FILE")
+    one, other = open_result(first), open_result(second)
+    words = None if corpus_file is None else corpus_words(one, corpus_file, dict(os.environ))
+    measures = [parse(text) for text in asked]
+    return compare_results(one, other, measures, conditions, allowed=allowed, show=show, words=words)
 
 
 def _runs(
@@ -158,7 +137,7 @@ def _runs(
     second: Path,
     qrels: Path,
     asked: Sequence[str],
-    conditions: Sequence[Condition],
+    conditions: Sequence[Rule],
     allowed: Sequence[str],
     named: tuple[Path | None, str | None],
     corpus_file: Path | None,
@@ -166,8 +145,10 @@ def _runs(
     ties: Ties,
 ) -> Comparison:
     from recallbench.compare.comparison import compare as compared
+    from recallbench.compare.side import MEASURES
     from recallbench.compare.trec import DEPTH, trec_sides
     from recallbench.errors import UsageError
+    from recallbench.scoring.measures.registry import parse
 
     if corpus_file is not None:
         raise UsageError("--corpus-file is for result folders", remedy="leave it out")
@@ -179,27 +160,10 @@ def _runs(
             f"--allow {unknown[0]} is not possible for TREC runs", expected=f"--allow {DEPTH}, or nothing",
             remedy="a run file states neither embedder nor store",
         )  # fmt: skip
-    measures = _measures(asked, conditions, None)
+    measures = [parse(text) for text in asked] or list(MEASURES)
     every = [*measures, *(one.measure for one in conditions)]
     sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
     return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
-
-
-def _measures(asked: Sequence[str], conditions: Sequence[Condition], depth: int | None) -> list[Measure]:
-    from recallbench.compare.side import MEASURES
-    from recallbench.errors import UsageError
-    from recallbench.scoring.measures.registry import parse
-
-    chosen = [parse(text) for text in asked] or [one for one in MEASURES if depth is None or one.k <= depth]
-    deeper = [one for one in (*chosen, *(c.measure for c in conditions)) if depth is not None and one.k > depth]
-    if deeper:
-        raise UsageError(
-            f"{deeper[0]} can't be taken from these rankings",
-            expected=f"a depth of {depth} or less",
-            found=str(deeper[0]),
-            remedy="choose --measures within the depth of both results",
-        )
-    return chosen
 
 
 def _words(given: Sequence[str]) -> list[str]:

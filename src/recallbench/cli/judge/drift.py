@@ -42,13 +42,13 @@ def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None,
     from recallbench.compare import drift as verdict
     from recallbench.errors import UsageError
     from recallbench.reports import drift as told
-    from recallbench.results.dated import named
+    from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
     asked = parse(measure)
-    found = verdict.drift([folder for place in results for folder in named(place, Path())], asked)
+    found = verdict.drift([folder for place in results for folder in result_folders(place, Path())], asked)
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":

@@ -99,17 +99,17 @@ def _given(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
 
 def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: bool) -> int:
     from recallbench.compare.baseline import store
-    from recallbench.compare.thresholds import look
+    from recallbench.compare.thresholds import open_gated
     from recallbench.errors import UsageError
 
-    kept = {name: held.baseline for name, held in file.result.items() if held.baseline is not None}
+    kept = {name: one.baseline for name, one in file.result.items() if one.baseline is not None}
     if not kept:
         raise UsageError(
             "no result of the file has a baseline", expected='baseline = "DIR"', remedy="say where to keep it"
         )
     # All are looked at before the first is stored.
-    sound = [look(name, file.result[name], base, given.get(name), baseline=False) for name in kept]
-    for one in sound:
+    opened = [open_gated(name, file.result[name], base, given.get(name), baseline=False) for name in kept]
+    for one in opened:
         place = base / str(kept[one.name])
         print(f"{one.name}: {one.folder} as baseline {place}: {store(one.folder, place, replace=replace)}")
     return 0

@@ -31,7 +31,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
                 saturation(e),
             )
         )
-    embedder = metrics.embedder.name if metrics.embedder else "no embedder"
+    embedder = metrics.embedder_name
     table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
     lines: list[Part] = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     if not any(one.protocol_name == "MRR" for one in metrics.headline):

@@ -5,33 +5,31 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING
 from recallbench.cases.store_run import StoreRun
-from recallbench.cli.judge.compare import between, shown
+from recallbench.cli.judge.compare import shown
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
-from recallbench.compare.folders import folder_side
+from recallbench.compare.folders import compare_results
 from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import comparison_text
+from recallbench.results.result import Result, open_result
 from recallbench.runs.options import Options
 from recallbench.runs.run import Outcome
-
-if TYPE_CHECKING:
-    from recallbench.cli.judge.compare import Folder
 
 SHOWN = 5
 """Questions that changed most."""
 
 
-def earlier(folder: Path, name: str, options: Options) -> Folder:
+def earlier(folder: Path, name: str, options: Options) -> Result:
     """The result to hold a new one of the set `name` against.
 
     Raises InputError for one of something else, and UsageError for one that was made with other options.
     """
-    side, metrics = folder_side(folder)
+    result = open_result(folder)
+    metrics = result.metrics
     if metrics.corpus.name != name:
         raise InputError(
             f"{folder} is a result of something else",
@@ -53,7 +51,7 @@ def earlier(folder: Path, name: str, options: Options) -> Folder:
                 found=f"--{what} {now}" if now is not None else f"no --{what}",
                 remedy="measure both alike",
             )
-    return side, metrics
+    return result
 
 
 def refuse_untold(field: str, folder: Path, split: str | None, matching: Matching) -> None:
@@ -73,7 +71,7 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
         )
 
 
-def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Folder | None) -> RecallBenchError | None:
+def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None) -> RecallBenchError | None:
     """Print the table; the figures are those of the result, at any k. What could not be had is given back."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
     found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
@@ -90,7 +88,7 @@ def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Fold
             table = replace(table, by=None)
     try:
         if before is not None and not report.n:
-            print(f"recallbench: nothing to compare with {visible(before[0].part.name)}: {NOTHING}", file=sys.stderr)
+            print(f"recallbench: nothing to compare with {visible(str(before.folder))}: {NOTHING}", file=sys.stderr)
         elif before is not None:
             compared = _compared(before, outcome)
     except RecallBenchError as error:
@@ -102,7 +100,7 @@ def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Fold
     return lacking
 
 
-def _compared(before: Folder, outcome: Outcome) -> RenderedComparison:
+def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
     """As `recallbench compare` has it, whatever of the system under test was changed."""
-    found = between(before, folder_side(outcome.folder), (), (), ("embedder", "store"), SHOWN)
+    found = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
     return RenderedComparison(found.model_dump(mode="json"), shown(found), comparison_text.markdown(found).splitlines())

@@ -8,9 +8,9 @@ from pathlib import Path
 from recallbench.errors import InputError
 from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, Layout
 from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.result import open_result
 from recallbench.results.rows import NAME as ROWS
-from recallbench.results.rows import Row, read_rows
-from recallbench.results.stated import stated
+from recallbench.results.rows import Row
 
 
 def recognises(folder: Path) -> bool:
@@ -20,7 +20,8 @@ def recognises(folder: Path) -> bool:
 
 def read(folder: Path) -> Imported:
     """Return rankings to the depth of the run, and the figures of its metrics.json over all questions."""
-    metrics, rows = stated(folder).metrics, read_rows(folder)
+    result = open_result(folder)
+    metrics, rows = result.metrics, result.rows()
     facts = {
         "dataset_sha256": metrics.dataset_sha256,
         "pgmnemo_version": metrics.pgmnemo_version or "",

@@ -8,17 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
-from recallbench.audit.dataset import Dataset, read_dataset
-from recallbench.audit.decision import judged
-from recallbench.audit.examination import CannotTell
+from recallbench.audit.decision import with_verdict
+from recallbench.audit.examination import CannotTell, one_line
 from recallbench.corpora.records import Question, Survey
+from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
-from recallbench.reading import document, parsed, state
+from recallbench.reading import state
+from recallbench.results.dataset import Dataset
 from recallbench.results.figures import Figures, figures
 from recallbench.results.metrics import HubPart, Metrics
-from recallbench.results.rows import HitRow, Row, position_of, read_rows
+from recallbench.results.result import Result
+from recallbench.results.rows import HitRow, Row, position_of
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Calls, Retrieval
@@ -38,50 +40,50 @@ class _Kept(Generic[T]):
         self._name = f"_{name}_kept"
 
     @overload
-    def __get__(self, case: None, owner: type) -> _Kept[T]: ...
+    def __get__(self, subject: None, owner: type) -> _Kept[T]: ...
     @overload
-    def __get__(self, case: Case, owner: type) -> T: ...
-    def __get__(self, case: Case | None, owner: type) -> T | _Kept[T]:
-        if case is None:
+    def __get__(self, subject: AuditSubject, owner: type) -> T: ...
+    def __get__(self, subject: AuditSubject | None, owner: type) -> T | _Kept[T]:
+        if subject is None:
             return self
-        if self._name not in case.__dict__:
+        if self._name not in subject.__dict__:
             try:
-                case.__dict__[self._name] = (self._make(case), None)
+                subject.__dict__[self._name] = (self._make(subject), None)
             except Exception as error:  # noqa: BLE001 - raised again at once, and each time it is asked for
-                case.__dict__[self._name] = (None, error)
-        value, refused = case.__dict__[self._name]
+                subject.__dict__[self._name] = (None, error)
+        value, refused = subject.__dict__[self._name]
         if refused is not None:
             raise refused
         return value  # type: ignore[no-any-return]
 
 
-class Case:
+class AuditSubject:
     """Everything that checks look at, each thing read when it is first asked for."""
 
     def __init__(
         self,
-        folder: Path,
-        metrics: Metrics,
+        result: Result,
         rules: Rules,
         corpus: CorpusRules,
         files: Sequence[Path],
         environ: Mapping[str, str],
         progress: Progress | None = None,
     ) -> None:
-        self.folder = folder
-        self.metrics = metrics
+        self.result = result
+        self.folder = result.folder
+        self.metrics = result.metrics
         self.rules = rules
         self.corpus = corpus
         self._files = files
         self._environ = environ
         self.progress = progress or Silent()
-        self.states = {path.name: state(path) for path in sorted(folder.iterdir()) if path.is_file()}
+        self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
         """How the files looked when the audit began."""
 
     @_Kept
     def rows(self) -> list[Row]:
         """What raw_retrievals.jsonl holds."""
-        return read_rows(self.folder)
+        return self.result.rows()
 
     @_Kept
     def readable_rows(self) -> list[Row]:
@@ -94,13 +96,17 @@ class Case:
     @_Kept
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
-        return read_dataset(self.metrics, self.rules, self._files, self._environ, self.progress)
+        try:
+            return self.result.dataset(self.rules, self._files, self._environ, self.progress)
+        except Blocked as blocked:
+            raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
+        except InputError as error:
+            raise CannotTell(one_line(error)) from None
 
     @_Kept
     def environment(self) -> dict[str, Any]:
         """What environment.json holds."""
-        path = self.folder / "environment.json"
-        return parsed(document(path), path)
+        return self.result.environment
 
     @_Kept
     def control(self) -> dict[str, list[tuple[str, float]]]:
@@ -193,7 +199,7 @@ class Case:
             for name in ("corpus", "labels", "hub", "matching"):
                 del found[name]
         # What the run could say of itself before anything was committed.
-        return judged(stated.model_copy(update=found), self.rules, self.corpus, None)
+        return with_verdict(stated.model_copy(update=found), self.rules, self.corpus, None)
 
 
 def _first(rows: Sequence[Row]) -> dict[str, Row]:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from recallbench.audit.examination import CannotTell, told
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
-from recallbench.errors import Blocked, InputError
+from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
@@ -63,32 +62,27 @@ def digest(text: str) -> bytes:
 def read_dataset(
     metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress
 ) -> Dataset:
-    """The dataset, from one of `files` or where corpora lie; raises CannotTell where it is not here.
+    """The dataset, from one of `files` or where corpora lie; raises Blocked or InputError where it is not here.
 
     A file counts only if it has the sha256 that the result states: another one proves nothing either way.
     """
-    try:
-        corpus = _opened(metrics, rules, files, environ)
-        haystacks: list[Haystack] = []
-        digests: dict[str, bytes] = {}
-        lengths: dict[str, int] = {}
-        own = metrics.retrieval.scope == "own"
+    corpus = _open_measured(metrics, rules, files, environ)
+    haystacks: list[Haystack] = []
+    digests: dict[str, bytes] = {}
+    lengths: dict[str, int] = {}
+    own = metrics.retrieval.scope == "own"
 
-        def keep(haystack: Haystack) -> None:
-            for segment in haystack.segments:
-                id = segment.id if own else f"{SCOPE}/{len(digests)}"
-                digests[id], lengths[id] = digest(segment.text), len(segment.text)
-            # Of 277 MB only the outline is kept.
-            haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
-            advance(len(haystack.segments))
+    def keep(haystack: Haystack) -> None:
+        for segment in haystack.segments:
+            id = segment.id if own else f"{SCOPE}/{len(digests)}"
+            digests[id], lengths[id] = digest(segment.text), len(segment.text)
+        # Of 277 MB only the outline is kept.
+        haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+        advance(len(haystack.segments))
 
-        with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
-            survey = corpus.survey(keep)
-    except Blocked as blocked:
-        raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
-    except InputError as error:
-        raise CannotTell(told(error)) from None
-    asked = list(given(haystacks, metrics))
+    with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
+        survey = corpus.survey(keep)
+    asked = list(selected_haystacks(haystacks, metrics))
     questions = tuple(question for haystack in asked for question in haystack.questions)
     labelled = is_set_name(metrics.corpus.name)
     ids = [segment.id for haystack in asked for segment in haystack.segments]
@@ -111,7 +105,7 @@ def read_dataset(
     )
 
 
-def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:
+def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:
     others = []
     for file in files or (None,):
         try:
@@ -130,16 +124,16 @@ def _opened(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapp
             # Of several files one may be of another corpus altogether.
             if len(files) < 2:
                 raise
-            others.append(told(error))
-    raise CannotTell(f"the result was made from {metrics.dataset_sha256}; {'; '.join(others)}")
+            others.append(error.brief)
+    raise InputError(f"the result was made from {metrics.dataset_sha256}; {'; '.join(others)}")
 
 
-def given(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
+def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """The haystacks as a run of the stated scope and limit gives them to a store."""
     return offered(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
 
 
-def chosen(files: Sequence[Path], sha256: str) -> Path | None:
+def file_with_hash(files: Sequence[Path], sha256: str) -> Path | None:
     """The file with this hash, else the first that was given."""
     if len(files) < 2:
         return files[0] if files else None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallbench.compare.rule import condition, decide, exit_code, regressions
+from recallbench.compare.rules import decide, exit_code, parse_failure, parse_rule, regressions
 from recallbench.errors import UsageError
 from recallbench.reports.comparison import ConditionPart, MeasuredPart
 
@@ -51,20 +51,20 @@ TABLE = {
 
 @pytest.mark.parametrize(("low", "high", "outcome"), TABLE.values(), ids=TABLE)
 def test_recall_drops_half_a_point(low: float | None, high: float | None, outcome: str) -> None:
-    found = decide(condition("recall_any@10 drops 0.005"), measured(low, high))
+    found = decide(parse_rule("recall_any@10 drops 0.005"), measured(low, high))
     assert found.outcome == outcome
     assert (found.low, found.high) == (None if high is None else -high, None if low is None else -low)
 
 
 def test_reasons_say_the_interval_of_the_drop() -> None:
-    asked = condition("recall_any@10 drops 0.005")
+    asked = parse_rule("recall_any@10 drops 0.005")
     told = "the drop is between +0.0060 and +0.0200: at least 0.005"
     assert decide(asked, measured(-0.02, -0.006)).reason == told
     assert decide(asked, measured(None, None)).reason == "there is no interval: n/a (all clusters equal)"
 
 
 def test_a_cluster_that_holds_much_is_told_where_the_interval_decides_nothing() -> None:
-    asked = condition("recall_any@10 drops 0.005")
+    asked = parse_rule("recall_any@10 drops 0.005")
     told = "the drop is between -0.0100 and +0.0200, and 0.005 lies within"
     assert decide(asked, measured(-0.02, 0.01, largest=0.29)).reason == told
     assert decide(asked, measured(-0.02, 0.01, largest=0.7)).reason == (
@@ -73,13 +73,13 @@ def test_a_cluster_that_holds_much_is_told_where_the_interval_decides_nothing() 
 
 
 def test_where_no_question_differs_there_is_no_drop() -> None:
-    found = decide(condition("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
+    found = decide(parse_rule("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
     assert (found.outcome, found.reason) == ("passes", "no question's value differs")
 
 
 def outcomes(*names: str) -> list[ConditionPart]:
     intervals = {"fails": (-0.02, -0.006), "inconclusive": (-0.02, 0.01), "passes": (-0.004, 0.01)}
-    return [decide(condition("recall_any@10 drops 0.005"), measured(*intervals[name])) for name in names]
+    return [decide(parse_rule("recall_any@10 drops 0.005"), measured(*intervals[name])) for name in names]
 
 
 EXITS = {
@@ -106,10 +106,26 @@ def test_a_regression_is_a_primary_measure_that_fell_after_correction() -> None:
     assert regressions([measured(0.006, 0.02, difference=0.01)]) == []
 
 
-def test_what_a_condition_may_say() -> None:
+def test_a_floor_looks_at_the_second_value_alone() -> None:
+    part = measured(-0.02, -0.006, second=0.89)
+    kept, missed = (decide(parse_rule(f"recall_any@10 below {floor}"), part) for floor in (0.89, 0.8901))
+    assert (kept.outcome, kept.reason, kept.low, kept.high) == ("passes", "it is 0.8900", None, None)
+    assert (missed.outcome, missed.condition) == ("fails", "recall_any@10 below 0.8901")
+
+
+def test_what_a_rule_may_say() -> None:
+    floors = ("at_least 0.9", "below 0.9", ">= 0.9", "< .9", ">=0.9", "<0.9")
+    assert {parse_rule(f"mrr@50 {floor}") for floor in floors} == {parse_rule("mrr@50 at_least 9e-1")}
+    assert parse_rule("mrr@50>=0").threshold == 0.0
+    # What fails a comparison is named by what must not be.
+    assert parse_failure("mrr@50 < 0.9") == parse_rule("mrr@50 >= 0.9")
+    for text in ("mrr@50 >= 0.9", "mrr@50 at_least 0.9"):
+        with pytest.raises(UsageError, match="says what must hold"):
+            parse_failure(text)
+
     for text in ("recall_any@10 drops 0.005", "  recall_any@10  drops by .005 ", "recall_any@10 drops 5e-3"):
-        assert str(condition(text)) == "recall_any@10 drops 0.005"
-    assert condition("precision@10(retrieved) drops 1").threshold == 1.0
+        assert str(parse_rule(text)) == "recall_any@10 drops 0.005"
+    assert parse_rule("precision@10(retrieved) drops 1").threshold == 1.0
 
 
 @pytest.mark.parametrize(
@@ -117,9 +133,10 @@ def test_what_a_condition_may_say() -> None:
     [
         "", "recall_any@10", "recall_any@10 drops", "recall_any@10 drops 0", "recall_any@10 drops -0.1",
         "recall_any@10 drops nan", "recall_any@10 drops 0.5%", "recall_any@10 drops 5", "recall_any@10 rises 0.1",
-        "recall@10 drops 0.005", "recall_any drops 0.005", "recall_any@0 drops 0.1",
+        "recall_any@10 below 2", "recall_any@10 <= 0.5",
+        "recall_any@10 at_least -1", "recall@10 drops 0.005", "recall_any drops 0.005", "recall_any@0 drops 0.1",
     ],
 )  # fmt: skip
 def test_what_it_may_not_say(text: str) -> None:
     with pytest.raises(UsageError):
-        condition(text)
+        parse_rule(text)

@@ -1,0 +1,245 @@
+"""Did it get worse? Every rule that decides it, and the one language in which a rule is written.
+
+    recall_any@10 at_least 0.95     must hold; also `recall_any@10 >= 0.95`
+    recall_any@10 below 0.95        must not be, which is the same rule; also `recall_any@10 < 0.95`
+    recall_any@10 drops 0.005       must not be: a fall of that much from a baseline
+
+A floor looks at the value alone. A drop is the first's value minus the second's; of its 95% interval and the threshold,
+
+    the whole interval at or above the threshold    fails: a drop of at least that much is proven
+    the whole interval below the threshold          passes: such a drop is excluded
+    the threshold inside, or no interval            inconclusive: too few questions to tell
+
+and where no question's value differs at all, there is no drop: passes. Where questions depend on each other, the
+interval is that of sign flips of whole clusters (`scoring/sign_flips.py`): a proven drop is none in at most 2.5% of
+comparisons, however unequal clusters are.
+
+A test has few cases, each of them chosen. So where the interval of a drop can't tell, the cases themselves may: where
+the mean dropped by at least so much, and so did every case that was above 0, it fails; without an interval, a mean that
+did not fall passes. Where no drop is named, a measure is ruled on by this alone:
+
+    it fell at a corrected p of .05 or less        fails
+    every case that was above 0 is lower           fails, however few there are
+    the whole interval lies below zero             fails where no p of .05 could be reached, else inconclusive
+    any other fall                                 inconclusive where no p of .05 could be reached, else passes
+    the mean did not fall                          passes
+
+The least p that could be reached is what the cases that changed would give, had all moved the same way, times the
+number of measures that Holm corrects for: with four measures, seven changed cases can't reach .05.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recallbench.errors import UsageError
+from recallbench.reports.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart
+from recallbench.scoring.judgement import Bools, Floats
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
+
+FORM = "recall_any@10 drops 0.005"
+UNEQUAL = 0.3
+"""From this share of the questions on, one cluster's sign decides so much that it is told."""
+ROUNDING = 1e-9
+"""The last digits of a mean differ from one processor to the next."""
+Outcome = Literal["passes", "fails", "inconclusive"]
+_TEXT = re.compile(
+    r"(?P<measure>\S+?)\s*(?P<word>\sdrops(?:\s+by)?\s|\sat_least\s|\sbelow\s|>=|<)\s*(?P<threshold>\S+)"
+)
+_FLOORS = ("at_least", ">=", "below", "<")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A floor that a measure must keep, or a drop from first to second that must not be."""
+
+    measure: Measure
+    word: Literal["at_least", "drops"]
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.measure} {'drops' if self.word == 'drops' else 'below'} {self.threshold:g}"
+
+
+def parse_rule(text: str, named: Callable[[str], Measure] = parse) -> Rule:
+    """The rule that a text states, with measures as `named` knows them; raises UsageError for anything else."""
+    match = _TEXT.fullmatch(text.strip())
+    word = match["word"].split()[0] if match else ""
+    threshold = _share(match["threshold"], zero=word in _FLOORS) if match else None
+    if match is None or threshold is None:
+        raise UsageError(
+            f"the rule {text!r} can't be understood",
+            expected="MEASURE drops SHARE, the share above 0 and at most 1, or MEASURE at_least (or below) VALUE, the "
+            f"value from 0 to 1, as in '{FORM}'",
+            found=text,
+            remedy=f"--fail-if '{FORM}'",
+        )
+    return Rule(named(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
+
+
+def parse_failure(text: str) -> Rule:
+    """The rule that a text states by what must not be; raises UsageError for one that says what must hold."""
+    rule = parse_rule(text)
+    if rule.word == "at_least" and re.search(r"\sat_least\s|>=", text):
+        raise UsageError(
+            f"--fail-if {text!r} says what must hold",
+            expected="what must not be",
+            found=text,
+            remedy=f"--fail-if '{rule}'",
+        )
+    return rule
+
+
+def keeps_floor(value: float, floor: float) -> bool:
+    """Whether a value is at least the floor."""
+    return value >= floor - ROUNDING
+
+
+def is_out_of_reach(floor: float, ceiling: float) -> bool:
+    """Whether not even an oracle, which reaches the ceiling, keeps the floor."""
+    return floor > ceiling + ROUNDING
+
+
+def decide(rule: Rule, found: MeasuredPart) -> ConditionPart:
+    """Whether the second of two keeps the rule, and why."""
+    low = high = None
+    outcome: Outcome
+    if rule.word == "at_least":
+        kept = keeps_floor(found.second, rule.threshold)
+        outcome, reason = "passes" if kept else "fails", f"it is {found.second:.4f}"
+    else:
+        low = None if found.high is None else -found.high
+        high = None if found.low is None else -found.low
+        outcome, reason = _decide_drop(rule.threshold, found, low, high)
+    return ConditionPart(
+        condition=str(rule),
+        measure=str(rule.measure),
+        threshold=rule.threshold,
+        low=low,
+        high=high,
+        outcome=outcome,
+        reason=reason,
+    )
+
+
+def decide_by_case(rule: Rule, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
+    """The same over few cases: where the interval can't tell, the cases themselves may."""
+    decided = decide(rule, found)
+    if decided.outcome != "inconclusive":
+        return decided
+    outcome: Outcome = decided.outcome
+    reason = decided.reason
+    least = float((first - second)[above_zero(first, second)].min())
+    if min(-found.difference, least) >= rule.threshold - ROUNDING:
+        outcome, reason = "fails", f"every case that could drop did, by {least:.4f} or more"
+    elif found.low is None and found.difference >= 0:
+        outcome, reason = "passes", "the mean did not fall"
+    return decided.model_copy(update={"outcome": outcome, "reason": reason})
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is said of a measure of few cases where no drop is named."""
+
+    outcome: Outcome
+    word: str
+    """The same for people."""
+    why: str = ""
+    """Of one that fails."""
+
+
+def rule_on(one: DifferencePart, measures: int, above: int) -> Ruling:
+    """What the difference of a measure comes to.
+
+    Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
+    """
+    if not one.wins and not one.losses:
+        return Ruling("passes", change_word(one))
+    proven = one.p_holm is not None and one.p_holm <= LEVEL
+    reachable = measures > 0 and one.smallest_p * measures <= LEVEL
+    if one.difference >= 0:
+        higher = one.low is not None and one.low > 0
+        unproven = f"higher, though not at a corrected p of {LEVEL}" if higher else "no difference shown"
+        return Ruling("passes", "helped" if proven else unproven)
+    if proven:
+        return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
+    if one.losses == above:
+        few = "the only case" if above == 1 else f"every one of {above} cases"
+        return Ruling("fails", "hurt", f"in {few}{' that found something' if above < one.n else ''}")
+    lower = one.high is not None and one.high < 0
+    if lower and not reachable:
+        why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
+        return Ruling("fails", "hurt", why)
+    if lower:
+        return Ruling("inconclusive", f"lower by its interval, though not at a corrected p of {LEVEL}")
+    return Ruling("passes", "no difference shown") if reachable else Ruling("inconclusive", "lower, inconclusive")
+
+
+def above_zero(first: Floats, second: Floats) -> Bools:
+    """The cases that found something, before or after."""
+    return (first > 0) | (second > 0)
+
+
+def regressions(measures: Sequence[MeasuredPart]) -> list[str]:
+    """The primary measures that fell, by the test and after its correction."""
+    return [one.measure for one in measures if one.difference < 0 and one.p_holm is not None and one.p_holm <= LEVEL]
+
+
+def is_lower(one: DifferencePart) -> bool:
+    """Whether a measure fell by test and interval; without an interval (all fell alike) the test decides alone."""
+    return one.p <= LEVEL and one.difference < 0 and (one.high is None or one.high < 0)
+
+
+def movement_word(low: float | None, high: float | None) -> str:
+    """What may be said of a difference: an improvement has its whole interval above zero."""
+    if low is not None and low > 0:
+        return "improvement"
+    return "lower" if high is not None and high < 0 else "no difference shown"
+
+
+def change_word(one: DifferencePart) -> str:
+    """Helped or hurt where the corrected test says so; not settled where only the interval does, uncorrected."""
+    if not one.wins and not one.losses:
+        return "no case changed"
+    if one.p_holm is not None and one.p_holm <= LEVEL:
+        return "helped" if one.difference > 0 else "hurt"
+    if one.low is not None and one.high is not None and not one.low <= 0 <= one.high:
+        return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
+    return "no difference shown"
+
+
+def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, strict: bool) -> int:
+    """1 when a condition fails (with `strict`, also when one is inconclusive); with no condition, on a regression."""
+    if not conditions:
+        return 1 if fallen else 0
+    failing = ("fails", "inconclusive") if strict else ("fails",)
+    return 1 if any(one.outcome in failing for one in conditions) else 0
+
+
+def _decide_drop(threshold: float, found: MeasuredPart, low: float | None, high: float | None) -> tuple[Outcome, str]:
+    if not found.wins and not found.losses:
+        return "passes", "no question's value differs"
+    if low is None or high is None:
+        return "inconclusive", f"there is no interval: {found.method}"
+    between = f"the drop is between {low:+.4f} and {high:+.4f}"
+    if low >= threshold:
+        return "fails", f"{between}: at least {threshold:g}"
+    if high < threshold:
+        return "passes", f"{between}: below {threshold:g}"
+    uneven = ""
+    if found.largest is not None and found.largest >= UNEQUAL:
+        uneven = f"; one of the {found.clusters} clusters holds {found.largest:.0%} of the questions"
+    return "inconclusive", f"{between}, and {threshold:g} lies within{uneven}"
+
+
+def _share(text: str, *, zero: bool) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and (0 < value <= 1 or (zero and value == 0)) else None

@@ -1,0 +1,129 @@
+"""A result folder, opened: the one reader of what a run left."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from recallbench.corpora.stream import sha256_of
+from recallbench.errors import InputError
+from recallbench.progress import Progress
+from recallbench.protocol.rules import Rules
+from recallbench.reading import document, parsed, regular
+from recallbench.results import manifest
+from recallbench.results.dataset import Dataset, read_dataset
+from recallbench.results.folder import BLOCKED, not_a_result
+from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
+from recallbench.results.rankings import Rankings, judge_rows
+from recallbench.results.rows import Row, read_rows
+
+METRICS = "metrics.json"
+ENVIRONMENT = "environment.json"
+
+
+class Result:
+    """The figures of a folder, and its other parts, each read when it is first needed.
+
+    Only the form of metrics.json is vouched for. A part that is missing or malformed raises InputError where it is
+    asked for, so that an audit can tell of it beside everything else.
+    """
+
+    def __init__(self, folder: Path, metrics: Metrics) -> None:
+        self.folder = folder
+        self.metrics = metrics
+
+    def rows(self) -> list[Row]:
+        """What raw_retrievals.jsonl holds; not kept, since rows with texts are large."""
+        return read_rows(self.folder)
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """The rankings, judged against their stated gold; raises InputError where they do not give the figures."""
+        try:
+            return judge_rows(self.rows(), self.metrics, self.folder)
+        except (MemoryError, OverflowError) as error:
+            raise not_a_result(self.folder, f"figures that no result has: {error}") from None
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """What environment.json holds."""
+        path = self.folder / ENVIRONMENT
+        return parsed(document(path), path)
+
+    @cached_property
+    def manifest_sha256(self) -> str:
+        """The hash that stands for all files."""
+        return sha256_of(regular(self.folder / manifest.NAME, self.folder))
+
+    @cached_property
+    def content_sha256(self) -> str:
+        """The hash over the files that do not vary, taken from the files themselves."""
+        files = [path for path in sorted(self.folder.iterdir()) if path.is_file() and path.name != manifest.NAME]
+        return manifest.content_sha256({path.name: sha256_of(path) for path in files})
+
+    def dataset(self, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress) -> Dataset:
+        """The dataset that was measured, from one of `files` or where corpora lie; raises Blocked or InputError."""
+        return read_dataset(self.metrics, rules, files, environ, progress)
+
+    @property
+    def headline(self) -> tuple[HeadlinePart, ...]:
+        """The protocol's metrics, recall first."""
+        return tuple(self.metrics.headline)
+
+    def estimate(self, measure: str) -> EstimatePart | None:
+        """The estimate of that measure over all questions."""
+        return next((one for one in self.metrics.estimates.get(OVERALL, []) if one.measure == measure), None)
+
+    @property
+    def version(self) -> str:
+        """Of the system under test, without what it runs on; on one line, whatever it holds."""
+        return "".join(one if one.isprintable() else " " for one in self.metrics.store.version.split(" (")[0])
+
+
+def open_result(folder: Path) -> Result:
+    """The result in a folder; raises InputError where there is none."""
+    path = folder / METRICS
+    if not folder.is_dir():
+        raise not_a_result(folder, "a file" if folder.exists() else "no such folder")
+    if (folder / BLOCKED).exists():
+        raise not_a_result(folder, f"{BLOCKED}: the run could not be made")
+    if not path.exists():
+        raise not_a_result(folder, f"{METRICS} is missing")
+    try:
+        return Result(folder, Metrics.model_validate(parsed(document(path), path), strict=True))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(step) for step in first["loc"]) or "the file"
+        raise not_a_result(folder, f"{METRICS}: {field}: {first['msg']}") from None
+    except InputError as error:
+        raise not_a_result(folder, f"{METRICS}: {error.found}") from error
+
+
+def open_unchanged(folder: Path) -> Result:
+    """The result in a folder; raises InputError where there is none, and where a file is not as its manifest says."""
+    result = open_result(folder)
+    if wrong := manifest.differences(folder):
+        raise InputError(
+            f"{folder} is not as its manifest says",
+            expected="a result as it was written",
+            found="; ".join(wrong),
+            remedy="get it again from where it was made, or make it again; `recallbench audit` tells more",
+        )
+    return result
+
+
+def repository_path(folder: Path) -> str:
+    """The folder as a text can name it: from the root of its repository, else from the working directory."""
+    real = folder.resolve()
+    root = repository(real) or Path.cwd().resolve()
+    return Path(os.path.relpath(real, root)).as_posix()
+
+
+def repository(path: Path) -> Path | None:
+    """The root of the git repository that a path lies in."""
+    return next((one for one in (path, *path.parents) if (one / ".git").exists()), None)
