@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from operator import ge
+from itertools import islice
 from typing import Any
 
 from recallbench.cases.case import SHOWN, Case
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.stores.promises import Breach, find_breach
 
 REMEDY = "return at most k distinct ids, or (id, score) pairs, best first"
 
@@ -40,9 +39,6 @@ def check_answer(
         found = "None" if given is None else f"a {type(given).__name__}"
         raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
     hits = first_hits(given, k)
-    if k is not None and len(hits) > k:
-        count = f"{len(given)}" if isinstance(given, Sized) else f"{k + 1} or more"
-        raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
     scores: tuple[float, ...] | None = None
     if hits and _is_pair(hits[0]):
         ids, scores = _split(case, hits)
@@ -50,7 +46,12 @@ def check_answer(
         ids = tuple(hits)
         if not {tuple, list}.isdisjoint(map(type, hits)):
             _refuse_odd_scores(case, hits)
-    _check_ids(case, ids, scores is not None, repeats)
+    _check_ids(case, ids, scores is not None)
+    if breach := find_breach(ids, scores, k=k, repeats=repeats):
+        if breach.promise == "at most k hits":
+            count = f"{len(given)}" if isinstance(given, Sized) else f"{breach.place + 1} or more"
+            raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
+        raise _refusal(case, breach, ids, scores or ())
     return Answer(ids, scores, None, ms)
 
 
@@ -115,23 +116,25 @@ def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, .
         raise case.wrong(
             "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
         ) from None
-    if not math.isfinite(sum(scores)):
-        place = next((n for n, score in enumerate(scores) if not math.isfinite(score)), None)
-        if place is not None:
-            found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
-            raise case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
-    if not all(map(ge, scores, scores[1:])):
-        place, (one, other) = next((n, pair) for n, pair in enumerate(pairwise(scores), 2) if pair[1] > pair[0])
-        raise case.wrong(
-            "the scores are not in order",
-            "the highest score first",
-            f"{other:g} at place {place}, behind {one:g}",
-            "sort by score, best first; a distance is to be turned round",
-        )
     return ids, scores
 
 
-def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool, repeats: bool) -> None:
+def _refusal(case: Case, breach: Breach, ids: Sequence[Any], scores: Sequence[float]) -> InputError:
+    place = breach.place
+    if breach.promise == "each id once":
+        return case.wrong("an id came back twice", "each id once", f"{ids[place]!r} again at place {place + 1}", REMEDY)
+    if breach.promise == "finite scores":
+        found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
+        return case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
+    return case.wrong(
+        "the scores are not in order",
+        "the highest score first",
+        f"{scores[place]:g} at place {place + 1}, behind {scores[place - 1]:g}",
+        "sort by score, best first; a distance is to be turned round",
+    )
+
+
+def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool) -> None:
     try:
         distinct = set(ids)
     except TypeError:
@@ -140,9 +143,6 @@ def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool, repeats: bool) ->
         raise case.wrong("a hit that is no id", expected, repr(odd)[:SHOWN], REMEDY) from None
     if None in distinct:
         raise case.wrong("a hit that is no id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
-    if len(distinct) < len(ids) and not repeats:
-        again, place = next((id, n) for n, id in enumerate(ids, 1) if id in ids[: n - 1])
-        raise case.wrong("an id came back twice", "each id once", f"{again!r} again at place {place}", REMEDY)
     if not scored and tuple in set(map(type, ids)) and any(_is_pair(id) for id in distinct):
         raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
 

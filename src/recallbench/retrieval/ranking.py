@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recallbench.errors import InputError
+from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit
 
 
@@ -51,30 +52,35 @@ def order(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[flo
 
 def ranking(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
     """The hits of one question in ranking order; refuses what no haystack of `size` items from `first_id` can give."""
-    if len(hits) > k:
-        raise InputError(
+    ids, scores = zip(*hits, strict=True) if hits else ((), ())
+    breach = find_breach(ids, scores, k=k, known=range(first_id, first_id + size), ordered=False, repeats=True)
+    if breach:
+        raise _refusal(breach, question_id, hits, first_id, size, k, store)
+    ids, scores = order(hits)
+    return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
+
+
+def _refusal(
+    breach: Breach, question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str
+) -> InputError:
+    id, score = hits[breach.place]
+    if breach.promise == "at most k hits":
+        return InputError(
             f"store {store} broke its contract on question {question_id}",
             expected=f"at most {k} hits",
             found=f"{len(hits)} hits",
             remedy="return the k best hits only",
         )
-    ids, scores = order(hits)
-    # One sum tells whether any score is NaN or infinite, and the extremes whether any id is from elsewhere.
-    whole = math.isfinite(sum(scores))
-    wrong = None if whole else next((score for score in scores if not math.isfinite(score)), None)
-    if wrong is not None:
-        raise InputError(
-            f"store {store} scored an item of question {question_id} with {wrong}",
+    if breach.promise == "finite scores":
+        return InputError(
+            f"store {store} scored an item of question {question_id} with {score}",
             expected="a finite score",
-            found=str(wrong),
+            found=str(score),
             remedy="check the vectors and the store's scoring for NaN and infinity",
         )
-    stray = next((id for id in (min(ids), max(ids)) if not first_id <= id < first_id + size), None) if ids else None
-    if stray is not None:
-        raise InputError(
-            f"store {store} answered question {question_id} with an item of another scope",
-            expected=f"ids {first_id} to {first_id + size - 1}",
-            found=f"id {stray}",
-            remedy="search the scope of the query only",
-        )
-    return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
+    return InputError(
+        f"store {store} answered question {question_id} with an item of another scope",
+        expected=f"ids {first_id} to {first_id + size - 1}",
+        found=f"id {id}",
+        remedy="search the scope of the query only",
+    )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from recallbench.errors import InputError
+from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit, Query
 
 SCORES = "scores"
@@ -32,21 +32,11 @@ class Contract:
             found = "None" if pairs is None else f"a {type(pairs).__name__}"
             raise self.broken(query, "a list of (id, score) pairs", found)
         pairs = list(pairs)
-        if len(pairs) > k:
-            raise self.broken(query, f"at most k = {k} hits", f"{len(pairs)} hits")
-        hits: dict[int, Hit] = {}
-        before: Hit | None = None
-        for pair in pairs:
-            hit = self._hit(pair, query)
-            if hit.id not in known:
-                raise self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
-            if hit.id in hits:
-                raise self.broken(query, "each id once", f"the id {hit.id} twice")
-            if before is not None and hit.score > before.score:
-                found = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
-                raise self.broken(query, "hits with the highest score first (a distance is to be turned round)", found)
-            hits[hit.id] = before = hit
-        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
+        hits = [self._hit(pair, query) for pair in pairs]
+        breach = find_breach([hit.id for hit in hits], [hit.score for hit in hits], k=k, known=known)
+        if breach:
+            raise self._breach(breach, hits, k, query)
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
     def broken(self, query: Query, expected: str, found: str) -> InputError:
         """The error of an answer that breaks a promise."""
@@ -56,6 +46,19 @@ class Contract:
             found=found,
             remedy=self.remedy,
         )
+
+    def _breach(self, breach: Breach, hits: Sequence[Hit], k: int, query: Query) -> InputError:
+        hit, before = hits[breach.place], hits[breach.place - 1]
+        if breach.promise == "at most k hits":
+            return self.broken(query, f"at most k = {k} hits", f"{len(hits)} hits")
+        if breach.promise == "finite scores":
+            return self.broken(query, "a finite score for each hit", f"{hit.score} for the id {hit.id}")
+        if breach.promise == "each id once":
+            return self.broken(query, "each id once", f"the id {hit.id} twice")
+        if breach.promise == "best first":
+            found = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
+            return self.broken(query, "hits with the highest score first (a distance is to be turned round)", found)
+        return self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
 
     def _hit(self, pair: Any, query: Query) -> Hit:
         try:
@@ -68,8 +71,6 @@ class Contract:
             raise self.broken(query, "pairs of item id and score", repr(pair)[:80]) from None
         if not whole:
             raise self.broken(query, "whole numbers as ids", repr(identity)[:80])
-        if not math.isfinite(hit.score):
-            raise self.broken(query, "a finite score for each hit", f"{score} for the id {hit.id}")
         return hit
 
 
