@@ -13,18 +13,11 @@ from recallbench.cases.answer import Answer
 from recallbench.cases.caller import Caller
 from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
-from recallbench.cases.judging import (
-    Texts,
-    judge_by_id,
-    judge_each_way,
-    measure_likenesses,
-    refuse_ids_for_texts,
-    steps_of,
-    ways_of,
-)
+from recallbench.cases.judging import judge_by_id
 from recallbench.cases.nearness import known_texts
 from recallbench.cases.report import Report
 from recallbench.cases.text_findings import text_findings
+from recallbench.cases.text_judging import Texts, decide, judge_matched, match_cases, refuse_ids_for_texts
 from recallbench.corpora.matching.method import OWN, Matching, Method
 from recallbench.errors import InputError, UsageError
 from recallbench.scoring.depth import depth_of
@@ -180,7 +173,7 @@ def score_answers(
         return replace(report, notes=tuple(notes), definitions=definitions, ties=ties)
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
-    ways = ways_of(cases, matching)
+    ways = decide(cases, matching)
     if "text" not in ways and "id" in ways:
         raise cases[ways.index("id")].wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
     warning = refuse_ids_for_texts(cases, answers, ways, matching, texts)
@@ -190,19 +183,18 @@ def score_answers(
         known = known_texts(texts)
         whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
         notes.append(f"bm25: how rare a word is, is counted over {whose}")
-    answers, likeness, near = measure_likenesses(cases, answers, ways, matching, texts, keep_going=keep_going)
-    judged = judge_each_way(cases, answers, ways, likeness, matching, depth)
+    matched, near = match_cases(cases, answers, ways, matching, texts, keep_going=keep_going)
     return Report(
         tuple(cases),
-        tuple(answers),
-        judged,
+        tuple(one.answer for one in matched),
+        judge_matched(matched, matching, depth),
         k,
         matching,
-        texts=text_findings(cases, answers, ways, likeness, matching, texts, near),
+        texts=text_findings(matched, matching, near),
         notes=tuple(notes),
         ways=ways,
         definitions=definitions,
-        steps=steps_of(cases, answers, ways, likeness, matching),
+        steps=tuple(one.steps(matching) for one in matched) if matching.method == "hybrid" else None,
         ties=ties,
     )
 

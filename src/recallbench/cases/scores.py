@@ -13,9 +13,9 @@ import numpy as np
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import ABSTENTION, NOTHING, Case, count
 from recallbench.cases.definitions import SHORT, USUAL, Definitions
-from recallbench.cases.judging import DecidedBy
 from recallbench.cases.shares import Share, Steps, shares
 from recallbench.cases.text_findings import TextFindings
+from recallbench.cases.text_judging import DecidedBy
 from recallbench.corpora.matching.method import Matching
 from recallbench.errors import UsageError
 from recallbench.scoring.abstention import Abstention, abstention, top_score

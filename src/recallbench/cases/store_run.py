@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import ABSTENTION, Case
 from recallbench.cases.definitions import USUAL, Definitions
-from recallbench.cases.judging import DecidedBy
 from recallbench.cases.report import Report
 from recallbench.cases.shares import Steps
+from recallbench.cases.text_judging import DecidedBy
 from recallbench.cases.tradeoff import Tradeoff
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import step_of

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recallbench.cases.answer import Answer
-from recallbench.cases.case import Case
-from recallbench.cases.judging import DecidedBy, Texts, judge_by_text, text_of_hit
 from recallbench.cases.nearness import Near
+from recallbench.cases.text_judging import MatchedCase, judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
-from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, random_matches
+from recallbench.corpora.matching.text_matching import Read, first_match, random_matches
 from recallbench.corpora.records import RandomMatches
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.mrr import Mrr
@@ -40,17 +38,14 @@ class TextFindings:
     What hybrid took by its id is neither an exact nor a fuzzy find.
     """
 
-    cases: tuple[Case, ...]
-    ways: tuple[DecidedBy, ...]
-    likenesses: tuple[tuple[Likeness, ...], ...]
+    cases: tuple[MatchedCase, ...]
     matching: Matching
     random: RandomMatches
 
     def found(self, k: int) -> tuple[int, int, int]:
         """Count the cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
-        by_text = [likes for way, likes in zip(self.ways, self.likenesses, strict=True) if way == "text"]
-        for likes in by_text:
+        for likes in (one.likenesses for one in self._by_text):
             place = first_match(likes[:k], self.matching)
             by_id = place is not None and likes[place].step(self.matching) == "id"
             exact += place is not None and not by_id and likes[place].exact
@@ -65,47 +60,35 @@ class TextFindings:
 
     def select(self, chosen: Sequence[int]) -> TextFindings:
         """Return those cases alone; the random match rate stays that of all."""
-        return replace(
-            self,
-            cases=tuple(self.cases[i] for i in chosen),
-            ways=tuple(self.ways[i] for i in chosen),
-            likenesses=tuple(self.likenesses[i] for i in chosen),
-        )
+        return replace(self, cases=tuple(self.cases[i] for i in chosen))
+
+    @property
+    def _by_text(self) -> list[MatchedCase]:
+        return [one for one in self.cases if one.decided_by == "text"]
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = self.matching.at(threshold)
-        by_text = [i for i, one in enumerate(self.ways) if one == "text"]
-        judged = judge_by_text([self.cases[i] for i in by_text], [self.likenesses[i] for i in by_text], way, k)
+        likenesses = [one.likenesses for one in self._by_text]
+        judged = judge_by_text([one.case for one in self._by_text], likenesses, way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
         return AtThreshold(threshold, way.rule, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
 
-def text_findings(
-    cases: Sequence[Case],
-    answers: Sequence[Answer],
-    ways: Sequence[DecidedBy],
-    found: Sequence[Sequence[Likeness]],
-    matching: Matching,
-    texts: Texts | None,
-    near: Near,
-) -> TextFindings:
+def text_findings(matched: Sequence[MatchedCase], matching: Matching, near: Near) -> TextFindings:
     """Return the findings, with the match rate of texts that came back for other cases alone."""
-    pool: dict[str, int] = {}
-    own: list[set[int]] = []
-    for case, answer, way in zip(cases, answers, ways, strict=True):
-        said = [text_of_hit(case, id, matching, texts) for id in answer.ids] if way == "text" else []
-        own.append({pool.setdefault(text, len(pool)) for text in said})
-    by_text = [i for i, way in enumerate(ways) if way == "text"]
-    texts_of_all, wanted = list(pool), [cases[i].expected or "" for i in by_text]
+    by_text = [one for one in matched if one.decided_by == "text"]
+    places: dict[str, int] = {}
+    own = [{places.setdefault(text, len(places)) for text in one.texts} for one in by_text]
+    texts, expected = list(places), [one.case.expected or "" for one in by_text]
     random = random_matches(
-        [Read(text) for text in wanted],
-        [Read(text, matching.chunk) for text in texts_of_all],
-        [own[i] for i in by_text],
+        [Read(text) for text in expected],
+        [Read(text, matching.chunk) for text in texts],
+        own,
         matching.thresholds,
         matching=matching,
-        near=lambda one, other: near(wanted[one], texts_of_all[other]),
+        near=lambda one, other: near(expected[one], texts[other]),
     )
-    return TextFindings(tuple(cases), tuple(ways), tuple(map(tuple, found)), matching, random)
+    return TextFindings(tuple(matched), matching, random)
 
 
 def _mean(measure: RecallFrac | Mrr, judged: Judged) -> float:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from recallbench.cases.case import Case
-from recallbench.cases.judging import judge_by_text
+from recallbench.cases.text_judging import judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
 from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
 from recallbench.corpora.recall_log import Recall
