@@ -3,67 +3,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compared_runs import CORPUS, by_name, changed, compared, reciprocal
 
 from commandline import recallbench
 from labelled_sets import jsonl
 from recallbench.corpora.canary import FOLDER
-from stages import sampled
-
-CORPUS = FOLDER / "locomo.json"
-RUNS = {
-    "bm25": ("canary-locomo", "--store", "bm25"),
-    "exact": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
-    "again": ("canary-locomo", "--store", "bm25"),
-    "texts": ("canary-locomo", "--store", "bm25", "--with-text"),
-    "few": ("canary-locomo", "--store", "bm25", "--limit", "20"),
-    "pooled": ("canary-locomo", "--store", "bm25", "--scope", "pooled"),
-    "shallow": ("canary-locomo", "--store", "bm25", "--depth", "20"),
-    "other": ("canary-longmemeval", "--store", "bm25"),
-    "other-exact": ("canary-longmemeval", "--store", "exact", "--embedder", "hash"),
-}
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the results lie; nothing writes into it any more."""
-    made = tmp_path_factory.mktemp("compared")
-    for name, words in RUNS.items():
-        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=made).returncode == 0
-    return made
-
-
-def compared(place: Path, *words: str) -> dict:
-    done = recallbench("compare", *words, "--json", cwd=place)
-    assert done.returncode in (0, 1)
-    return json.loads(done.stdout)
-
-
-def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
-    """A copy of a result whose metrics.json was edited."""
-    shutil.copytree(place / name, folder)
-    metrics = json.loads((folder / "metrics.json").read_text())
-    edit(metrics)
-    (folder / "metrics.json").write_text(json.dumps(metrics))
-    return folder
-
-
-def reciprocal(place: Path, name: str) -> dict[str, float]:
-    """mrr@50 by question, from the file and with nothing of ours."""
-    found = {}
-    for line in (place / name / "raw_retrievals.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        found[row["question_id"]] = max((1 / hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]), default=0)
-    return found
-
-
-def by_name(parts: list[dict]) -> dict[str, dict]:
-    return {one["measure"]: one for one in parts}
+@pytest.fixture
+def place(results_to_compare: Path) -> Path:
+    return results_to_compare
 
 
 def test_a_store_against_another(place: Path) -> None:
@@ -147,45 +100,6 @@ def test_the_same_result_twice(place: Path) -> None:
     assert (found["identical"], found["changed"], found["regressions"], found["unlike"]) == (True, [], [], [])
 
 
-# What is refused
-
-HARD = {
-    "few": ("denominator", "limit: none against 20; questions asked: 158 against 20"),
-    "pooled": ("scope", "scope: own against pooled"),
-    "shallow": ("depth", "depth: 50 against 20"),
-    "other": ("dataset and denominator", "dataset: canary-locomo "),
-}
-
-
-@pytest.mark.parametrize(("name", "kind", "values"), [(n, *told) for n, told in HARD.items()], ids=HARD)
-def test_unlike_runs_are_refused_with_both_values(place: Path, name: str, kind: str, values: str) -> None:
-    done = recallbench("compare", "bm25", name, "--allow", "embedder,store", cwd=place)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"bm25 and {name} can't be compared: they differ in {kind}" in done.stderr
-    assert values in done.stderr
-
-
-def _protocol(metrics: dict) -> None:
-    metrics["protocol"]["version"] = "1.1.0"
-
-
-def _clarifications(metrics: dict) -> None:
-    metrics["protocol"]["clarifications_sha256"] = "ab" * 32
-
-
-def _denominator(metrics: dict) -> None:
-    metrics["denominators"][0]["count"] += 1
-
-
-@pytest.mark.parametrize("edit", [_protocol, _clarifications, _denominator], ids=lambda edit: edit.__name__[1:])
-def test_another_frame_is_refused(place: Path, tmp_path: Path, edit: Callable[[dict], None]) -> None:
-    folder = changed(place, "bm25", tmp_path / "edited", edit)
-    done = recallbench("compare", "bm25", folder, "--allow", "embedder,store", cwd=place)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"they differ in {edit.__name__[1:]}" in done.stderr
-    assert " against " in done.stderr
-
-
 def test_a_release_against_the_next_needs_only_the_store_allowed(place: Path, tmp_path: Path) -> None:
     def next_release(metrics: dict) -> None:
         metrics["store"]["version"] = metrics["store"]["version_after"] = "recallbench-bm25/2"
@@ -222,133 +136,6 @@ def test_only_what_can_be_allowed_is(place: Path) -> None:
     assert "--allow limit is not possible" in done.stderr
 
 
-def test_rankings_that_do_not_give_the_figures_are_not_compared(place: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "forged"
-    shutil.copytree(place / "bm25", folder)
-    path = folder / "raw_retrievals.jsonl"
-    rows = path.read_text().splitlines(keepends=True)
-    row = json.loads(rows[3])
-    row["hits"] = [hit for hit in row["hits"] if hit["id"] not in row["gold"]]
-    path.write_text("".join([*rows[:3], json.dumps(row) + "\n", *rows[4:]]))
-    for pair in (("bm25", folder), (folder, "bm25")):
-        done = recallbench("compare", *pair, cwd=place)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "the rankings do not give the figures" in done.stderr
-
-
-def _gone(folder: Path) -> None:
-    shutil.rmtree(folder)
-
-
-def _blocked(folder: Path) -> None:
-    (folder / "BLOCKED.md").write_text("# BLOCKED\n")
-
-
-def _no_rows(folder: Path) -> None:
-    (folder / "raw_retrievals.jsonl").unlink()
-
-
-def _cut_off(folder: Path) -> None:
-    path = folder / "raw_retrievals.jsonl"
-    path.write_text(path.read_text()[:-40])
-
-
-def _dropped(folder: Path) -> None:
-    path = folder / "raw_retrievals.jsonl"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
-
-
-def _no_metrics(folder: Path) -> None:
-    (folder / "metrics.json").write_text("{}")
-
-
-def _misplaced(folder: Path) -> None:
-    path = folder / "raw_retrievals.jsonl"
-    path.write_text(path.read_text().replace('"rank": 3,', '"rank": -3,', 1))
-
-
-def _no_figures(folder: Path) -> None:
-    metrics = json.loads((folder / "metrics.json").read_text())
-    del metrics["estimates"]["overall"]
-    (folder / "metrics.json").write_text(json.dumps(metrics))
-
-
-def _no_calls(folder: Path) -> None:
-    metrics = json.loads((folder / "metrics.json").read_text())
-    metrics["retrieval"]["calls"] = []
-    (folder / "metrics.json").write_text(json.dumps(metrics))
-
-
-def _two_rows_on_one_line(folder: Path) -> None:
-    path = folder / "raw_retrievals.jsonl"
-    path.write_text(path.read_text().replace("\n", " ", 1))
-
-
-def _elsewhere(folder: Path) -> None:
-    path = folder / "raw_retrievals.jsonl"
-    path.rename(folder.parent / "elsewhere.jsonl")
-    path.symlink_to(folder.parent / "elsewhere.jsonl")
-
-
-def _not_utf8(folder: Path) -> None:
-    (folder / "raw_retrievals.jsonl").write_bytes(b"\xff\xfe{}\n")
-
-
-def _edited(field: str, value: object) -> Callable[[Path], None]:
-    """Of every row."""
-
-    def harm(folder: Path) -> None:
-        path = folder / "raw_retrievals.jsonl"
-        rows = [json.loads(line) | {field: value} for line in path.read_text().splitlines()]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    return harm
-
-
-def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
-    def harm(folder: Path) -> None:
-        metrics = json.loads((folder / "metrics.json").read_text())
-        metrics["retrieval"] |= {"calls": calls, "depth": depth}
-        (folder / "metrics.json").write_text(json.dumps(metrics))
-
-    return harm
-
-
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    sampled(
-        [
-            (_edited("cluster", "one"), "canary-1/q0 in cluster 'canary-1', as in bm25"),
-            (_edited("kind", "a kind"), "canary-1/q0 of the kind 'single-hop'"),
-            (_edited("candidates", 10**30), "figures that no result has"),
-            (_calls([-5], 50), "calls of -5 hits for rankings 50 deep"),
-            (_calls([10**12], 10**12), "retrieval.depth: Input should be less than or equal to 10000"),
-            (_gone, "no such folder"),
-            (_blocked, "BLOCKED.md"),
-            (_no_rows, "raw_retrievals.jsonl"),
-            (_cut_off, "line 158"),
-            (_dropped, "do not give the figures"),
-            (_no_metrics, "metrics.json"),
-            (_not_utf8, "line 1"),
-            (_misplaced, "line 1: not a ranking"),
-            (_no_figures, "no figure for recall_any@10"),
-            (_no_calls, "no call to the store"),
-            (_two_rows_on_one_line, "two rows on one line"),
-            (_elsewhere, "a link that leaves it"),
-        ]
-    ),
-)
-def test_what_is_no_result_is_told_by_name(
-    place: Path, tmp_path: Path, harm: Callable[[Path], None], said: str
-) -> None:
-    folder = tmp_path / "harmed"
-    shutil.copytree(place / "bm25", folder)
-    harm(folder)
-    done = recallbench("compare", "bm25", folder, cwd=place)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-
-
 def test_a_folder_may_claim_and_hold_what_it_will(place: Path, tmp_path: Path) -> None:
     """A verdict is the file's word, no escape sequence reaches a terminal, and nothing but files is opened."""
 
@@ -368,8 +155,6 @@ def test_a_folder_may_claim_and_hold_what_it_will(place: Path, tmp_path: Path) -
 
 
 # Conditions and forms
-
-
 def test_a_drop_fails_the_command(place: Path) -> None:
     # As runs, whose questions stand alone: four conversations decide nothing.
     qrels = ("--qrels", "bm25/qrels.trec")
@@ -433,28 +218,6 @@ def test_markdown(place: Path) -> None:
     assert any(line.startswith("| recall_any@10 | primary | 0.8354 |") for line in lines)
     assert "## By kind" in lines
     assert "| rank | A | B |" in lines
-
-
-WRONG = {
-    "one folder": (("bm25",), "Missing argument"),
-    "no such measure": (("bm25", "again", "--measures", "recall@10"), "unknown measure"),
-    "a measure of a set": (("bm25", "again", "--measures", "f1_of_means@10"), "belongs to a set of questions"),
-    "too deep": (("shallow", "shallow", "--measures", "mrr@50"), "a depth of 20 or less"),
-    "too deep a condition": (("shallow", "shallow", "--fail-if", "mrr@50 drops .1"), "a depth of 20 or less"),
-    "no condition": (("bm25", "again", "--fail-if", "mrr@50 falls"), "MEASURE drops SHARE"),
-    "two forms": (("bm25", "again", "--json", "--markdown"), "one of them"),
-    "a file": (("bm25/run.trec", "again"), "--qrels FILE"),
-    "clusters of folders": (("bm25", "again", "--cluster-prefix", "/"), "are for TREC runs"),
-    "strict about nothing": (("bm25", "again", "--strict"), "--strict goes with --fail-if"),
-    "less than none": (("bm25", "again", "--show", "-1"), "--show"),
-}
-
-
-@pytest.mark.parametrize(("words", "said"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage(place: Path, words: tuple[str, ...], said: str) -> None:
-    done = recallbench("compare", *words, cwd=place)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
 
 
 def test_questions_that_stand_alone(place: Path) -> None:

@@ -8,57 +8,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+from gated_runs import RUNS, gate, refused, values_of, write
 
 from commandline import recallbench
-from recallbench.results.manifest import build, content_sha256
+from recallbench.results.manifest import build
 from stages import sampled
-
-RUNS = {
-    "night_20260101": ("canary-locomo", "--store", "bm25"),
-    "night_20260102": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
-}
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two results of the same questions; the second recalls less. Nothing writes here any more."""
-    place = tmp_path_factory.mktemp("gated")
-    for name, words in RUNS.items():
-        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=place).returncode == 0
-    return place
 
 
 @pytest.fixture
-def place(made: Path, tmp_path: Path) -> Path:
+def place(results_to_gate: Path, tmp_path: Path) -> Path:
     for name in RUNS:
-        shutil.copytree(made / name, tmp_path / "results" / name)
+        shutil.copytree(results_to_gate / name, tmp_path / "results" / name)
     return tmp_path
-
-
-def write(place: Path, text: str, folder: str = "results/night_20260101") -> None:
-    (place / "recallbench.toml").write_text(f'[result.night]\nfolder = "{folder}"\n{text}')
-
-
-def gate(place: Path, *words: str) -> tuple[int, dict]:
-    done = recallbench("gate", *words, "--format", "json", cwd=place)
-    assert done.returncode in (0, 1)
-    return done.returncode, json.loads(done.stdout)
-
-
-def values_of(place: Path, name: str) -> dict[str, list[tuple[str, str, float]]]:
-    """Kind, scope and recall_any@10 by question, from the file and with nothing of ours."""
-    found = {}
-    for line in (place / "results" / name / "raw_retrievals.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        hit = any(one["id"] in row["gold"] for one in row["hits"][:10])
-        found[row["question_id"]] = (row["kind"], row["scope"], float(hit))
-    return found
-
-
-def refused(place: Path, *words: str, code: int = 2) -> str:
-    done = recallbench("gate", *words, cwd=place)
-    assert (done.returncode, done.stdout) == (code, "")
-    return done.stderr
 
 
 def test_what_holds_is_a_table_and_0(place: Path) -> None:
@@ -148,26 +109,6 @@ def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
     assert "differ in embedder and store, which was not allowed" in refused(place)
 
 
-def test_latency_says_which_state_and_that_it_is_noisy(place: Path) -> None:
-    rows = [{"phase": "search", "seconds": 1.0}]
-    rows += [{"question_id": f"q{i}", "state": "warm", "ms": float(i)} for i in range(1, 101)]
-    folder = place / "results/night_20260101"
-    (folder / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    write(place, "p95_ms = { warm = 94.5 }\n")
-    assert "timings.jsonl has sha256" in refused(place)
-    stated = json.loads((folder / "manifest.json").read_text())
-    stated["files"]["timings.jsonl"] = hashlib.sha256((folder / "timings.jsonl").read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(stated))
-    code, found = gate(place)
-    (one,) = found["thresholds"]
-    assert (code, one["measure"], one["observed"], one["by"], one["n"]) == (1, "p95 warm", 95.0, 0.5, 100)
-    # By a binomial count of 100 with share .95: 89 or fewer 1.2% of the time, all 100 0.6%.
-    assert (one["low"], one["high"]) == (90.0, 100.0)
-    assert one["note"].startswith("noisy: single queries on ")
-    write(place, "p95_ms = { cold = 10 }\n")
-    assert "no p95 of cold queries" in refused(place)
-
-
 def test_what_no_ranking_could_keep_hides_none_of_the_others(place: Path) -> None:
     write(place, '[result.night.at_least]\n"precision@10" = 0.8\n"mrr@50" = 1\n"recall_any@10" = 0.8\n')
     done = recallbench("gate", cwd=place)
@@ -229,22 +170,6 @@ def test_a_measure_between_blanks(place: Path) -> None:
     write(place, '[result.night.at_least]\n" recall_any@10 " = 0.8\n')
     code, found = gate(place)
     assert (code, [one["measure"] for one in found["thresholds"]]) == (0, ["recall_any@10"])
-
-
-def test_a_p95_of_another_school(place: Path) -> None:
-    folder = place / "results/night_20260101"
-    timed(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96
-    write(place, "p95_ms = 95\n")
-    assert gate(place)[0] == 0
-    write(place, 'p95_ms = 95\npercentiles = "index"\n')
-    code, found = gate(place)
-    one = found["thresholds"][0]
-    assert (code, one["measure"], one["observed"], one["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
-    # At the top of the file it is said of every result that says nothing else.
-    write(place, "p95_ms = 95\n")
-    settings = place / "recallbench.toml"
-    settings.write_text('percentiles = "index"\n' + settings.read_text())
-    assert gate(place)[0] == 1
 
 
 @pytest.mark.marked
@@ -397,103 +322,6 @@ def test_every_kind_is_every_kind_with_something_to_find(tmp_path: Path) -> None
     told = refused(tmp_path)
     assert "kind abstention has no question with something to find" in told
     assert "expected: one of fact\n" in told
-
-
-def restated(folder: Path, name: str, text: str) -> None:
-    """Another file in its place, and its hash in the manifest."""
-    (folder / name).write_text(text)
-    stated = json.loads((folder / "manifest.json").read_text())
-    stated["files"][name] = hashlib.sha256(text.encode()).hexdigest()
-    stated["content_sha256"] = content_sha256(stated["files"])
-    (folder / "manifest.json").write_text(json.dumps(stated))
-
-
-def timed(folder: Path, most: int) -> None:
-    """A hundred warm queries, the slowest of `most` ms."""
-    rows = [{"question_id": f"q{i}", "state": "warm", "ms": most * i / 100} for i in range(1, 101)]
-    restated(folder, "timings.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def test_p95_against_the_baseline(place: Path) -> None:
-    now, before = (place / "results" / name for name in RUNS)
-    timed(now, 200)
-    timed(before, 100)
-    head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\np95_ms = 200\n'
-    write(place, head + "p95_ratio = { warm = 1.5 }\n")
-    code, found = gate(place)
-    absolute, one = found["thresholds"]
-    assert (absolute["what"], absolute["outcome"], absolute["measure"]) == ("p95_ms", "holds", "p95 warm")
-    assert (code, one["what"], one["measure"]) == (1, "p95_ratio", "p95 warm / baseline")
-    assert (one["observed"], one["by"], one["outcome"]) == (2.0, 0.5, "falls short")
-    # Ends that together hold 95%, by a binomial count of 100 with share .95: 89 or fewer lie below 1.15% of the time,
-    # all 100 0.6%; each may be 1.27%.
-    assert (one["low"], one["high"]) == (pytest.approx(180 / 100), pytest.approx(200 / 90))
-    assert "p95 190 ms against 95 ms; noisy" in one["note"]
-    assert "p95 warm / baseline <= 1.5  2.0000" in recallbench("gate", cwd=place).stdout
-    write(place, head + "p95_ratio = 2\n")
-    assert gate(place)[0] == 0
-
-
-@pytest.mark.marked
-def test_times_of_another_machine_tell_nothing(place: Path) -> None:
-    now, before = (place / "results" / name for name in RUNS)
-    timed(now, 200)
-    timed(before, 100)
-    stated = json.loads((before / "environment.json").read_text())
-    head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\n'
-    write(place, head + "p95_ratio = 1.5\n")
-    for part, value, words in (
-        ("cpu", "Abacus 9", "cpu Abacus 9 and "),
-        ("cores", 4096, "cores 4096 and "),
-        ("cpu", "", "the first does not say its cpu"),
-    ):
-        machine = {**stated["machine"], part: value}
-        restated(before, "environment.json", json.dumps({**stated, "machine": machine}))
-        code, found = gate(place)
-        (one,) = found["thresholds"]
-        assert (code, one["outcome"], one["observed"], one["by"]) == (0, "cannot tell", None, None)
-        assert f"times of different machines say nothing: {words}" in one["note"]
-    printed = recallbench("gate", cwd=place).stdout
-    assert "\ncannot tell:\n" in printed
-    assert printed.endswith("gate: 0 of 1 thresholds hold; of 1 this can't be told\n")
-    assert "**Cannot tell**" in recallbench("gate", "--format", "markdown", cwd=place).stdout
-    write(place, head + "strict = true\np95_ratio = 1.5\n")
-    assert gate(place)[0] == 1
-
-
-@pytest.mark.marked
-def test_abstention(tmp_path: Path) -> None:
-    (tmp_path / "set").mkdir()
-    documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
-    asked = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact"} for i in range(6)]
-    # One of the two finds a document by a word as rare as those of the others.
-    asked += [{"query": query, "relevant": [], "kind": "abstention"} for query in ("nothing of it", "word11")]
-    for name, rows in (("corpus", documents), ("gold", asked)):
-        (tmp_path / "set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = recallbench("evaluate", "set", "--store", "bm25", "--folder", "r", cwd=tmp_path)
-    assert done.returncode == 0
-    stated = json.loads((tmp_path / "r" / "metrics.json").read_text())["abstention"]
-    assert (stated["auroc"], stated["false_retrieval"]) == (0.75, 0.5)  # 6 of 12 pairs won, 6 tied; 1 of 2
-    write(tmp_path, "abstention = { auroc = 0.75, false_retrieval = 0.5 }\n", "r")
-    code, found = gate(tmp_path)
-    assert code == 0
-    assert [(one["part"], one["what"], one["observed"], one["n"], one["ceiling"]) for one in found["thresholds"]] == [
-        ("abstention", "auroc", 0.75, 8, 1.0), ("abstention", "false_retrieval", 0.5, 2, 0.0),
-    ]  # fmt: skip
-    write(tmp_path, "abstention = { auroc = 0.8, false_retrieval = 0.25 }\n", "r")
-    code, found = gate(tmp_path)
-    assert code == 1
-    assert [(one["outcome"], round(one["by"], 9)) for one in found["thresholds"]] == [
-        ("falls short", 0.05), ("falls short", 0.25),
-    ]  # fmt: skip
-    assert found["thresholds"][1]["note"].startswith("the interval reaches it")
-    told = recallbench("gate", cwd=tmp_path).stdout
-    assert "auroc >= 0.8 " in told
-    assert "false_retrieval <= 0.25 " in told
-    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
-    metrics["abstention"]["auroc"] = 0.9
-    restated(tmp_path / "r", "metrics.json", json.dumps(metrics))
-    assert "the rankings do not give the figures" in refused(tmp_path)
 
 
 def test_no_file(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class RankingFiles:
     compare: Path | None
     keep_going: bool
     timed: bool
-    """Percentiles of latencies are files for by name."""
+    """Whether percentiles of latencies were asked for on the command line."""
     ties: Ties = "file"
 
 
@@ -53,7 +53,17 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     run_file, gold_file = files.run or files.gold, files.gold or files.run
     assert run_file is not None
     assert gold_file is not None
-    gold = read_gold(gold_file, keep_going=files.keep_going)
+    try:
+        gold = read_gold(gold_file, keep_going=files.keep_going)
+    except InputError as error:
+        if files.gold is None and b"relevant" not in run_file.read_bytes():
+            raise UsageError(
+                "nothing says what is relevant",
+                expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
+                found=f"--run {run_file} alone",
+                remedy=f"recallbench evaluate --run {run_file} --gold FILE",
+            ) from error
+        raise
     texts = {} if files.texts is None else read_texts(files.texts)
 
     def read(path: Path) -> RunFile:
@@ -95,7 +105,7 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             compared = _compared(sides[1].report.compare(found), *sides)
         else:
             print(f"recallbench: nothing to compare with {files.compare}: {NOTHING}", file=sys.stderr)
-            for one in sides[1].said():
+            for one in sides[1].problems():
                 print(f"recallbench: {visible(one)}", file=sys.stderr)
     show(table, found, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
@@ -103,9 +113,14 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
         for note in side.report.notes:
             if note.startswith("warning: "):
                 print(visible(f"recallbench: {of}{note}"), file=sys.stderr)
-        named = f", named below {place}" if compared is not None or side is sides[0] else ""
+        listed = table.format != "csv" and (compared is not None or side is sides[0])
+        named = f", named below {place}" if listed else ""
         if failed := side.failed:
             print(f"recallbench: {of}{count(failed)} failed{named}", file=sys.stderr)
+        if table.format == "csv":
+            # The table has a column for what failed, and no place for lines that were left out.
+            for line in side.left_out:
+                print(visible(f"recallbench: {of}left out: {line}"), file=sys.stderr)
     return 1 if any(side.failed for side in sides) else 0
 
 
@@ -121,16 +136,16 @@ class _Side:
     def failed(self) -> int:
         return len(self.report.failures) + len(self.left_out)
 
-    def told(self) -> str:
-        """How much of it failed."""
-        told = f"{self.path}: {len(self.report.failures)} of {count(len(self.report))} failed"
-        return f"{told}, and {len(self.left_out)} left out" if self.left_out else told
+    def failed_in_words(self) -> str:
+        """Return how much of it failed."""
+        words = f"{self.path}: {len(self.report.failures)} of {count(len(self.report))} failed"
+        return f"{words}, and {len(self.left_out)} left out" if self.left_out else words
 
-    def said(self) -> list[str]:
-        """What is wrong with it, each naming the file."""
+    def problems(self) -> list[str]:
+        """Return what is wrong with it, each naming the file."""
         failures = [one.failure for one in self.report.answers if one.failure is not None]
-        told = [*self.report.notes, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
-        return [one if one.startswith(f"{self.path}: ") else f"{self.path}: {one}" for one in told]
+        notes = [*self.report.notes, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
+        return [note if note.startswith(f"{self.path}: ") else f"{self.path}: {note}" for note in notes]
 
 
 def _report(
@@ -173,11 +188,11 @@ def _left_out(*refused: Iterable[InputError]) -> list[str]:
 def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison:
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
-    failed = [one.told() for one in (first, second) if one.failed]
+    failed = [one.failed_in_words() for one in (first, second) if one.failed]
 
     title, changes = f"{after} (after) minus {before} (before)", change.table()
-    lines = [*change.said(), *failed, *second.said()]
+    lines = [*change.said(), *failed, *second.problems()]
     markdown = [opening(title), "", *changes.markdown(), "", *(f"- {opening(one)}" for one in lines)]
-    failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.said()}
+    failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.problems()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}
     return RenderedComparison(document, [title, "", changes, "", *lines], markdown)

@@ -1,0 +1,54 @@
+"""Results to compare, and what `recallbench compare` makes of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from commandline import recallbench
+from recallbench.corpora.canary import FOLDER
+
+CORPUS = FOLDER / "locomo.json"
+
+
+RUNS = {
+    "bm25": ("canary-locomo", "--store", "bm25"),
+    "exact": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
+    "again": ("canary-locomo", "--store", "bm25"),
+    "texts": ("canary-locomo", "--store", "bm25", "--with-text"),
+    "few": ("canary-locomo", "--store", "bm25", "--limit", "20"),
+    "pooled": ("canary-locomo", "--store", "bm25", "--scope", "pooled"),
+    "shallow": ("canary-locomo", "--store", "bm25", "--depth", "20"),
+    "other": ("canary-longmemeval", "--store", "bm25"),
+    "other-exact": ("canary-longmemeval", "--store", "exact", "--embedder", "hash"),
+}
+
+
+def compared(place: Path, *words: str) -> dict:
+    done = recallbench("compare", *words, "--json", cwd=place)
+    assert done.returncode in (0, 1)
+    return json.loads(done.stdout)
+
+
+def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
+    """A copy of a result whose metrics.json was edited."""
+    shutil.copytree(place / name, folder)
+    metrics = json.loads((folder / "metrics.json").read_text())
+    edit(metrics)
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    return folder
+
+
+def reciprocal(place: Path, name: str) -> dict[str, float]:
+    """mrr@50 by question, from the file and with nothing of ours."""
+    found = {}
+    for line in (place / name / "raw_retrievals.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        found[row["question_id"]] = max((1 / hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]), default=0)
+    return found
+
+
+def by_name(parts: list[dict]) -> dict[str, dict]:
+    return {one["measure"]: one for one in parts}

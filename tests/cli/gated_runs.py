@@ -1,0 +1,39 @@
+"""What `recallbench gate` makes of thresholds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import recallbench
+
+RUNS = {
+    "night_20260101": ("canary-locomo", "--store", "bm25"),
+    "night_20260102": ("canary-locomo", "--store", "exact", "--embedder", "hash"),
+}
+
+
+def write(place: Path, text: str, folder: str = "results/night_20260101") -> None:
+    (place / "recallbench.toml").write_text(f'[result.night]\nfolder = "{folder}"\n{text}')
+
+
+def gate(place: Path, *words: str) -> tuple[int, dict]:
+    done = recallbench("gate", *words, "--format", "json", cwd=place)
+    assert done.returncode in (0, 1)
+    return done.returncode, json.loads(done.stdout)
+
+
+def values_of(place: Path, name: str) -> dict[str, list[tuple[str, str, float]]]:
+    """Kind, scope and recall_any@10 by question, from the file and with nothing of ours."""
+    found = {}
+    for line in (place / "results" / name / "raw_retrievals.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        hit = any(one["id"] in row["gold"] for one in row["hits"][:10])
+        found[row["question_id"]] = (row["kind"], row["scope"], float(hit))
+    return found
+
+
+def refused(place: Path, *words: str, code: int = 2) -> str:
+    done = recallbench("gate", *words, cwd=place)
+    assert (done.returncode, done.stdout) == (code, "")
+    return done.stderr
