@@ -167,7 +167,7 @@ def test_11_no_ranking_depends_on_the_wall_clock() -> None:
     from recallbench.stores import pgvector
 
     folder = Path(inspect.getfile(pgvector)).parent
-    ranking = ("pgvector.py", "weights.py", "wire.py", "exact.py", "bm25.py", "vectors.py")
+    ranking = ("pgvector.py", "weights.py", "postgres/wire.py", "exact.py", "bm25.py", "vectors.py")
     code = "".join(path.read_text() for path in [*map(folder.joinpath, ranking), *folder.glob("sql/*")]).lower()
     assert "recency" in code
     for word in (

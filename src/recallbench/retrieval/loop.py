@@ -12,7 +12,7 @@ from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.failures import Failures
-from recallbench.retrieval.opaque import OpaqueIds
+from recallbench.retrieval.opaque import OpaqueIds, ScopeIds
 from recallbench.retrieval.ranking import Ranking, ranking
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
 from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
@@ -22,11 +22,10 @@ Haystacks = Callable[[], Iterable[Haystack]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     question: Question
     query: Query
-    first_id: int
-    size: int
+    scope: ScopeIds
 
 
 def retrieve(
@@ -55,7 +54,7 @@ def retrieve(
     result.tokens = SegmentTokens() if embedder is not None else None
     ids, used = OpaqueIds(), hashlib.sha256()
     timed = sampled(expected) if expected else frozenset()
-    waiting: list[_Asked] = []
+    waiting: list[_Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
         control.prepare(0)
@@ -68,7 +67,7 @@ def retrieve(
     )
     with progress.stage(*stage) as advance:
         for haystack in haystacks():
-            place = ids.admit(haystack)
+            scope = ids.admit(haystack)
             items = ids.items(haystack)
             embedded = embedder.lookup([s.text for s in haystack.segments], "passage") if embedder is not None else None
             if embedded is not None and result.tokens is not None:
@@ -80,30 +79,30 @@ def retrieve(
                     failures.attempt([q.id for q in questions], partial(store.ingest, items, passages), None)
                 else:
                     store.ingest(items, passages)
-            asked_vectors = (
+            question_vectors = (
                 embedder.lookup([q.text for q in questions], "query").vectors
                 if embedder is not None and questions
                 else None
             )
-            for vectors in (None if embedded is None else embedded.vectors, asked_vectors):
+            for vectors in (None if embedded is None else embedded.vectors, question_vectors):
                 used.update(b"" if vectors is None else vectors.tobytes())
-            asked = [
-                _Asked(q, ids.query(q, None if asked_vectors is None else asked_vectors[i]), place.first_id, place.size)
+            requests = [
+                _Request(q, ids.query(q, None if question_vectors is None else question_vectors[i]), scope)
                 for i, q in enumerate(questions)
             ]
             result.questions.extend(questions)
-            result.candidates += [place.size] * len(questions)
-            result.segments += place.size
+            result.candidates += [scope.size] * len(questions)
+            result.segments += scope.size
             if control is not None:
                 with result.timings.phase("control"):
                     control.ingest(items, None)
-                    result.control += _answers(control, asked, calls.depth, lambda done: None, Failures())
-                    control.forget(place.scope)
+                    result.control += _answers(control, requests, calls.depth, lambda done: None, Failures())
+                    control.forget(scope.scope)
             if store.one_scope_at_a_time:
-                _ask(store, asked, calls, result, advance, timed)
-                store.forget(place.scope)
+                _ask(store, requests, calls, result, advance, timed)
+                store.forget(scope.scope)
             else:
-                waiting += asked
+                waiting += requests
                 advance(len(questions))
     if not store.one_scope_at_a_time:
         with result.timings.phase("ready"):
@@ -119,18 +118,18 @@ def retrieve(
 
 
 def _ask(
-    store: Store, asked: Sequence[_Asked], calls: Calls, result: Retrieval, advance: Advance, timed: frozenset[int]
+    store: Store, requests: Sequence[_Request], calls: Calls, result: Retrieval, advance: Advance, timed: frozenset[int]
 ) -> None:
     offset, failures = len(result.rankings), result.failures
-    sample = [one for i, one in enumerate(asked, start=offset) if i in timed]
-    for one in sample[:COLD_SAMPLE]:
+    sample = [request for i, request in enumerate(requests, start=offset) if i in timed]
+    for request in sample[:COLD_SAMPLE]:
         result.timings.cold = store.chill()
         if result.timings.cold:
             break
-        _time(store, [one], calls, result.timings, "cold", failures)
+        _time(store, [request], calls, result.timings, "cold", failures)
     with result.timings.phase("search"):
-        deep = list(_answers(store, asked, calls.depth, advance, failures))
-        short = [] if result.short is None else list(_answers(store, asked, calls.k, advance, failures))
+        deep = list(_answers(store, requests, calls.depth, advance, failures))
+        short = [] if result.short is None else list(_answers(store, requests, calls.k, advance, failures))
     result.rankings += failures.emptied(deep)
     if result.short is not None:
         result.short += failures.emptied(short)
@@ -138,34 +137,40 @@ def _ask(
 
 
 def _time(
-    store: Store, sample: Sequence[_Asked], calls: Calls, timings: Timings, state: str, failures: Failures
+    store: Store, sample: Sequence[_Request], calls: Calls, timings: Timings, state: str, failures: Failures
 ) -> None:
-    for one in sample:
-        id, asking = one.question.id, partial(store.search, one.query, calls.depth)
+    for request in sample:
+        id, asking = request.question.id, partial(store.search, request.query, calls.depth)
         started = time.perf_counter()
         answered = id not in failures.reasons and failures.attempt([id], asking, None, timing=True) is not None
         seconds = time.perf_counter() - started if answered else failures.seconds[id]
         timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds))
 
 
-def _answers(store: Store, asked: Sequence[_Asked], k: int, advance: Advance, failures: Failures) -> Iterator[Ranking]:
+def _answers(
+    store: Store, requests: Sequence[_Request], k: int, advance: Advance, failures: Failures
+) -> Iterator[Ranking]:
     if failures.keep_going:
-        for one in asked:
-            answer = partial(_answer, store, one, k)
-            nothing = Ranking(one.question.id, (), ())
-            known = one.question.id in failures.reasons
-            yield nothing if known else failures.attempt([one.question.id], answer, nothing)
+        for request in requests:
+            answer = partial(_answer, store, request, k)
+            nothing = Ranking(request.question.id, (), ())
+            known = request.question.id in failures.reasons
+            yield nothing if known else failures.attempt([request.question.id], answer, nothing)
             advance(1)
         return
-    answers: Iterator[list[Hit]] = store.search_many([one.query for one in asked], k)
-    for one, hits in zip(asked, answers, strict=True):
-        yield ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
+    answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
+    for request, hits in zip(requests, answers, strict=True):
+        yield _ranked(request, hits, k, store.name)
         advance(1)
 
 
-def _answer(store: Store, one: _Asked, k: int) -> Ranking:
-    (hits,) = store.search_many([one.query], k)
-    return ranking(one.question.id, hits, one.first_id, one.size, k, store.name)
+def _answer(store: Store, request: _Request, k: int) -> Ranking:
+    (hits,) = store.search_many([request.query], k)
+    return _ranked(request, hits, k, store.name)
+
+
+def _ranked(request: _Request, hits: Sequence[Hit], k: int, store: str) -> Ranking:
+    return ranking(request.question.id, hits, request.scope.first_id, request.scope.size, k, store)
 
 
 def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:

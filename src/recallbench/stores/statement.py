@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-Known = Mapping[str, tuple[str, str]]
-"""By group: where else the same thing is told, and what is told there."""
+KnownValues = Mapping[str, tuple[str, str]]
+"""By group: where else a result records the same thing, and its value there."""
 LONGEST = 80
 """Characters of what was found that a finding shows."""
 
@@ -27,8 +27,8 @@ class Statement(NamedTuple):
     """Evidence that may be there, too."""
 
 
-class Said(NamedTuple):
-    """What a result says of its store."""
+class StoreRecord(NamedTuple):
+    """What a result records of its store."""
 
     version: str
     settings: Mapping[str, str]
@@ -40,39 +40,40 @@ def exactly(values: Mapping[str, str]) -> dict[str, str]:
     return {name: re.escape(value) for name, value in values.items()}
 
 
-def contradictions(statements: Sequence[Statement], said: Said, known: Known) -> list[str]:
-    """Where it parts from the statement that it comes nearest to; nothing where there is none to hold it to."""
-    return min((list(_parting(one, said, known)) for one in statements), key=len, default=[])
+def contradictions(statements: Sequence[Statement], record: StoreRecord, known: KnownValues) -> list[str]:
+    """Where a record differs from the statement that it comes nearest to; nothing where there is no statement."""
+    return min((list(_differences(statement, record, known)) for statement in statements), key=len, default=[])
 
 
-def _parting(statement: Statement, said: Said, known: Known) -> Iterator[str]:
-    heard = dict(known)
-    yield from _told(heard, "the version", statement.version, said.version)
+def _differences(statement: Statement, record: StoreRecord, known: KnownValues) -> Iterator[str]:
+    values = dict(known)
+    yield from _mismatches(values, "the version", statement.version, record.version)
     parts = (
-        ("setting", said.settings, statement.settings, statement.further_settings),
-        ("evidence", said.evidence, statement.evidence, statement.further_evidence),
+        ("setting", record.settings, statement.settings, statement.further_settings),
+        ("evidence", record.evidence, statement.evidence, statement.further_evidence),
     )
-    for kind, told, always, further in parts:
-        yield from (f"no {kind} {name}" for name in always if name not in told)
-        for name, text in told.items():
+    for kind, recorded, always, further in parts:
+        yield from (f"no {kind} {name}" for name in always if name not in recorded)
+        for name, text in recorded.items():
             pattern = always.get(name) or next((of for names, of in further.items() if re.fullmatch(names, name)), None)
             if pattern is None:
-                yield f"{kind} {_short(name)}, which this store never states"
+                yield f"{kind} {_shortened(name)}, which this store never states"
             else:
-                yield from _told(heard, f"{kind} {_short(name)}", pattern, text)
+                yield from _mismatches(values, f"{kind} {_shortened(name)}", pattern, text)
 
 
-def _told(heard: dict[str, tuple[str, str]], place: str, pattern: str, text: str) -> Iterator[str]:
-    found = re.fullmatch(pattern, text, re.DOTALL)
-    if found is None:
-        yield f"{place} {_short(text)}, which no run with these options states"
+def _mismatches(values: dict[str, tuple[str, str]], field: str, pattern: str, text: str) -> Iterator[str]:
+    """Where a field does not fit its pattern, or a group of it has another value elsewhere; `values` takes it up."""
+    match = re.fullmatch(pattern, text, re.DOTALL)
+    if match is None:
+        yield f"{field} {_shortened(text)}, which no run with these options states"
         return
-    for group, value in found.groupdict().items():
-        before, other = heard.setdefault(group, (place, value))
+    for group, value in match.groupdict().items():
+        elsewhere, other = values.setdefault(group, (field, value))
         if other != value:
-            yield f"{place} tells of {_short(value)}, {before} of {_short(other)}"
+            yield f"{field} tells of {_shortened(value)}, {elsewhere} of {_shortened(other)}"
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

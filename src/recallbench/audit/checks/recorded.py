@@ -23,7 +23,7 @@ from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_store
-from recallbench.stores.statement import Said, contradictions
+from recallbench.stores.statement import StoreRecord, contradictions
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
@@ -75,7 +75,7 @@ def _store(subject: AuditSubject) -> Iterator[str]:
         if kind.needs_vectors and made.embedder is None:
             yield f"no embedder, which {store.name} needs"
     statements = kind.states(store.name, recorded_store_options(subject))
-    yield from contradictions(statements, Said(store.version, made.guc_state, store.evidence), _known(subject))
+    yield from contradictions(statements, StoreRecord(store.version, made.guc_state, store.evidence), _known(subject))
 
 
 def _known(subject: AuditSubject) -> dict[str, tuple[str, str]]:

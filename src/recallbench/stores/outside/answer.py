@@ -41,7 +41,7 @@ class Contract:
     def broken(self, query: Query, expected: str, found: str) -> InputError:
         """The error of an answer that breaks a promise."""
         return InputError(
-            f"{self.whose} broke its contract on the question {asked(query)}",
+            f"{self.whose} broke its contract on the question {question_of(query)}",
             expected=expected,
             found=found,
             remedy=self.remedy,
@@ -74,7 +74,7 @@ class Contract:
         return hit
 
 
-def asked(query: Query) -> str:
+def question_of(query: Query) -> str:
     """The question as an error names it."""
     text = " ".join(query.text.split())
     return f"`{text if len(text) <= 60 else text[:57] + '…'}`"

@@ -29,7 +29,7 @@ from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.interruption import TimeLimitExceeded, time_limit
 from recallbench.stores.options import StoreOption
 from recallbench.stores.outside.address import PYTHON, recorded_name, scheme_of
-from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
+from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
 from recallbench.stores.outside.patience import PATIENCE, patience_of
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
@@ -122,7 +122,7 @@ class CallableStore(Store):
                 if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
                     answer = list(islice(answer, k + 1))
         except (Exception, SystemExit, TimeLimitExceeded) as error:
-            raise self._failed(f"searching for {asked(query)}", error, f"; {GO_ON}") from error
+            raise self._failed(f"searching for {question_of(query)}", error, f"; {GO_ON}") from error
         return self._contract.hits(answer, query, k, known)
 
     def forget(self, scope: int) -> None:

@@ -24,7 +24,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.outside.address import recorded_name
-from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, asked
+from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
 from recallbench.stores.outside.web import Web
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
@@ -130,7 +130,7 @@ class HttpStore(Store):
             body["asked_at"] = query.asked_at.isoformat()
         if self._dims:
             body["vector"] = checked_questions([query], self._dims)[0].tolist()
-        _, answer = self._web.ask("POST", "/search", body, f"searching for {asked(query)}")
+        _, answer = self._web.ask("POST", "/search", body, f"searching for {question_of(query)}")
         return self._contract.hits(self._pairs(answer, query), query, k, self._known[query.scope])
 
     def version(self) -> str:
@@ -180,12 +180,12 @@ class HttpStore(Store):
 
 
 def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": item.id, "text": item.text, "importance": item.importance}
+    fields: dict[str, Any] = {"id": item.id, "text": item.text, "importance": item.importance}
     if item.occurred_at is not None:
-        told["occurred_at"] = item.occurred_at.isoformat()
+        fields["occurred_at"] = item.occurred_at.isoformat()
     if rows is not None:
-        told["vector"] = rows[row].tolist()
-    return told
+        fields["vector"] = rows[row].tolist()
+    return fields
 
 
 def _about(name: str, answer: Any) -> About:

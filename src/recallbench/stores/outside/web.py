@@ -71,7 +71,7 @@ class Web:
             try:
                 status, text, pause = self._send(method, path, content)
             except _Unanswered as fault:
-                failure: Blocked | InputError = fault.told(self._name, doing, attempt, self._patience)
+                failure: Blocked | InputError = fault.error(self._name, doing, attempt, self._patience)
                 pause = None
                 if attempt >= fault.worth:
                     raise failure from fault
@@ -158,7 +158,7 @@ class _Unanswered(Exception):
         """How many tries it deserves; a hanging server takes its whole time with each."""
         return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
 
-    def told(self, name: str, doing: str, attempt: int, patience: float) -> Blocked | InputError:
+    def error(self, name: str, doing: str, attempt: int, patience: float) -> Blocked | InputError:
         tried = f" ({attempt} tries)"
         if self.kind == "absent":
             return Blocked(
