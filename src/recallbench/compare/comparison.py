@@ -104,23 +104,23 @@ def _measured(
 
 
 def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
-    told = []
+    warnings = []
     for one in measures:
         if one.role == "primary" and one.turning:
-            told.append(
+            warnings.append(
                 f"{one.measure}: the sign rests on one cluster: without {_either(one.turning)} the difference "
                 f"is 0 or of the other sign (leaving one out gives {one.least:+.4f} to {one.most:+.4f})"
             )
     tests = sum(one.role == "primary" for one in measures)
     mute = [one for one in measures if one.role == "primary" and (one.wins or one.losses)]
-    told += [
+    warnings += [
         f"{one.measure}: so few {'questions' if one.least is None else 'clusters'} differ that no p of {LEVEL} or less "
         f"can be reached: the smallest, "
         f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, one.smallest_p * tests):.4f}"
         for one in mute
         if one.smallest_p * tests > LEVEL
     ]
-    return told
+    return warnings
 
 
 def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bools, show: int) -> list[ChangedPart]:

@@ -63,7 +63,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
 def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Differences that no option allows."""
 
-    def told(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
+    def facts(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
         protocol, retrieval = metrics.protocol, metrics.retrieval
         yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
         yield "clarifications", "clarifications", protocol.clarifications_sha256
@@ -78,7 +78,7 @@ def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         yield "denominator", "denominators", counts
         yield "denominator", "segments searched", str(retrieval.segments)
 
-    for (kind, what, one), (_, _, other) in zip(told(first), told(second), strict=False):
+    for (kind, what, one), (_, _, other) in zip(facts(first), facts(second), strict=False):
         if one != other:
             yield kind, UnlikePart(what=what, first=visible(one), second=visible(other))
 

@@ -44,7 +44,7 @@ from recallbench.scoring.measures.registry import parse
 
 FORM = "recall_any@10 drops 0.005"
 UNEQUAL = 0.3
-"""From this share of the questions on, one cluster's sign decides so much that it is told."""
+"""From this share of the questions on, one cluster's sign decides so much that it is named."""
 ROUNDING = 1e-9
 """The last digits of a mean differ from one processor to the next."""
 Outcome = Literal["passes", "fails", "inconclusive"]

@@ -209,8 +209,8 @@ def _decided(
             yield _floor(one, part, values[part][name], floor)
         for name, drop in demands.drops.items():
             yield _dropped(one, part, mask, values[part][name], drop)
-    if one.thresholds.abstention.said:
-        yield from thresholds_abstention.decided(one.name, one.result, one.thresholds.abstention)
+    if one.thresholds.abstention.stated:
+        yield from thresholds_abstention.abstention_thresholds(one.name, one.result, one.thresholds.abstention)
     for state, limit in one.thresholds.p95_ms.items():
         yield thresholds_latency.absolute(
             one.name, one.folder, state, limit, strict=one.thresholds.strict, rule=one.thresholds.percentiles
@@ -259,12 +259,12 @@ def _audited(one: GatedResult, base: Path, environ: Mapping[str, str], progress:
     failed = [
         check for check in done.checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
     ]
-    told = [f"{check.code} {check.status}: {check.observed}" for check in failed]
+    failures = [f"{check.code} {check.status}: {check.observed}" for check in failed]
     return _part(
         one, OVERALL, "audit", "audit: no check fails",
         required=None, observed=None, low=None, high=None, ceiling=None, n=one.result.metrics.retrieval.asked,
         outcome="falls short" if failed else "holds", by=None,
-        note="; ".join(told) or f"{len(done.checks)} checks; {done.verdict.text}",
+        note="; ".join(failures) or f"{len(done.checks)} checks; {done.verdict.text}",
     )  # fmt: skip
 
 

@@ -17,21 +17,21 @@ PART = "abstention"
 _ROUNDING = 1e-9
 
 
-def decided(name: str, result: Result, asked: AbstentionThresholds) -> Iterator[GateThreshold]:
+def abstention_thresholds(name: str, result: Result, thresholds: AbstentionThresholds) -> Iterator[GateThreshold]:
     """Each threshold beside what the rows give; raises InputError where there is nothing to abstain from."""
     found, folder = _measured(name, result), result.folder
     n = found.n + found.answerable
-    if asked.auroc is not None:
+    if thresholds.auroc is not None:
         if found.auroc is None:
             raise _nothing(name, folder, "no answerable query to tell them from")
-        by = asked.auroc - found.auroc
-        yield _part(name, "auroc", asked.auroc, found.auroc, found.auroc_interval, 1.0, n, by)
-    if asked.false_retrieval is not None:
+        by = thresholds.auroc - found.auroc
+        yield _part(name, "auroc", thresholds.auroc, found.auroc, found.auroc_interval, 1.0, n, by)
+    if thresholds.false_retrieval is not None:
         if found.false_retrieval is None:
             raise _nothing(name, folder, "no answerable query to take the threshold of the score from")
         rate, interval = found.false_retrieval, found.false_retrieval_interval
-        by = rate - asked.false_retrieval
-        yield _part(name, "false_retrieval", asked.false_retrieval, rate, interval, 0.0, found.n, by)
+        by = rate - thresholds.false_retrieval
+        yield _part(name, "false_retrieval", thresholds.false_retrieval, rate, interval, 0.0, found.n, by)
 
 
 def _part(

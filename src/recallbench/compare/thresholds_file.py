@@ -79,7 +79,7 @@ class AbstentionThresholds(_Part):
     """At most."""
 
     @property
-    def said(self) -> dict[str, float]:
+    def stated(self) -> dict[str, float]:
         return {key: value for key, value in self.model_dump().items() if value is not None}
 
 
@@ -172,7 +172,7 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
             found="none",
             remedy="name one, and store it with `recallbench gate --update`",
         )
-    for key, value in thresholds.abstention.said.items():
+    for key, value in thresholds.abstention.stated.items():
         if not 0 <= value <= 1:
             sign, end = (">=", "at most 1") if key == "auroc" else ("<=", "at least 0")
             out = value > 1 if key == "auroc" else value < 0
@@ -183,7 +183,9 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
                 found=f"{key} {sign} {value:g}",
                 remedy="mend the file",
             )
-    if not asked and not (thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.said or thresholds.audit):
+    if not asked and not (
+        thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.stated or thresholds.audit
+    ):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
             expected="thresholds, at_least or drops, also of kinds, abilities or tenants, abstention, p95_ms, "

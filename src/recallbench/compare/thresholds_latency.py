@@ -31,7 +31,7 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
         result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
         required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
         n=len(times.least), outcome=outcome,
-        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.told}",
+        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.failures_note}",
     )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def relative(
     # The baseline's p95 may have been any longer, this one's too.
     if past.failed or (not short and (_over(after.most, before) or math.inf) > limit):
         outcome = "falls short" if strict else "cannot tell"
-    note = f"{note}{after.told}{past.told}"
+    note = f"{note}{after.failures_note}{past.failures_note}"
     if other := latency.other_hardware(baseline, folder):
         outcome = "falls short" if strict else "cannot tell"
         note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
@@ -98,7 +98,7 @@ class _Times:
         return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE, self.rule) or 0.0
 
     @property
-    def told(self) -> str:
+    def failures_note(self) -> str:
         if not self.failed:
             return ""
         count = f"{len(self.failed)} timed {'query' if len(self.failed) == 1 else 'queries'}"

@@ -136,13 +136,13 @@ def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str)
             f"# BLOCKED: no result for {inline(corpus)}\n\n"
             "The run could not be made. Wherever this folder is mentioned it carries the label BLOCKED, "
             "and it is never cited.\n\n"
-            f"**What is missing:** {_told(what)}\n\n"
-            + (f"**Found:** {_told(found)}\n\n" if found else "")
-            + f"**What gets it:** {_told(remedy)}\n"
+            f"**What is missing:** {_markdown(what)}\n\n"
+            + (f"**Found:** {_markdown(found)}\n\n" if found else "")
+            + f"**What gets it:** {_markdown(remedy)}\n"
         )
         (staging.place / BLOCKED).write_text(concealed(text), encoding="utf-8")
 
 
-def _told(text: str) -> str:
+def _markdown(text: str) -> str:
     """A line as text, several as they are."""
     return "\n\n" + "\n".join(fenced(text)) if "\n" in text else inline(text)

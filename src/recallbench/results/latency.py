@@ -34,8 +34,8 @@ def query_times(folder: Path, state: str) -> list[float]:
 def why_none(folder: Path, state: str) -> str:
     """Why no query was timed in that state, as far as the folder says."""
     path = folder / "environment.json"
-    told = str(parsed(document(path), path).get("cold_queries", "")) if path.is_file() else ""
-    return told if state == "cold" and told else f"{NAME} has no {state} query"
+    cold = str(parsed(document(path), path).get("cold_queries", "")) if path.is_file() else ""
+    return cold if state == "cold" and cold else f"{NAME} has no {state} query"
 
 
 def machine(folder: Path) -> str:
@@ -45,13 +45,13 @@ def machine(folder: Path) -> str:
 
 def other_hardware(first: Path, second: Path) -> str:
     """Why times of the two can't be held against each other; empty where they are of like hardware, or one server."""
-    told = []
-    for name, said in (("first", _hardware(first)), ("second", _hardware(second))):
-        unknown = [part for part in HARDWARE if not said.get(part)]
+    reasons = []
+    for name, stated in (("first", _hardware(first)), ("second", _hardware(second))):
+        unknown = [part for part in HARDWARE if not stated.get(part)]
         if unknown:
-            told.append(f"the {name} does not say its {unknown[0]}")
-    if told:
-        return "; ".join(told)
+            reasons.append(f"the {name} does not say its {unknown[0]}")
+    if reasons:
+        return "; ".join(reasons)
     one, other = _hardware(first), _hardware(second)
     return "; ".join(
         f"{part} {one.get(part) or 'embedded'} and {other.get(part) or 'embedded'}"
@@ -64,8 +64,8 @@ def _hardware(folder: Path) -> dict[str, str]:
     path = folder / "environment.json"
     if not path.is_file():
         return {}
-    said = parsed(document(path), path)
-    machine, options = said.get("machine"), said.get("options")
+    stated = parsed(document(path), path)
+    machine, options = stated.get("machine"), stated.get("options")
     found = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
     server = options.get("dsn") if isinstance(options, dict) else None
     return {**found, "server": str(server)} if server else found
