@@ -14,7 +14,6 @@ import numpy as np
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
 from recallbench.corpora.matching.text_matching import Likeness, Read, likeness
-from recallbench.embedding.registry import default_cache_dir, open_embedder
 
 Near = Callable[[str, str], Likeness]
 """An expected text and another."""
@@ -58,6 +57,9 @@ def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> N
 
 
 def _with_cosine(by_words: Near, expected: Sequence[str], came_back: Sequence[str], matching: Matching) -> Near:
+    # Imported here: only a cosine needs an encoder.
+    from recallbench.embedding.registry import default_cache_dir, open_embedder
+
     cache = os.environ.get("RECALLBENCH_CACHE_DIR")
     embedder = open_embedder(matching.encoder, cache_dir=Path(cache) if cache else default_cache_dir())
     try:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from recallbench.cases.document import csv, document, summary
 from recallbench.cases.scores import CaseScores
 from recallbench.cases.table import PREVIEW, html, markdown, text
-from recallbench.cases.thresholds import check
 from recallbench.cases.tradeoff import Tradeoff, tradeoff
 from recallbench.errors import Blocked, UsageError
 from recallbench.escaping.document import json_text
@@ -48,6 +47,9 @@ class Report(CaseScores):
         precision@k(retrieved), .70 of recall_frac@k, .85 of ndcg@k and .90 of mrr@k; what is given beside it goes
         before the same measure in it, or is one more. With `verbose` it also tells what held.
         """
+        # Imported here: pydantic takes longer to import than all the rest.
+        from recallbench.cases.thresholds import check
+
         check(self, thresholds or {}, short, verbose=verbose)
 
     def as_dict(self) -> dict[str, Any]:
@@ -64,7 +66,7 @@ class Report(CaseScores):
 
         Raises UsageError where the two are no match: other cases, another k, another way of matching.
         """
-        # Imported here: pydantic takes longer to import than all the rest.
+        # Imported here, as above.
         from recallbench.cases.change import change
 
         return change(before, self)
