@@ -33,7 +33,7 @@ ARTEFACT_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReadinessRow:
     """One prerequisite, or one figure of the run to expect."""
 
     name: str
@@ -42,12 +42,12 @@ class Row:
     remedy: str = ""
 
 
-def readiness(options: Options) -> tuple[Row, ...]:
+def readiness(options: Options) -> tuple[ReadinessRow, ...]:
     """The readiness table of the run that `options` asks for. Nothing is embedded, started or written."""
     rules = load()
     corpus = facts(options.corpus, rules)
     rows = [
-        Row(
+        ReadinessRow(
             "protocol",
             "ready",
             f"{rules.version}, sha256 {rules.sha256[:12]}…, {len(rules.clarifications)} clarifications",
@@ -59,9 +59,9 @@ def readiness(options: Options) -> tuple[Row, ...]:
         choice = choose(options, corpus, rules)
     except Blocked as error:
         told = f"{error.problem}: {error.found}" if error.found else error.problem
-        rows.append(Row("server", "NOT READY", told, error.remedy))
+        rows.append(ReadinessRow("server", "NOT READY", told, error.remedy))
         choice = choose(replace(options, store=REFERENCE_STORE), corpus, rules)
-    rows += [Row("choice", "note", line) for line in choice.announcements]
+    rows += [ReadinessRow("choice", "note", line) for line in choice.announcements]
     rows.append(_weights(choice, options))
     rows.append(_checked("store", lambda: store_status(choice.address, dsn_of(options), options.environ)))
     rows.append(_extension(options, rules))
@@ -70,24 +70,24 @@ def readiness(options: Options) -> tuple[Row, ...]:
     rows.append(_folder(options, choice))
     rows.append(_git(options))
     found = departures(configuration(options, choice, sha256 or corpus.sha256), corpus, rules)
-    rows += [Row("deviation", "note", str(one)) for one in found]
+    rows += [ReadinessRow("deviation", "note", str(one)) for one in found]
     history = _history(options)
     if history is None:
-        rows.append(Row("history", "warning", "no HISTORY.md above this folder, so no deviation is on record"))
+        rows.append(ReadinessRow("history", "warning", "no HISTORY.md above this folder, so no deviation is on record"))
     else:
         rows += [
-            Row("history", "warning", f"HISTORY.md has no entry for the deviation {one.name} on {corpus.name}")
+            ReadinessRow("history", "warning", f"HISTORY.md has no entry for the deviation {one.name} on {corpus.name}")
             for one in unrecorded(found, read(history), corpus.name)
         ]
     return (*rows, *_work(corpus, choice, options))
 
 
-def _checked(name: str, ask: Callable[[], tuple[bool, str, str]]) -> Row:
+def _checked(name: str, ask: Callable[[], tuple[bool, str, str]]) -> ReadinessRow:
     ready, detail, remedy = ask()
-    return Row(name, "ready" if ready else "NOT READY", detail, "" if ready else remedy)
+    return ReadinessRow(name, "ready" if ready else "NOT READY", detail, "" if ready else remedy)
 
 
-def _corpus(options: Options, rules: Rules) -> tuple[str, Row]:
+def _corpus(options: Options, rules: Rules) -> tuple[str, ReadinessRow]:
     try:
         corpus = open_corpus(
             options.corpus,
@@ -98,30 +98,30 @@ def _corpus(options: Options, rules: Rules) -> tuple[str, Row]:
         )
     except RecallBenchError as error:
         found = f"{error.problem} (found {error.found})" if error.found else error.problem
-        return "", Row("corpus", "NOT READY", found, error.remedy)
-    return corpus.sha256, Row("corpus", "ready", f"{corpus.path.name}, sha256 {corpus.sha256}")
+        return "", ReadinessRow("corpus", "NOT READY", found, error.remedy)
+    return corpus.sha256, ReadinessRow("corpus", "ready", f"{corpus.path.name}, sha256 {corpus.sha256}")
 
 
-def _weights(choice: Choice, options: Options) -> Row:
+def _weights(choice: Choice, options: Options) -> ReadinessRow:
     if choice.embedder is None:
-        return Row("weights", "ready", f"store {choice.store} needs no vectors")
+        return ReadinessRow("weights", "ready", f"store {choice.store} needs no vectors")
     name = choice.embedder
     return _checked(f"weights of {name}", lambda: weights_status(name, options.environ, options.cache_dir))
 
 
-def _extension(options: Options, rules: Rules) -> Row:
+def _extension(options: Options, rules: Rules) -> ReadinessRow:
     dsn = dsn_of(options)
     name = rules.canonical_store
     if dsn is None:
-        return Row("extension", "note", f"{name}: none, since no PGMNEMO_DSN or --dsn names a server")
+        return ReadinessRow("extension", "note", f"{name}: none, since no PGMNEMO_DSN or --dsn names a server")
     try:
         version = has_extension(dsn, name)
     except RecallBenchError as error:
-        return Row("extension", "NOT READY", f"{name}: {error.problem}", error.remedy)
-    return Row("extension", "note", f"{name} {version or 'is not installed on the server'}")
+        return ReadinessRow("extension", "NOT READY", f"{name}: {error.problem}", error.remedy)
+    return ReadinessRow("extension", "note", f"{name} {version or 'is not installed on the server'}")
 
 
-def _version(options: Options, choice: Choice, rules: Rules) -> Row:
+def _version(options: Options, choice: Choice, rules: Rules) -> ReadinessRow:
     asked = options.version or "not asked for (--version)"
     if choice.store == rules.canonical_store:
         try:
@@ -130,12 +130,16 @@ def _version(options: Options, choice: Choice, rules: Rules) -> Row:
             there = ""  # told by the rows on store and extension
         if options.version and there and options.version.removeprefix("v") != there:
             told = f"{asked}, but the server has {choice.store} {there}: the gate on the version would fail"
-            return Row("version", "NOT READY", told, "name the version that is installed, or install the one asked for")
-        return Row("version", "note", f"{asked}; compared with the extension's own when the run is made")
-    return Row("version", "note", f"{asked}; the gate compares what {choice.store} states before and after the run")
+            return ReadinessRow(
+                "version", "NOT READY", told, "name the version that is installed, or install the one asked for"
+            )
+        return ReadinessRow("version", "note", f"{asked}; compared with the extension's own when the run is made")
+    return ReadinessRow(
+        "version", "note", f"{asked}; the gate compares what {choice.store} states before and after the run"
+    )
 
 
-def _disk(options: Options, choice: Choice) -> Row:
+def _disk(options: Options, choice: Choice) -> ReadinessRow:
     spec = ENCODERS.get(choice.embedder or "")
     sizes = _sizes().get(options.corpus, {})
     texts = int(sizes.get("distinct_segments", 0)) + int(sizes.get("distinct_questions", 0))
@@ -145,7 +149,7 @@ def _disk(options: Options, choice: Choice) -> Row:
         place = place.parent
     free = shutil.disk_usage(place).free
     status: Status = "ready" if free > 2 * need else "NOT READY"
-    return Row(
+    return ReadinessRow(
         "disk",
         status,
         f"{free >> 20:,} MiB free, about {need >> 20:,} MiB needed",
@@ -153,21 +157,23 @@ def _disk(options: Options, choice: Choice) -> Row:
     )
 
 
-def _folder(options: Options, choice: Choice) -> Row:
+def _folder(options: Options, choice: Choice) -> ReadinessRow:
     try:
         folder = result_folder(options, choice.store, date.today())
         check_writable(options.cache_dir / "vectors")
     except RecallBenchError as error:
-        return Row("folders", "NOT READY", f"{error.problem}: {error.found}", error.remedy)
-    return Row("folders", "ready", f"the result would be {folder.name}")
+        return ReadinessRow("folders", "NOT READY", f"{error.problem}: {error.found}", error.remedy)
+    return ReadinessRow("folders", "ready", f"the result would be {folder.name}")
 
 
-def _git(options: Options) -> Row:
+def _git(options: Options) -> ReadinessRow:
     state = git_state(options.folder or parent(options))
     if not state:
-        return Row("git", "warning", "results would lie outside git: the gate on committed artefacts can't pass there")
+        return ReadinessRow(
+            "git", "warning", "results would lie outside git: the gate on committed artefacts can't pass there"
+        )
     told = f"results lie in a checkout at {state['commit']}" + ("" if state["clean"] else ", with changes")
-    return Row("git", "ready" if state["clean"] else "warning", told)
+    return ReadinessRow("git", "ready" if state["clean"] else "warning", told)
 
 
 def _history(options: Options) -> Path | None:
@@ -185,10 +191,10 @@ def _sizes() -> dict[str, dict[str, int | str]]:
         return tomllib.load(file)
 
 
-def _work(corpus: CorpusRules, choice: Choice, options: Options) -> list[Row]:
+def _work(corpus: CorpusRules, choice: Choice, options: Options) -> list[ReadinessRow]:
     rows = [
-        Row("segments", "note", f"{corpus.segments:,} (registered)"),
-        Row(
+        ReadinessRow("segments", "note", f"{corpus.segments:,} (registered)"),
+        ReadinessRow(
             "questions",
             "note",
             f"{options.limit or corpus.with_evidence:,} to ask, of {corpus.questions:,} (registered)",
@@ -204,8 +210,8 @@ def _work(corpus: CorpusRules, choice: Choice, options: Options) -> list[Row]:
     exact = choice.embedder == sizes["encoder"]
     return [
         *rows,
-        Row("distinct texts", "note", f"{texts} ({sizes['texts_source']})"),
-        Row(
+        ReadinessRow("distinct texts", "note", f"{texts} ({sizes['texts_source']})"),
+        ReadinessRow(
             "tokens",
             "note",
             f"{tokens} ({sizes['tokens_source'] if exact else 'an estimate: counted with ' + str(sizes['encoder'])})",
