@@ -77,6 +77,7 @@ if __name__ == "__main__":
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    tempfile.tempdir = None  # the folder that its own TMPDIR names
     random.seed()
     sys.path[0] = request["folder"]  # as `python -m` has it
     sys.argv[1:] = request["words"]

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from select import POLLIN, POLLOUT, poll
@@ -48,6 +48,8 @@ def raise_on_signals() -> None:
     """
 
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+        # Armed again: until here, another of its kind would have ended the program at once (`_end_when_repeated`).
+        signal.signal(number, interrupt)
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     def raise_again(lost: sys.UnraisableHookArgs) -> None:
@@ -205,6 +207,7 @@ def end_in_time(message: str, code: int, afterwards: Callable[[], object]) -> No
             os._exit(0)
     if guard > 0:
         outside.close()
+        _end_when_repeated(ENDING)
     signal.set_wakeup_fd(inside.fileno(), warn_on_full_buffer=False)
     # Thread.start waits on a threading.Event, which a Ctrl-C can leave locked for good.
     _thread.start_new_thread(_watch, (inside, outside, message, code))
@@ -278,3 +281,20 @@ def _print(message: str) -> None:
     if any(event & POLLOUT for _, event in writable.poll(0)):
         with suppress(OSError):
             os.write(2, f"{message}\n".encode())
+
+
+def _end_when_repeated(numbers: Iterable[signal.Signals]) -> None:
+    """Have the second signal of a kind end the program by itself, unless Python's own handler was run by the first.
+
+    The guard can then end a program that runs no line of Python with the signal it was sent, and not by SIGKILL. What
+    can't be had so on this system is left as it is.
+    """
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    with suppress(AttributeError):
+        for function in (library.signal, library.sysv_signal):
+            function.argtypes, function.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+        for number in numbers:
+            if callable(signal.getsignal(number)):
+                library.sysv_signal(number, library.signal(number, None))

@@ -20,7 +20,7 @@ from commandline import environment
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.folders import DATA, PREFIX
 from recallbench.stores.postgres.processes import birth, children
-from recallbench.stores.postgres.shared_memory import segments
+from recallbench.stores.postgres.shared_memory import shared_memory
 
 pytestmark = pytest.mark.marked
 
@@ -119,7 +119,7 @@ def test_the_embedded_server(place: Path, order: signal.Signals) -> None:
         time.sleep(0.5)
         ended(process, order)
     assert [one for one, born in family.items() if born and birth(one) == born] == []
-    assert [one for one in segments() if one.creator == found[0]] == []
+    assert [one for one in shared_memory() if one.creator == found[0]] == []
     assert list(place.glob(f"{PREFIX}*")) == []
     assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
 
