@@ -18,6 +18,7 @@ from recallbench.stores.registry import (
     open_store,
     server_of,
     store_class,
+    store_options,
     store_status,
 )
 from recallbench.stores.store import Store
@@ -190,3 +191,9 @@ def test_a_ranker_belongs_to_the_graph() -> None:
 def test_a_timeout_that_is_none_is_refused(given: str) -> None:
     with pytest.raises(UsageError, match="RECALLBENCH_STORE_TIMEOUT"):
         opened("http://127.0.0.1:1/", RECALLBENCH_STORE_TIMEOUT=given)
+
+
+def test_the_name_of_an_option_with_a_flag_of_its_own_belongs_to_one_store() -> None:
+    names = [option.name for option in store_options()]
+    assert names[:5] == ["weights", "call", "function", "dates", "ranker"]  # the order in environment.json
+    assert [option.name for option in store_options() if option.flag and names.count(option.name) > 1] == []
