@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallbench.cases.case import count
 from recallbench.cases.tradeoff import Tradeoff
-from recallbench.reports.plot import BAND, INK, LINE, SECOND, THIRD, plotting
+from recallbench.reports.plot import INK, LINE, SECOND, THIRD, plotting
 
 CURVES = (("recall", "recall_frac", "o-", LINE), ("precision", "precision", "s-", SECOND), ("f1", "f1", "^--", THIRD))
 """Short name, field of a point, how it is drawn, and in which colour."""
@@ -19,7 +19,7 @@ def picture(tradeoff: Tradeoff) -> str:
             values = [getattr(point, field) for point in tradeoff.points]
             axes.plot(ks, values, style, color=colour, label=tradeoff.name(name))
         best = f"best {tradeoff.name('f1')}: k = {tradeoff.best.k}"
-        axes.axvline(tradeoff.best.k, color=BAND, linewidth=0.8, linestyle=":", label=best)
+        axes.axvline(tradeoff.best.k, color=INK, linewidth=0.8, linestyle=":", label=best)
         axes.set_xscale("log")
         axes.set_xticks(ks, [str(k) for k in ks])
         axes.minorticks_off()
