@@ -177,7 +177,7 @@ def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
 
     assert "repeats something else: another limit" in refused(*words, "--limit", "9")
     assert "another corpus" in refused("repeat", "2", "canary-longmemeval", *words[3:])
-    assert "no --out" in refused(*words, "--out", "q")
+    assert "without --out" in refused(*words, "--out", "q")
     report = left / "run_1/report.md"
     text = report.read_text()
     report.write_text(text + "more\n")

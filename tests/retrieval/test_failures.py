@@ -30,7 +30,7 @@ def test_a_failure_is_noted_for_its_questions_and_the_others_are_untouched() -> 
     assert failures.attempt(["q3"], lambda: "found", "nothing") == "found"
     assert failures.reasons == {"q1": WRONG, "q2": WRONG}
     rankings = [Ranking("q1", (4,), (1.0,)), Ranking("q3", (5,), (1.0,))]
-    assert failures.emptied(rankings) == [Ranking("q1", (), ()), Ranking("q3", (5,), (1.0,))]
+    assert failures.empty_failed(rankings) == [Ranking("q1", (), ()), Ranking("q3", (5,), (1.0,))]
 
 
 def test_a_store_out_of_reach_ends_the_run_at_the_third_time_in_a_row() -> None:

@@ -14,8 +14,8 @@ from recallbench.errors import InputError
 from recallbench.progress import Progress, Silent
 from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.record import Calls, Retrieval
-from recallbench.retrieval.selection import selected
-from recallbench.retrieval.timing import Timings, sampled
+from recallbench.retrieval.selection import select_questions
+from recallbench.retrieval.timing import Timings, sample_evenly
 from recallbench.stores.bm25 import BM25Store
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
@@ -85,7 +85,7 @@ CORPUS = (haystack("answer_a_abs", 3, [0, None, 2]), haystack("answer_b", 12, [1
 
 def ask(store: Store, *, limit: int | None = None, expected: int = 3, progress: Progress | None = None) -> Retrieval:
     def read() -> Iterator[Haystack]:
-        return selected(CORPUS, limit)
+        return select_questions(CORPUS, limit)
 
     return retrieve(
         read,
@@ -201,9 +201,9 @@ def test_a_store_that_answers_from_elsewhere_is_named() -> None:
 
 
 def test_at_most_200_queries_are_timed_evenly_spread() -> None:
-    assert sampled(3) == {0, 1, 2}
-    assert len(sampled(1982)) == 200
-    assert max(sampled(1982)) == 199 * 1982 // 200
+    assert sample_evenly(3) == {0, 1, 2}
+    assert len(sample_evenly(1982)) == 200
+    assert max(sample_evenly(1982)) == 199 * 1982 // 200
 
 
 def test_timings_hold_phases_and_single_queries_apart() -> None:

@@ -11,7 +11,7 @@ import pytest
 from recallbench.embedding.registry import open_embedder
 from recallbench.progress import Silent
 from recallbench.protocol.deviations import Deviation, departures
-from recallbench.runs import opening
+from recallbench.runs import plan
 from recallbench.runs import run as runs
 from recallbench.runs.options import Options
 
@@ -29,7 +29,7 @@ def test_a_run_without_any_deviation_does(
     def some(*arguments: Any) -> tuple[Deviation, ...]:
         return tuple(one for one in departures(*arguments) if one.kind in left)
 
-    monkeypatch.setattr(opening, "open_embedder", opened)
+    monkeypatch.setattr(plan, "open_embedder", opened)
     monkeypatch.setattr(runs, "departures", some)
     options = Options(
         corpus="canary-locomo", store="exact", embedder="hash", limit=2, out=tmp_path, cache_dir=tmp_path / "cache"

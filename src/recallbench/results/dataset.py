@@ -18,7 +18,7 @@ from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import document_names
-from recallbench.retrieval.selection import offered
+from recallbench.retrieval.selection import select_haystacks
 from recallbench.scoring.editions import EDITIONS
 
 
@@ -130,7 +130,7 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
 
 def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """The haystacks as a run of the stated scope and limit gives them to a store."""
-    return offered(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
+    return select_haystacks(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
 
 
 def file_with_hash(files: Sequence[Path], sha256: str) -> Path | None:

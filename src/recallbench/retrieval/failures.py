@@ -44,7 +44,7 @@ class Failures:
         self._unreached = 0
         return found
 
-    def emptied(self, rankings: Sequence[Ranking]) -> list[Ranking]:
+    def empty_failed(self, rankings: Sequence[Ranking]) -> list[Ranking]:
         """The rankings, those of failed questions empty: one call that came through makes no answer."""
         return [Ranking(one.question_id, (), ()) if one.question_id in self.reasons else one for one in rankings]
 

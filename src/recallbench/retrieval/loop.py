@@ -13,9 +13,9 @@ from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds, ScopeIds
-from recallbench.retrieval.ranking import Ranking, ranking
+from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
-from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sampled
+from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sample_evenly
 from recallbench.stores.store import Hit, Query, Store
 
 Haystacks = Callable[[], Iterable[Haystack]]
@@ -23,6 +23,8 @@ Haystacks = Callable[[], Iterable[Haystack]]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
+    """A question, as a store is asked it."""
+
     question: Question
     query: Query
     scope: ScopeIds
@@ -53,7 +55,7 @@ def retrieve(
     result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
     result.tokens = SegmentTokens() if embedder is not None else None
     ids, used = OpaqueIds(), hashlib.sha256()
-    timed = sampled(expected) if expected else frozenset()
+    timed = sample_evenly(expected) if expected else frozenset()
     waiting: list[_Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
@@ -96,10 +98,10 @@ def retrieve(
             if control is not None:
                 with result.timings.phase("control"):
                     control.ingest(items, None)
-                    result.control += _answers(control, requests, calls.depth, lambda done: None, Failures())
+                    result.control += _rankings(control, requests, calls.depth, lambda done: None, Failures())
                     control.forget(scope.scope)
             if store.one_scope_at_a_time:
-                _ask(store, requests, calls, result, advance, timed)
+                _ask(store, requests, result, advance, timed)
                 store.forget(scope.scope)
             else:
                 waiting += requests
@@ -108,7 +110,7 @@ def retrieve(
         with result.timings.phase("ready"):
             store.ready()
         with progress.stage("asking", answers, "answers") as advance:
-            _ask(store, waiting, calls, result, advance, timed)
+            _ask(store, waiting, result, advance, timed)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
     result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
@@ -118,59 +120,58 @@ def retrieve(
 
 
 def _ask(
-    store: Store, requests: Sequence[_Request], calls: Calls, result: Retrieval, advance: Advance, timed: frozenset[int]
+    store: Store, requests: Sequence[_Request], result: Retrieval, advance: Advance, timed: frozenset[int]
 ) -> None:
-    offset, failures = len(result.rankings), result.failures
-    sample = [request for i, request in enumerate(requests, start=offset) if i in timed]
+    calls, timings, failures = result.calls, result.timings, result.failures
+    sample = [request for i, request in enumerate(requests, start=len(result.rankings)) if i in timed]
     for request in sample[:COLD_SAMPLE]:
-        result.timings.cold = store.chill()
-        if result.timings.cold:
+        timings.cold = store.chill()
+        if timings.cold:
             break
-        _time(store, [request], calls, result.timings, "cold", failures)
-    with result.timings.phase("search"):
-        deep = list(_answers(store, requests, calls.depth, advance, failures))
-        short = [] if result.short is None else list(_answers(store, requests, calls.k, advance, failures))
-    result.rankings += failures.emptied(deep)
+        _time(store, [request], "cold", result)
+    with timings.phase("search"):
+        deep = list(_rankings(store, requests, calls.depth, advance, failures))
+        short = [] if result.short is None else list(_rankings(store, requests, calls.k, advance, failures))
+    result.rankings += failures.empty_failed(deep)
     if result.short is not None:
-        result.short += failures.emptied(short)
-    _time(store, sample, calls, result.timings, "warm", failures)
+        result.short += failures.empty_failed(short)
+    _time(store, sample, "warm", result)
 
 
-def _time(
-    store: Store, sample: Sequence[_Request], calls: Calls, timings: Timings, state: str, failures: Failures
-) -> None:
+def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieval) -> None:
+    failures = result.failures
     for request in sample:
-        id, asking = request.question.id, partial(store.search, request.query, calls.depth)
+        id, search = request.question.id, partial(store.search, request.query, result.calls.depth)
         started = time.perf_counter()
-        answered = id not in failures.reasons and failures.attempt([id], asking, None, timing=True) is not None
+        answered = id not in failures.reasons and failures.attempt([id], search, None, timing=True) is not None
         seconds = time.perf_counter() - started if answered else failures.seconds[id]
-        timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds))
+        result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds))
 
 
-def _answers(
+def _rankings(
     store: Store, requests: Sequence[_Request], k: int, advance: Advance, failures: Failures
 ) -> Iterator[Ranking]:
-    if failures.keep_going:
-        for request in requests:
-            answer = partial(_answer, store, request, k)
-            nothing = Ranking(request.question.id, (), ())
-            known = request.question.id in failures.reasons
-            yield nothing if known else failures.attempt([request.question.id], answer, nothing)
+    if not failures.keep_going:
+        for ranking in _search(store, requests, k):
+            yield ranking
             advance(1)
         return
-    answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
-    for request, hits in zip(requests, answers, strict=True):
-        yield _ranked(request, hits, k, store.name)
+    for request in requests:
+        id, empty = request.question.id, Ranking(request.question.id, (), ())
+        search = partial(_search_one, store, request, k)
+        yield empty if id in failures.reasons else failures.attempt([id], search, empty)
         advance(1)
 
 
-def _answer(store: Store, request: _Request, k: int) -> Ranking:
-    (hits,) = store.search_many([request.query], k)
-    return _ranked(request, hits, k, store.name)
+def _search(store: Store, requests: Sequence[_Request], k: int) -> Iterator[Ranking]:
+    answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
+    for request, hits in zip(requests, answers, strict=True):
+        yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
 
 
-def _ranked(request: _Request, hits: Sequence[Hit], k: int, store: str) -> Ranking:
-    return ranking(request.question.id, hits, request.scope.first_id, request.scope.size, k, store)
+def _search_one(store: Store, request: _Request, k: int) -> Ranking:
+    (ranking,) = _search(store, [request], k)
+    return ranking
 
 
 def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:

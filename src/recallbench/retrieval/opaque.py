@@ -1,4 +1,4 @@
-"""Numbers in ids of the dataset's ids, which give answers away (LongMemEval gold sessions begin with `answer_`)."""
+"""Numbers in place of the dataset's ids, which give answers away (LongMemEval gold sessions begin with `answer_`)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """A server may add the same numbers in another order."""
 
 
-def scored_apart(one: Ranking, other: Ranking) -> tuple[int, float, float] | None:
+def find_unequal_score(one: Ranking, other: Ranking) -> tuple[int, float, float] | None:
     """The first position that stands in both with two scores; None where each has one."""
     scores = dict(zip(other.positions, other.scores, strict=True))
     for position, score in zip(one.positions, one.scores, strict=True):
@@ -34,7 +34,7 @@ def scored_apart(one: Ranking, other: Ranking) -> tuple[int, float, float] | Non
     return None
 
 
-def order(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def sort_hits(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Ids and scores by score descending, then id ascending; a repeated id keeps its first place only.
 
     Ids grow with the haystack position, so equal scores fall into haystack order whatever the store did with them.
@@ -50,13 +50,13 @@ def order(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple[flo
     return tuple(first), tuple(first.values())
 
 
-def ranking(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
+def rank_hits(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
     """The hits of one question in ranking order; refuses what no haystack of `size` items from `first_id` can give."""
     ids, scores = zip(*hits, strict=True) if hits else ((), ())
     breach = find_breach(ids, scores, k=k, known=range(first_id, first_id + size), ordered=False, repeats=True)
     if breach:
         raise _refusal(breach, question_id, hits, first_id, size, k, store)
-    ids, scores = order(hits)
+    ids, scores = sort_hits(hits)
     return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
 
 

@@ -9,12 +9,12 @@ from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack
 
 
-def offered(haystacks: Iterable[Haystack], *, in_one: bool, limit: int | None) -> Iterator[Haystack]:
+def select_haystacks(haystacks: Iterable[Haystack], *, in_one: bool, limit: int | None) -> Iterator[Haystack]:
     """The haystacks as a run gives them to a store: each by itself or all in one, with the questions it asks."""
-    return selected(pooled(haystacks) if in_one else haystacks, limit)
+    return select_questions(pooled(haystacks) if in_one else haystacks, limit)
 
 
-def selected(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:
+def select_questions(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:
     """Each haystack with the questions that are asked, the first `limit` of the corpus; no haystack after the last."""
     left = limit
     for haystack in haystacks:

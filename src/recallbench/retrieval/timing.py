@@ -42,7 +42,7 @@ class Timings:
             self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - started
 
 
-def sampled(total: int) -> frozenset[int]:
+def sample_evenly(total: int) -> frozenset[int]:
     """Which of `total` questions are timed one by one: SAMPLE of them, evenly spread."""
     count = min(SAMPLE, total)
     return frozenset(i * total // count for i in range(count))

@@ -7,30 +7,27 @@ from collections.abc import Sequence
 from recallbench import __version__
 from recallbench.corpora.records import Survey
 from recallbench.embedding.embedder import Embedder
-from recallbench.protocol.deviations import Configuration
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.results.figures import figures
 from recallbench.retrieval.record import Retrieval
+from recallbench.runs.plan import Plan
 from recallbench.scoring.editions import CURRENT
 from recallbench.scoring.exposure import exposure
 from recallbench.stores.store import Store
 
 
 def assemble(
+    plan: Plan,
     retrieval: Retrieval,
     survey: Survey,
-    run: Configuration,
-    corpus: CorpusRules,
-    rules: Rules,
     *,
     store: Store,
     embedder: Embedder | None,
     clarifications: Sequence[int],
-    asked_version: str | None,
-    seed: int | None,
 ) -> parts.Metrics:
     """Every figure of the result, and what store and encoder state of themselves; gates and verdict say nothing yet."""
+    corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
     version_after, settings, evidence = store.version(), dict(store.settings()), dict(store.evidence())
     return parts.Metrics(
         schema_version="1",
@@ -45,7 +42,7 @@ def assemble(
             clarifications=sorted(clarifications),
         ),
         dataset_sha256=survey.sha256,
-        seed=seed,
+        seed=plan.seed,
         guc_state=settings,
         pgmnemo_version=retrieval.version if store.name == "pgmnemo" else None,
         embedder=None if embedder is None else _embedder(embedder, retrieval, corpus, rules),
@@ -54,7 +51,7 @@ def assemble(
             variant=run.variant,
             version=retrieval.version,
             version_after=version_after,
-            asked_version=asked_version,
+            asked_version=plan.options.version,
             evidence=evidence,
         ),
         exposure=None if embedder is None else _exposure(retrieval, embedder),

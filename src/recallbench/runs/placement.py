@@ -16,13 +16,13 @@ from recallbench.results.folder import (
     free_folder,
     write_blocked,
 )
-from recallbench.runs.choices import SYSTEM_UNDER_TEST
 from recallbench.runs.options import Options
+from recallbench.runs.plan import SYSTEM_UNDER_TEST
 from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.registry import REFERENCE_STORE
 
 
-def parent(options: Options) -> Path:
+def results_parent(options: Options) -> Path:
     """The folder that results of the corpus lie in: --out, else below RECALLBENCH_RESULTS, else below ./benchmarks."""
     # What stands behind the @ of a labelled set is its hash.
     corpus = options.corpus.partition("@")[0]
@@ -34,19 +34,19 @@ def result_folder(options: Options, store: str, today: date) -> Path:
     if options.folder is not None:
         folder = explicit_folder(options.folder)
     else:
-        folder = free_folder(parent(options), _name(options, store, today, options.label))
+        folder = free_folder(results_parent(options), _name(options, store, today, options.label))
     check_writable(folder)
     return folder
 
 
 def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Progress) -> None:
-    """Write the BLOCKED folder; what hinders that is told, and never hides what blocked the run."""
+    """Write the BLOCKED folder. What hinders that is noted, and never hides what blocked the run."""
     labels = "_".join(word for word in (options.label, "BLOCKED") if word)
     if options.folder is not None:
         folder = free_folder(options.folder.parent, f"{options.folder.name}_BLOCKED")
     else:
         folder = free_folder(
-            parent(options), _name(options, recorded_name(options.store or REFERENCE_STORE), today, labels)
+            results_parent(options), _name(options, recorded_name(options.store or REFERENCE_STORE), today, labels)
         )
     try:
         write_blocked(folder, options.corpus, blocked.problem, blocked.found, blocked.remedy)

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from recallbench.corpora.pooled import pooled
-from recallbench.corpora.records import Corpus, Haystack, Question, Segment
+from recallbench.corpora.records import Corpus, Haystack, Question, Segment, Survey
+from recallbench.embedding.embedder import Embedder
+from recallbench.progress import Progress
 from recallbench.protocol.reproductions import Reproduction
 from recallbench.reports.reproduction import QuestionPart
-from recallbench.retrieval.record import Retrieval
-from recallbench.retrieval.selection import selected
+from recallbench.retrieval.record import Calls, Retrieval
+from recallbench.retrieval.selection import select_questions
+from recallbench.runs.fresh_retrieval import retrieve_afresh
+from recallbench.runs.plan import Plan
 from recallbench.scoring.bare_sessions import judge_by_session
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.registry import parse
@@ -20,7 +24,7 @@ from recallbench.scoring.measures.registry import parse
 class Rereading:
     """A corpus, cut and pooled as it was for a published figure."""
 
-    wanted: Reproduction
+    reproduction: Reproduction
     corpus: Corpus
     limit: int | None
     sessions: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -29,7 +33,7 @@ class Rereading:
     def haystacks(self) -> Iterator[Haystack]:
         """Each haystack in the published shape, with the questions that have gold."""
         shaped = (self._shaped(haystack) for haystack in self.corpus.haystacks())
-        for haystack in selected(pooled(shaped) if self.wanted.pooled else shaped, self.limit):
+        for haystack in select_questions(pooled(shaped) if self.reproduction.pooled else shaped, self.limit):
             self.sessions[haystack.scope] = tuple(segment.session for segment in haystack.segments)
             yield haystack
 
@@ -41,26 +45,45 @@ class Rereading:
                 for question, ranking in zip(retrieval.questions, retrieval.rankings, strict=True)
             ],
             [self._gold(question) for question in retrieval.questions],
-            self.wanted.depth,
+            self.reproduction.depth,
         )
 
     def _gold(self, question: Question) -> frozenset[str]:
         names = self.sessions[question.scope]
-        return self.wanted.gold.get(question.id, frozenset(names[position] for position in question.gold))
+        return self.reproduction.gold.get(question.id, frozenset(names[position] for position in question.gold))
 
     def _shaped(self, haystack: Haystack) -> Haystack:
         return replace(haystack, segments=tuple(self._cut(segment) for segment in haystack.segments))
 
     def _cut(self, segment: Segment) -> Segment:
-        text = segment.text if self.wanted.dated else segment.text.partition("\n")[2]
-        # Where labelled turns start is told of the canonical text only.
-        return replace(segment, text=text[: self.wanted.characters], gold_turns=())
+        text = segment.text if self.reproduction.dated else segment.text.partition("\n")[2]
+        # Where labelled turns start is known of the canonical text only.
+        return replace(segment, text=text[: self.reproduction.characters], gold_turns=())
 
 
-def answered(wanted: Reproduction, judged: Judged, retrieval: Retrieval) -> list[QuestionPart]:
-    """What each question got by the published way."""
-    recall, first = (parse(one.measure).values(judged) for one in wanted.published)
+def reproduce(
+    plan: Plan,
+    reproduction: Reproduction,
+    corpus: Corpus,
+    embedder: Embedder | None,
+    survey: Survey,
+    progress: Progress,
+) -> tuple[list[QuestionPart], Retrieval]:
+    """What each question gets when a store of the plan's kind is filled and asked the published way."""
+    limit = plan.options.limit
+    reading = Rereading(reproduction, corpus, limit)
+    retrieval = retrieve_afresh(
+        plan,
+        reading.haystacks,
+        embedder,
+        segments=survey.segments,
+        expected=survey.asked if limit is None else limit,
+        calls=Calls(reproduction.k, reproduction.depth),
+        progress=progress,
+    )
+    judged = reading.judged(retrieval)
+    recall, first = (parse(one.measure).values(judged) for one in reproduction.published)
     return [
         QuestionPart(id=question.id, recall=share, first=round(1 / reciprocal) if reciprocal else None)
         for question, share, reciprocal in zip(retrieval.questions, recall.tolist(), first.tolist(), strict=True)
-    ]
+    ], retrieval

@@ -60,54 +60,54 @@ def write(
     named: Iterable[Haystack],
     reproduced: ReproductionRecord | None = None,
 ) -> Path:
-    """Write every file of the result and tell its folder; metrics are validated against their schema first."""
+    """Write every file of the result and return its folder; metrics are validated against their schema first."""
     # Parts are built without checks along the way; what is written has passed them all.
     whole = Metrics.model_validate(metrics.model_dump())
-    with staged(folder, explicit=circumstances.options.folder is not None) as made:
-        staging = made.place
+    with staged(folder, explicit=circumstances.options.folder is not None) as draft:
+        staging = draft.place
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
-        around = _seen(_environment(folder, circumstances, retrieval))
-        _put(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
-        _put(
+        environment_document = _printable(_environment(folder, circumstances, retrieval))
+        _write(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
+        _write(
             staging / "raw_retrievals.jsonl",
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
         )
-        _put(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
-        _put(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
-        _put(staging / "qrels.trec", trec_qrels(questions))
+        _write(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
+        _write(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
+        _write(staging / "qrels.trec", trec_qrels(questions))
         if any(question.grades for question in questions):
-            _put(staging / GRADED, trec_grades(questions))
-        _put(staging / "environment.json", [json.dumps(around, indent=1), "\n"])
-        _put(staging / "timings.jsonl", _timings(retrieval))
-        _put(staging / "report.md", [render(whole, ReportedRun(around, retrieval.timings))])
+            _write(staging / GRADED, trec_grades(questions))
+        _write(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
+        _write(staging / "timings.jsonl", _timings(retrieval))
+        _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings))])
         if is_set_name(metrics.corpus.name):
-            _put(staging / NAMES, document_names(named))
+            _write(staging / NAMES, document_names(named))
         if reproduced is not None:
-            _put(staging / JSON_NAME, [document(reproduced)])
-            _put(staging / PAGE_NAME, [page(reproduced)])
-        _put(staging / manifest.NAME, [manifest.build(staging)])
-    return made.folder
+            _write(staging / JSON_NAME, [document(reproduced)])
+            _write(staging / PAGE_NAME, [page(reproduced)])
+        _write(staging / manifest.NAME, [manifest.build(staging)])
+    return draft.folder
 
 
-def _put(path: Path, pieces: Iterable[str]) -> None:
+def _write(path: Path, pieces: Iterable[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(concealed_lines(pieces))
 
 
 def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
     options = circumstances.options
-    asked = options.recorded()
-    asked["dsn"] = redacted(options.dsn) if options.dsn else None
-    asked["store"] = recorded_name(options.store) if options.store else None
+    recorded = options.recorded()
+    recorded["dsn"] = redacted(options.dsn) if options.dsn else None
+    recorded["store"] = recorded_name(options.store) if options.store else None
     for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
-        del asked[path]  # where files lay on one machine decides nothing
+        del recorded[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
         "ended": _ended(circumstances).isoformat(timespec="seconds"),
         "recallbench_version": recallbench.__version__,
         "command": _command(sys.argv[1:]),
-        "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asked.items()},
+        "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in recorded.items()},
         "git": {
             "recallbench": environment.git_state(Path(recallbench.__file__).parent, "."),
             "results": environment.git_state(folder),
@@ -125,12 +125,12 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
     }
 
 
-def _seen(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """The same with every text on one line and nothing in it that can't be seen: an audit refuses it otherwise."""
     if isinstance(value, Mapping):
-        return {visible(str(name)): _seen(one) for name, one in value.items()}
+        return {visible(str(name)): _printable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_seen(one) for one in value]
+        return [_printable(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float)) else visible(str(value))
 
 
@@ -141,7 +141,7 @@ def _ended(circumstances: Circumstances) -> datetime:
 
 def _command(words: Sequence[str]) -> list[str]:
     """The command line without what must not be written down: secrets, and the folders of one machine."""
-    told = ["recallbench"]
+    kept = ["recallbench"]
     for before, word in zip(("", *words), words, strict=False):
         name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if name == "--dsn" and word != "--dsn":
@@ -150,8 +150,8 @@ def _command(words: Sequence[str]) -> list[str]:
             value = recorded_name(value)
         elif Path(value).is_absolute():
             value = Path(value).name
-        told.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
-    return told
+        kept.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
+    return kept
 
 
 def _timings(retrieval: Retrieval) -> Iterable[str]:

@@ -9,7 +9,7 @@ from recallbench.retrieval import ranking
 
 def order(hits: Iterable[tuple[int, float]]) -> list[int]:
     """Positions by score descending, then position ascending, each once: the ranking rule applied to bare pairs."""
-    return list(ranking.order(list(hits))[0])
+    return list(ranking.sort_hits(list(hits))[0])
 
 
 def distinct(positions: Sequence[int]) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,20 +13,16 @@ from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, Files, r
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import find_matching_segments
 from recallbench.corpora.records import Haystack, Segment
-from recallbench.corpora.registry import facts
 from recallbench.embedding.embedder import Embedder
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
-from recallbench.protocol.frozen import load
 from recallbench.reports.growth import Growth, Size
 from recallbench.results.figures import estimate_part
-from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.record import Calls, Retrieval
-from recallbench.retrieval.selection import selected
-from recallbench.retrieval.timing import Timings
-from recallbench.runs.choices import Choice, choose
-from recallbench.runs.opening import corpus_of, embed, embedder_of, store_of
+from recallbench.retrieval.selection import select_questions
+from recallbench.runs.fresh_retrieval import retrieve_afresh
 from recallbench.runs.options import Options
+from recallbench.runs.plan import Plan, plan_run
 from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.registry import parse
@@ -38,9 +33,8 @@ SEED = 42
 
 def growth(options: Options, factors: Sequence[int], distractors: Path | None, seed: int, progress: Progress) -> Growth:
     """Fill a fresh store and ask it, once for each factor; questions, gold and encoder stay the same."""
-    rules = load()
-    choice = choose(options, facts(options.corpus, rules), rules)
-    corpus = corpus_of(options, rules, progress)
+    plan = plan_run(options)
+    corpus = plan.open_corpus(progress)
     haystacks = list(corpus.haystacks())
     matching = corpus.matching
     if matching is not None:
@@ -56,33 +50,28 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             + (f", of which {passed_over} {_answering(matching)}" if passed_over else ""),
             remedy="name a file of documents that answer nothing here with --distractors",
         )
-    versions: list[str] = []
     left_out = tuple(factor for factor in factors if factor > most)
     if left_out:
         progress.note(f"{', '.join(f'{factor}x' for factor in left_out)} left out: there are documents for {most}x")
-    factors = sorted({min(factor, most) for factor in factors})
-    with ExitStack() as closing:
-        embedder = embedder_of(options, choice, progress)
-        if embedder is not None:
-            closing.callback(embedder.close)
-        sizes = []
-        for factor in factors:
-            larger = list(selected(hay.grown(factor, seed), options.limit))
+    sizes, version = [], ""
+    with plan.open_embedder(progress) as embedder:
+        for factor in sorted({min(factor, most) for factor in factors}):
+            larger = list(select_questions(hay.grown(factor, seed), options.limit))
             progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
-            found = _asked(larger, choice, options, embedder, progress)
-            versions.append(found.version)
-            sizes.append(_size(factor, larger, found, options.depth))
+            retrieval = _retrieve(plan, larger, embedder, progress)
+            version = version or retrieval.version
+            sizes.append(_size(factor, larger, retrieval))
     return Growth(
         corpus=options.corpus,
-        store=choice.store,
-        version=versions[0],
-        embedder=choice.embedder or "no embedder",
+        store=plan.store,
+        version=version,
+        embedder=plan.embedder or "no embedder",
         seed=seed,
         distractors=distractors.name if distractors else "the other haystacks of the corpus",
         matching=str(matching or Matching()),
         unmatched=sum(
             one.expected != "" and not one.gold
-            for haystack in selected(haystacks, options.limit)
+            for haystack in select_questions(haystacks, options.limit)
             for one in haystack.questions
         ),
         pool=len(hay.segments),
@@ -117,33 +106,25 @@ def _answering(matching: Matching | None) -> str:
     return "say what a relevant one says" if matching is None else "match what a query expects"
 
 
-def _asked(
-    haystacks: Sequence[Haystack], choice: Choice, options: Options, embedder: Embedder | None, progress: Progress
-) -> Retrieval:
-    if embedder is not None:
-        embed(lambda: haystacks, embedder, sum(len(haystack.segments) for haystack in haystacks))
-    store = store_of(options, choice, progress)
-    try:
-        return retrieve(
-            lambda: haystacks,
-            store,
-            None,
-            embedder,
-            expected=sum(len(haystack.questions) for haystack in haystacks),
-            calls=Calls(min(10, options.depth), options.depth),
-            timings=Timings(),
-            progress=progress,
-        )
-    finally:
-        store.close()
+def _retrieve(plan: Plan, haystacks: Sequence[Haystack], embedder: Embedder | None, progress: Progress) -> Retrieval:
+    depth = plan.options.depth
+    return retrieve_afresh(
+        plan,
+        lambda: haystacks,
+        embedder,
+        segments=sum(len(haystack.segments) for haystack in haystacks),
+        expected=sum(len(haystack.questions) for haystack in haystacks),
+        calls=Calls(min(10, depth), depth),
+        progress=progress,
+    )
 
 
-def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, depth: int) -> Size:
-    calls = judge_calls(found)
-    measures = [measure for measure in map(parse, MEASURES) if measure.k <= depth]
-    everything = {"all": np.ones(len(found.questions), dtype=bool)}
-    row = estimates(measures, calls, clusters_of(found.questions), everything)["all"]
-    times = [one.milliseconds for one in found.timings.sample if one.state == "warm"]
+def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> Size:
+    calls = judge_calls(retrieval)
+    measures = [measure for measure in map(parse, MEASURES) if measure.k <= retrieval.calls.depth]
+    everything = {"all": np.ones(len(retrieval.questions), dtype=bool)}
+    row = estimates(measures, calls, clusters_of(retrieval.questions), everything)["all"]
+    times = [one.milliseconds for one in retrieval.timings.sample if one.state == "warm"]
     p50, p95 = (round(float(value), 4) for value in np.percentile(times, [50, 95])) if times else (None, None)
     return Size(
         factor=factor,
@@ -153,7 +134,7 @@ def _size(factor: int, haystacks: Sequence[Haystack], found: Retrieval, depth: i
         p50_ms=p50,
         p95_ms=p95,
         queries=len(times),
-        ingest_seconds=round(found.timings.phases.get("ingest", 0.0), 4),
+        ingest_seconds=round(retrieval.timings.phases.get("ingest", 0.0), 4),
     )
 
 

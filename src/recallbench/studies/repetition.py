@@ -3,79 +3,69 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from recallbench import __version__
-from recallbench.corpora.registry import facts
 from recallbench.errors import InputError, UsageError
 from recallbench.progress import Progress
-from recallbench.protocol.frozen import load
 from recallbench.reading import document, parsed
-from recallbench.reports import repetition as told
+from recallbench.reports import repetition as reports
+from recallbench.reports.repetition import Repetition
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.result import open_unchanged
-from recallbench.runs.choices import Choice, choose, dsn_of
-from recallbench.runs.opening import store_of
 from recallbench.runs.options import Options
-from recallbench.runs.placement import parent
+from recallbench.runs.placement import results_parent
+from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.run import Outcome, run
 from recallbench.scoring.measures.registry import ALL
 from recallbench.scratch import sweep
 from recallbench.stores.registry import REFERENCE_STORE
-from recallbench.studies.passes import cold, put
-from recallbench.studies.spread import summary
-from recallbench.studies.warm_passes import warm_passes
+from recallbench.studies.passes import cold_pass, warm_passes, write_whole
+from recallbench.studies.spread import summarise
 
 PLAN = "plan.json"
 """What is being repeated; lies in the folder until all is done."""
+NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
 ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
 """Options that say where from and where to, not what is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What was made."""
+    """A finished repeat: its summary, and the folder with every run."""
 
-    summary: told.Repetition
+    summary: Repetition
     folder: Path
 
 
 def repeat(options: Options, times: int, progress: Progress, today: date, unfinished: Path | None = None) -> Repeated:
-    """Run `times` times, each into a folder of its own, then ask one filled store as often; tell how they differ.
+    """Run `times` times, each into a folder of its own, then ask one filled store as often, and compare the passes.
 
     Every run's folder is whole or absent, and the summary is written last. The runs in an `unfinished` repeat count;
     raises UsageError where it is none, or is one of something else.
     """
-    rules = load()
-    registered = facts(options.corpus, rules)
-    choice = choose(options, registered, rules)
-    conditions = _conditions(options, choice)
-    plan = _plan(options, choice)
+    plan = plan_run(options)
+    cold, warm = _conditions(plan)
+    repeated = _repeated_options(plan)
     if unfinished is None:
-        folder = _own_folder(options, choice, today)
-        put(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+        folder = _new_folder(plan, today)
+        write_whole(folder / PLAN, json.dumps(repeated, indent=1) + "\n")
     else:
         folder = unfinished
-        _same_plan(folder, plan)
+        _refuse_another_plan(folder, repeated)
     try:
-        outcomes = []
-        for i in range(1, times + 1):
-            place = folder / f"run_{i}"
-            if place.exists():
-                outcomes.append(_kept(place))
-                continue
-            progress.note(f"run {i} of {times}")
-            outcomes.append(run(replace(options, folder=place, label=None), progress, today))
-        measures = [one for one in ALL if one.k <= options.depth]
-        passes = [cold(outcome, measures) for outcome in outcomes]
-        if not conditions[1].startswith("none"):
-            passes += warm_passes(options, choice, rules, times, measures, folder, progress)
-        found = summary(outcomes, passes, measures, registered, conditions)
-        put(folder / told.MARKDOWN, told.markdown(found))
-        put(folder / told.JSON, found.model_dump_json(indent=1) + "\n")
+        outcomes = [_run_or_kept(options, folder / f"run_{i}", i, times, progress, today) for i in range(1, times + 1)]
+        measures = [measure for measure in ALL if measure.k <= options.depth]
+        passes = [cold_pass(outcome, measures) for outcome in outcomes]
+        if warm:
+            passes += warm_passes(plan, times, measures, folder, progress)
+        summary = summarise(outcomes, passes, measures, plan.corpus, (cold, warm or NOT_WARM))
+        write_whole(folder / reports.MARKDOWN, reports.markdown(summary))
+        write_whole(folder / reports.JSON, summary.model_dump_json(indent=1) + "\n")
         (folder / PLAN).unlink(missing_ok=True)
     except KeyboardInterrupt:
         if any(folder.glob("run_*")):
@@ -87,65 +77,60 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         if not any(path.name != PLAN for path in folder.iterdir()):
             (folder / PLAN).unlink(missing_ok=True)
             folder.rmdir()
-    return Repeated(found, folder)
+    return Repeated(summary, folder)
 
 
-def _plan(options: Options, choice: Choice) -> dict[str, str]:
+def _repeated_options(plan: Plan) -> dict[str, str]:
     """What is measured, as text; no connection and no place is in it."""
 
-    def told_as(value: object) -> str:
+    def text(value: object) -> str:
         return ", ".join(sorted(value)) if isinstance(value, frozenset) else "" if value is None else str(value)
 
-    asked = {name: told_as(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
+    options = plan.options
+    asked = {name: text(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
     if options.corpus_file is not None:
         asked["corpus_file"] = str(options.corpus_file.resolve())
     # What was chosen hangs on what is here: an encoder's weights, a server.
-    return {"recallbench": __version__, **asked, "store": choice.store, "embedder": choice.embedder or ""}
+    return {"recallbench": __version__, **asked, "store": plan.store, "embedder": plan.embedder or ""}
 
 
-def _same_plan(folder: Path, plan: dict[str, str]) -> None:
+def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:
     path = folder / PLAN
     if not path.is_file():
         raise UsageError(
             f"{folder} is no unfinished repeat",
             expected=f"a folder that an interrupted `recallbench repeat` left, with its {PLAN}",
-            found=f"a finished one, with its {told.JSON}" if (folder / told.JSON).exists() else f"no {PLAN}",
+            found=f"a finished one, with its {reports.JSON}" if (folder / reports.JSON).exists() else f"no {PLAN}",
             remedy="leave --resume out to begin a new one",
         )
     before = parsed(document(path), path)
-    differing = [name for name in {**before, **plan} if before.get(name) != plan.get(name)]
+    differing = [name for name in {**before, **repeated} if before.get(name) != repeated.get(name)]
     if differing:
         raise UsageError(
             f"{folder} repeats something else: another {', '.join(differing)}",
             expected="; ".join(f"{name} {before.get(name) or 'not given'}" for name in differing),
-            found="; ".join(f"{name} {plan.get(name) or 'not given'}" for name in differing),
+            found="; ".join(f"{name} {repeated.get(name) or 'not given'}" for name in differing),
             remedy="give the options of that repeat again, or leave --resume out to begin a new one",
         )
 
 
-def _kept(folder: Path) -> Outcome:
-    """A run that was made before; raises InputError unless it is as it was written."""
-    return Outcome(folder, open_unchanged(folder).metrics)
+def _run_or_kept(options: Options, place: Path, i: int, times: int, progress: Progress, today: date) -> Outcome:
+    """A run of this repeat; one that was made before counts. Raises InputError unless that is as it was written."""
+    if not place.exists():
+        progress.note(f"run {i} of {times}")
+        return run(replace(options, folder=place, label=None), progress, today)
+    return Outcome(place, open_unchanged(place).metrics)
 
 
-def _conditions(options: Options, choice: Choice) -> tuple[str, str]:
-    """What cold and warm can honestly mean for this store."""
-    store = store_of(options, choice)
-    try:
-        alone = store.one_scope_at_a_time
-    finally:
-        store.close()
-    if alone:
-        return (
-            "the store runs inside this process, and builds each haystack's index anew in every run",
-            "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again",
-        )
+def _conditions(plan: Plan) -> tuple[str, str]:
+    """What cold and warm can honestly mean for this store; warm is empty where nothing stays to be asked again."""
+    with closing(plan.open_store()) as store:
+        if store.one_scope_at_a_time:
+            return "the store runs inside this process, and builds each haystack's index anew in every run", ""
     again = "one more filled store, asked once, then that often again in the same server without a change to it"
-    if choice.store == REFERENCE_STORE and dsn_of(options) is None:
-        return (
-            "each run starts a server of its own and fills it; the machine's cache of files is not emptied",
-            again,
-        )
+    if plan.store == REFERENCE_STORE and plan.dsn is None:
+        cold = "each run starts a server of its own and fills it; the machine's cache of files is not emptied"
+        return cold, again
     return (
         "each run fills the store anew, in sessions of its own; the server is not ours, so it is not restarted, and "
         "what it caches across runs stays",
@@ -153,14 +138,15 @@ def _conditions(options: Options, choice: Choice) -> tuple[str, str]:
     )
 
 
-def _own_folder(options: Options, choice: Choice, today: date) -> Path:
-    name = folder_name(f"repeat_{options.version or choice.store}", today, options.label)
+def _new_folder(plan: Plan, today: date) -> Path:
+    options = plan.options
+    name = folder_name(f"repeat_{options.version or plan.store}", today, options.label)
     # Those that were killed are resumed or not; what they had not finished is in nobody's way any more.
-    for started in parent(options).glob("repeat_*"):
+    for started in results_parent(options).glob("repeat_*"):
         if sweep(started):
             with suppress(OSError):
                 started.rmdir()  # one that had not even its plan
-    folder = free_folder(parent(options), name)
+    folder = free_folder(results_parent(options), name)
     check_writable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

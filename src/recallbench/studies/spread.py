@@ -9,7 +9,7 @@ import numpy as np
 from recallbench import __version__
 from recallbench.protocol.bands import stay
 from recallbench.protocol.rules import CorpusRules
-from recallbench.reports import repetition as told
+from recallbench.reports import repetition as parts
 from recallbench.reports.cells import system
 from recallbench.results.metrics import Metrics
 from recallbench.runs.run import Outcome
@@ -25,13 +25,13 @@ LIMITS = (
 )
 
 
-def summary(
+def summarise(
     outcomes: Sequence[Outcome],
     passes: Sequence[Pass],
     measures: Sequence[Measure],
     registered: CorpusRules,
     conditions: tuple[str, str],
-) -> told.Repetition:
+) -> parts.Repetition:
     """What repeat.json holds; `conditions` says what cold and warm were."""
     first = outcomes[0].metrics
     unlike = _unlike([outcome.metrics for outcome in outcomes])
@@ -47,7 +47,7 @@ def summary(
         values = [value for mean in means if (value := mean[measure]) is not None]
         found = stay(registered, headline.protocol_name, values, reason)
         bands.append(
-            told.BandPart(
+            parts.BandPart(
                 protocol_name=headline.protocol_name,
                 measure=measure,
                 width=found.width,
@@ -56,7 +56,7 @@ def summary(
                 told=found.told,
             )
         )
-    return told.Repetition(
+    return parts.Repetition(
         schema_version="1",
         recallbench_version=__version__,
         protocol=first.protocol.version,
@@ -74,7 +74,7 @@ def summary(
         same_content=len({one.content_sha256 for one in passes if one.content_sha256}) == 1,
         same_rankings=len({one.rankings_sha256 for one in passes}) == 1,
         passes=[
-            told.PassPart.model_validate(
+            parts.PassPart.model_validate(
                 {
                     "name": one.name,
                     "state": one.state,
@@ -111,7 +111,7 @@ def _unlike(every: Sequence[Metrics]) -> list[str]:
 
 def _spread(
     measure: str, passes: Sequence[Pass], means: Sequence[Mapping[str, float | None]]
-) -> told.SpreadPart | None:
+) -> parts.SpreadPart | None:
     values = [
         (one.state, value) for one, mean in zip(passes, means, strict=True) if (value := mean[measure]) is not None
     ]
@@ -119,7 +119,7 @@ def _spread(
         return None
     every = np.array([value for _, value in values])
     apart = {state: _range([value for its, value in values if its == state]) for state in ("cold", "warm")}
-    return told.SpreadPart(
+    return parts.SpreadPart(
         measure=measure,
         minimum=float(every.min()),
         maximum=float(every.max()),
@@ -135,12 +135,12 @@ def _range(values: Sequence[float]) -> float | None:
     return round(max(values) - min(values), 10) if values else None
 
 
-def _moved(passes: Sequence[Pass]) -> list[told.MovedPart]:
+def _moved(passes: Sequence[Pass]) -> list[parts.MovedPart]:
     found = np.stack([one.values[str(FOUND)] > 0 for one in passes])
     first = np.stack([one.first_gold for one in passes])
     changed = ((found != found[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
     return [
-        told.MovedPart(
+        parts.MovedPart(
             question_id=passes[0].questions[i],
             found=[bool(one) for one in found[:, i]],
             first_gold=[None if value == 0 else round(1 / float(value)) for value in first[:, i]],

@@ -7,7 +7,7 @@ from recallbench.audit.declared import declared_store, recorded_store_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
-from recallbench.retrieval.ranking import scored_apart
+from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.outside.answer import SCORES
 from recallbench.stores.store import Store
@@ -50,7 +50,7 @@ def _apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[str]:
         return  # at that time nobody asked memories of others what their scores depend on
     otherwise = "" if own else "; a memory that is right to do so says scores_depend_on_k"
     for question, size, short, deep in zip(made.questions, made.candidates, made.short, made.rankings, strict=True):
-        apart = scored_apart(short, deep) if kind.scores_alike(size, k, options, evidence) else None
+        apart = find_unequal_score(short, deep) if kind.scores_alike(size, k, options, evidence) else None
         if apart is not None:
             position, one, other = apart
             where = f"{question.id}: {question.scope}/{position}"

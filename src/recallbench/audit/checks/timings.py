@@ -12,7 +12,7 @@ from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.reading import is_finite, objects
 from recallbench.results.latency import NAME
-from recallbench.retrieval.timing import COLD_SAMPLE, sampled
+from recallbench.retrieval.timing import COLD_SAMPLE, sample_evenly
 from recallbench.stores.bm25 import BM25Store
 
 _DIGITS = 1e-4
@@ -65,7 +65,7 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
 def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     """The queries timed one by one are the ones that every run times, so that none can be left out."""
     ids = [question.id for question in subject.questions]
-    timed = [ids[i] for i in sorted(sampled(len(ids)))]
+    timed = [ids[i] for i in sorted(sample_evenly(len(ids)))]
     first = len(queries) - len(timed)
     if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
         yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"

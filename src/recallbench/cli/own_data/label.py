@@ -54,9 +54,7 @@ def label(
     from recallbench.cli.bars import listener
     from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery, queries_to_label
     from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
-    from recallbench.corpora.registry import facts
-    from recallbench.protocol.frozen import load
-    from recallbench.studies.logs.proposals import proposals
+    from recallbench.studies.logs.proposals import propose
 
     book = LabelBook(folder)
     if cut := book.mend():
@@ -74,7 +72,7 @@ def label(
     proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
     kept = 0
     for number, (one, found) in enumerate(
-        proposals(folder, left, proposing, facts(proposing.corpus, load()), k, listener(quiet)) if left else (),
+        propose(folder, left, proposing, k, listener(quiet)) if left else (),
         len(asked) - len(left) + 1,
     ):
         print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")

@@ -102,9 +102,9 @@ def sample(
 
 
 def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
-    from recallbench.studies.logs.sampling import draw
+    from recallbench.studies.logs.sampling import draw_sample
 
-    found = draw(log, n, seed)
+    found = draw_sample(log, n, seed)
     text = "".join(f"{line}\n" for line in found.lines())
     if out is None:
         print(text, end="")
@@ -116,12 +116,9 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
         f"{name or '(none)'} {found.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
         for name, count in sorted(found.recalls.items())
     )
-    print(
-        visible(
-            f"recallbench: {len(found.chosen)} {'query' if len(found.chosen) == 1 else 'queries'} by {log.by}: {parts}"
-        ),
-        file=sys.stderr,
-    )
+    count = len(found.queries)
+    said = f"recallbench: {count} {'query' if count == 1 else 'queries'} by {log.by}: {parts}"
+    print(visible(said), file=sys.stderr)
     return 0
 
 

@@ -17,25 +17,25 @@ from recallbench.errors import InputError
 from recallbench.reports.log_scores import MatchedPart
 from recallbench.scoring.judgement import Floats, judge
 from recallbench.scoring.measures.measure import Measure
-from recallbench.studies.logs.labels import Label
+from recallbench.studies.logs.labels import QueryLabel
 
 
-class Judge(Protocol):
-    """Gives each recall a row of values."""
+class RecallJudge(Protocol):
+    """Judges logged recalls, each a row of values."""
 
     @property
     def columns(self) -> int:
         """How many values each gets: the measures first."""
 
-    def fits(self, label: Label, recall: Recall) -> bool:
+    def can_judge(self, label: QueryLabel, recall: Recall) -> bool:
         """Whether the recall can be judged at all."""
 
-    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+    def values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         """A row for each recall."""
 
 
-class ById:
-    """An id counts that the label names."""
+class IdJudge:
+    """Judges by ids: those that the label names are gold."""
 
     def __init__(self, measures: Sequence[Measure]) -> None:
         self._measures = measures
@@ -44,10 +44,10 @@ class ById:
     def columns(self) -> int:
         return len(self._measures)
 
-    def fits(self, label: Label, recall: Recall) -> bool:
+    def can_judge(self, label: QueryLabel, recall: Recall) -> bool:
         return True
 
-    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+    def values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         rankings, gold, sizes, grades = [], [], [], []
         for label, recall in block:
             places = {id: place for place, id in enumerate(label.grades)}
@@ -60,9 +60,11 @@ class ById:
         return np.column_stack([measure.values(judged) for measure in self._measures])
 
 
-class ByText:
-    """Each text counts that says what is expected, or where ids are known each of these; behind the
-    measures stands the first of them, threshold by threshold."""
+class TextJudge:
+    """Judges by texts: those that say what is expected are gold, or where a label has ids, these.
+
+    Behind the measures stands the first of them at each threshold.
+    """
 
     def __init__(self, measures: Sequence[Measure], matching: Matching) -> None:
         self._measures, self._matching = measures, matching
@@ -75,15 +77,15 @@ class ByText:
     def columns(self) -> int:
         return len(self._measures) + 1 + len(self._thresholds)
 
-    def fits(self, label: Label, recall: Recall) -> bool:
+    def can_judge(self, label: QueryLabel, recall: Recall) -> bool:
         return bool(recall.texts) or not recall.ids or not label.expected
 
-    def values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+    def values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         by_id = [i for i, (label, _) in enumerate(block) if not label.expected]
         by_text = [i for i, (label, _) in enumerate(block) if label.expected]
         found = np.empty((len(block), self.columns))
         if by_id:
-            values = ById(self._measures).values([block[i] for i in by_id])
+            values = IdJudge(self._measures).values([block[i] for i in by_id])
             # No threshold changes what an id decides.
             found[by_id] = np.column_stack([values, *[values[:, 0]] * (self.columns - len(self._measures))])
         if by_text:
@@ -91,7 +93,7 @@ class ByText:
         self._by_id += len(by_id)
         return found
 
-    def _values(self, block: Sequence[tuple[Label, Recall]]) -> Floats:
+    def _values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         read: dict[str, Read] = {}
         for _, recall in block:
             for text in recall.texts.values():
@@ -116,8 +118,8 @@ class ByText:
             columns.append(self._measures[0].values(judge_by_text(cases, found, way, depth)))
         return np.column_stack(columns)
 
-    def told(self, means: Sequence[float | None]) -> MatchedPart:
-        """What came of it; `means` are those of the columns behind the measures."""
+    def matched_part(self, means: Sequence[float | None]) -> MatchedPart:
+        """What matched, and at which threshold; `means` are those of the columns behind the measures."""
         random = self._random or RandomMatches(0, None, {})
         rates = [random.exact, *(random.rates.get(one) for one in self._thresholds)]
         thresholds: list[float | None] = [None, *self._thresholds]
@@ -144,12 +146,12 @@ class ByText:
             self._without += place is None
 
 
-def judge_of(measures: Sequence[Measure], matching: Matching) -> ById | ByText:
-    """The one that the method asks for."""
-    return ByText(measures, matching) if matching.by_text else ById(measures)
+def choose_judge(measures: Sequence[Measure], matching: Matching) -> IdJudge | TextJudge:
+    """Return the judge that the method asks for."""
+    return TextJudge(measures, matching) if matching.by_text else IdJudge(measures)
 
 
-def textless(recall: Recall) -> InputError:
+def missing_texts(recall: Recall) -> InputError:
     """The error of a recall that can't be judged by text."""
     return InputError(
         f"a recall of {recall.query[:60]!r} has no texts",

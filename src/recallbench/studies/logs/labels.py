@@ -16,7 +16,7 @@ ABSTENTION = "abstention"
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class QueryLabel:
     """What is known of one query."""
 
     id: str
@@ -31,19 +31,19 @@ class Label:
         return frozenset(id for id, grade in self.grades.items() if grade > 0)
 
     @property
-    def nothing(self) -> bool:
+    def expects_nothing(self) -> bool:
         """Whether nothing should be found."""
         return not self.expected and not self.relevant
 
 
-def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]:
+def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[QueryLabel], int]:
     """The labels, and how many queries have none yet; raises InputError, naming the line, for what is neither.
 
     With `by_text` a query is labelled by its `expected`, and `relevant` ids are passed over; where some queries have
     ids alone, ids decide each that has any.
     """
     mixed = by_text and _mixed(path)
-    found: list[Label] = []
+    labels: list[QueryLabel] = []
     waiting = other = 0
     seen: dict[str, int] = {}
     for number, record in objects(path):
@@ -56,13 +56,13 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]
             raise _refusal(path, number, f"each query once, it is on line {seen[id or text]} too", id or text[:60])
         seen[id or text] = number
         textual = by_text and not (mixed and record.get("relevant"))
-        label = (_by_text if textual else _by_ids)(record, Label(id, text, {}), path, number)
+        label = (_by_text if textual else _by_ids)(record, QueryLabel(id, text, {}), path, number)
         if label is None:
             waiting += 1
             other += record.get("relevant" if textual else "expected") is not None
         else:
-            found.append(label)
-    if not found:
+            labels.append(label)
+    if not labels:
         remedy = "fill in `relevant`, by hand or with `recallbench label`"
         if by_text:
             remedy = "fill in `expected`, what an answer says"
@@ -76,34 +76,34 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[Label], int]
             else "an empty file",
             remedy=remedy,
         )
-    return found, waiting
+    return labels, waiting
 
 
 def _mixed(path: Path) -> bool:
     """Whether some queries have ids and no expected text, and others a text."""
-    given = [(bool(record.get("relevant")), record.get("expected") is not None) for _, record in objects(path)]
-    return (True, False) in given and any(text for _, text in given)
+    kinds = [(bool(record.get("relevant")), record.get("expected") is not None) for _, record in objects(path)]
+    return (True, False) in kinds and any(text for _, text in kinds)
 
 
-def _by_ids(record: Mapping[str, Any], bare: Label, path: Path, number: int) -> Label | None:
+def _by_ids(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, number: int) -> QueryLabel | None:
     given = record.get("relevant")
     if given is None:
         if "relevant" not in record and (meant := misspelt(record, "relevant")):
             raise _refusal(path, number, "relevant, a list of ids", f"none{meant}", "mend the file")
         return None
-    label = Label(bare.id, bare.query, _grades(given, path, number))
-    if label.nothing != (record.get("kind") == ABSTENTION):
-        expected = "no relevant id" if not label.nothing else f"relevant ids, or kind {ABSTENTION}"
+    label = QueryLabel(unlabelled.id, unlabelled.query, _grades(given, path, number))
+    if label.expects_nothing != (record.get("kind") == ABSTENTION):
+        expected = "no relevant id" if not label.expects_nothing else f"relevant ids, or kind {ABSTENTION}"
         raise _refusal(path, number, expected, f"{len(label.grades)} with kind {record.get('kind')}")
     return label
 
 
-def _by_text(record: Mapping[str, Any], bare: Label, path: Path, number: int) -> Label | None:
+def _by_text(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, number: int) -> QueryLabel | None:
     expected, kind = record.get("expected"), record.get("kind")
     if expected is None and kind == ABSTENTION and record.get("relevant", ()) is not None:
         if record.get("relevant"):
             raise _refusal(path, number, "no relevant id", f"{len(record['relevant'])} with kind {kind}")
-        return bare
+        return unlabelled
     if expected is None:
         if record.get("relevant") is not None:
             raise _refusal(
@@ -120,7 +120,7 @@ def _by_text(record: Mapping[str, Any], bare: Label, path: Path, number: int) ->
         raise _refusal(path, number, "expected, a text with letters or digits", repr(expected)[:60])
     if kind == ABSTENTION:
         raise _refusal(path, number, "no expected text", f"one with kind {kind}")
-    return Label(bare.id, bare.query, {}, expected)
+    return QueryLabel(unlabelled.id, unlabelled.query, {}, expected)
 
 
 def _grades(given: Any, path: Path, number: int) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +11,10 @@ from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, EVERYWHE
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.errors import InputError
 from recallbench.progress import Progress
-from recallbench.protocol.frozen import load
-from recallbench.protocol.rules import CorpusRules
-from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.record import Calls
-from recallbench.retrieval.timing import Timings
-from recallbench.runs.choices import choose
-from recallbench.runs.opening import embed, embedder_of, store_of
+from recallbench.runs.fresh_retrieval import retrieve_afresh
 from recallbench.runs.options import Options
+from recallbench.runs.plan import plan_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +25,12 @@ class Proposal:
     text: str
 
 
-def proposals(
-    folder: Path, queries: Sequence[UnlabelledQuery], options: Options, facts: CorpusRules, k: int, progress: Progress
+def propose(
+    folder: Path, queries: Sequence[UnlabelledQuery], options: Options, k: int, progress: Progress
 ) -> Iterator[tuple[UnlabelledQuery, list[Proposal]]]:
-    """Each query with the store's k best documents of its scope."""
-    documents = folder / DOCUMENTS
-    if not documents.is_file():
-        raise InputError(f"{folder}: {DOCUMENTS} is missing", expected="the documents to label", found="no such file")
-    segments: dict[str, list[Segment]] = {}
-    for one in read_documents(Files({DOCUMENTS: documents}), folder.name):
-        held = segments.setdefault(one.scope, [])
-        held.append(Segment(one.scope, len(held), one.text, one.occurred_at, one.id, importance=one.importance))
-    asked: dict[str, list[Question]] = {}
-    by_id = {query.id: query for query in queries}
+    """Yield each query with the store's k best documents of its scope."""
+    segments = _segments(folder)
+    questions: dict[str, list[Question]] = {}
     for query in queries:
         scope = query.scope or query.tenant or EVERYWHERE
         if scope not in segments:
@@ -52,28 +40,41 @@ def proposals(
                 found=scope,
                 remedy=f"name it with --scope, as --scope {next(iter(segments))}",
             )
-        asked.setdefault(scope, []).append(Question(scope, query.id, query.text, frozenset(), "query", abstention=True))
-    haystacks = [Haystack(scope, tuple(held), tuple(asked.get(scope, ()))) for scope, held in segments.items()]
-    choice = choose(options, facts, load())
-    with ExitStack() as closing:
-        embedder = embedder_of(options, choice, progress)
-        if embedder is not None:
-            closing.callback(embedder.close)
-            embed(lambda: haystacks, embedder, sum(map(len, segments.values())))
-        store = store_of(options, choice, progress)
-        closing.callback(store.close)
-        found = retrieve(
+        question = Question(scope, query.id, query.text, frozenset(), "query", abstention=True)
+        questions.setdefault(scope, []).append(question)
+    haystacks = [
+        Haystack(scope, tuple(documents), tuple(questions.get(scope, ()))) for scope, documents in segments.items()
+    ]
+    plan = plan_run(options)
+    with plan.open_embedder(progress) as embedder:
+        retrieval = retrieve_afresh(
+            plan,
             lambda: haystacks,
-            store,
-            None,
             embedder,
+            segments=sum(map(len, segments.values())),
             expected=len(queries),
             calls=Calls(k, k),
-            timings=Timings(),
             progress=progress,
         )
-    ranked = {ranking.question_id: ranking.positions for ranking in found.rankings}
-    scopes = {question.id: question.scope for question in found.questions}
-    for id, query in by_id.items():
-        held = segments[scopes[id]]
-        yield query, [Proposal(held[place].session, held[place].text) for place in ranked[id]]
+    proposals = {
+        question.id: [_proposal(segments[question.scope][position]) for position in ranking.positions]
+        for question, ranking in zip(retrieval.questions, retrieval.rankings, strict=True)
+    }
+    for query in queries:
+        yield query, proposals[query.id]
+
+
+def _segments(folder: Path) -> dict[str, list[Segment]]:
+    """The documents of a labelled set, by scope."""
+    file = folder / DOCUMENTS
+    if not file.is_file():
+        raise InputError(f"{folder}: {DOCUMENTS} is missing", expected="the documents to label", found="no such file")
+    segments: dict[str, list[Segment]] = {}
+    for one in read_documents(Files({DOCUMENTS: file}), folder.name):
+        scope = segments.setdefault(one.scope, [])
+        scope.append(Segment(one.scope, len(scope), one.text, one.occurred_at, one.id, importance=one.importance))
+    return segments
+
+
+def _proposal(segment: Segment) -> Proposal:
+    return Proposal(segment.session, segment.text)

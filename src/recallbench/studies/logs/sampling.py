@@ -19,7 +19,7 @@ def sampled_id(stratum: str, query: str) -> str:
 
 
 @dataclass(slots=True)
-class Chosen:
+class SampledQuery:
     """A distinct query of a stratum."""
 
     place: int
@@ -33,37 +33,37 @@ class _Stratum:
     """The queries with the smallest hashes, as many as could be asked for: more need not be kept."""
 
     recalls: int = 0
-    kept: dict[int, Chosen] = field(default_factory=dict)
+    kept: dict[int, SampledQuery] = field(default_factory=dict)
     places: list[int] = field(default_factory=list)
     """Their hashes, negated: a heap with the largest first."""
 
     def add(self, place: int, recall: Recall, most: int) -> None:
         self.recalls += 1
         if place in self.kept:
-            held = self.kept[place]
-            held.logged += 1
+            query = self.kept[place]
+            query.logged += 1
             # Of several recalls the latest is shown; ties by content, so that the order of lines decides nothing.
-            held.latest = max(held.latest, recall, key=lambda one: (one.at, one.ids, one.ms or 0.0))
+            query.latest = max(query.latest, recall, key=lambda one: (one.at, one.ids, one.ms or 0.0))
         elif len(self.kept) < most:
-            self.kept[place] = Chosen(place, recall)
+            self.kept[place] = SampledQuery(place, recall)
             heapq.heappush(self.places, -place)
         elif place < -self.places[0]:
             del self.kept[-heapq.heapreplace(self.places, -place)]
-            self.kept[place] = Chosen(place, recall)
+            self.kept[place] = SampledQuery(place, recall)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class QuerySample:
     """What was drawn, in the order of the draw, and from what."""
 
-    chosen: tuple[Chosen, ...]
+    queries: tuple[SampledQuery, ...]
     recalls: Mapping[str, int]
     """By stratum, all that were logged."""
     taken: Mapping[str, int]
 
     def lines(self) -> Iterator[str]:
         """JSON lines to label: `relevant` is null until someone says which ids are (or none, of kind abstention)."""
-        for one in self.chosen:
+        for one in self.queries:
             recall = one.latest
             record: dict[str, object] = {
                 "query_id": sampled_id(recall.stratum, recall.query),
@@ -79,7 +79,7 @@ class Sample:
             yield json_text(record | {"logged": one.logged})
 
 
-def draw(log: RecallLog, n: int, seed: int) -> Sample:
+def draw_sample(log: RecallLog, n: int, seed: int) -> QuerySample:
     """n distinct queries, of each stratum in proportion to its recalls and at least one; UsageError if n is too few.
 
     Memory is bounded by n and the number of strata, not by the log.
@@ -101,4 +101,4 @@ def draw(log: RecallLog, n: int, seed: int) -> Sample:
     chosen = [
         one for name, stratum in strata.items() for _, one in sorted(stratum.kept.items())[: taken[name]]
     ]  # fmt: skip
-    return Sample(tuple(sorted(chosen, key=lambda one: one.place)), sizes, taken)
+    return QuerySample(tuple(sorted(chosen, key=lambda one: one.place)), sizes, taken)

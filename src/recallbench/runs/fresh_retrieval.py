@@ -1,0 +1,47 @@
+"""A retrieval from a store that is filled for it alone, after every text has its vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+
+from recallbench.corpora.records import Haystack
+from recallbench.embedding.embedder import Embedder
+from recallbench.progress import Progress
+from recallbench.retrieval.loop import Haystacks, retrieve
+from recallbench.retrieval.record import Calls, Retrieval
+from recallbench.retrieval.timing import Timings
+from recallbench.runs.plan import Plan
+
+
+def retrieve_afresh(
+    plan: Plan,
+    haystacks: Haystacks,
+    embedder: Embedder | None,
+    *,
+    segments: int,
+    expected: int,
+    calls: Calls,
+    progress: Progress,
+) -> Retrieval:
+    """Embed the texts, fill a store of the plan's kind, ask it and close it; no lexical control is run beside it."""
+    if embedder is not None:
+        embed_texts(haystacks(), embedder, segments)
+    with closing(plan.open_store(progress)) as store:
+        return retrieve(
+            haystacks, store, None, embedder, expected=expected, calls=calls, timings=Timings(), progress=progress
+        )
+
+
+def embed_texts(haystacks: Iterable[Haystack], embedder: Embedder, segments: int) -> None:
+    """See to it that every text of the haystacks and their questions has its vector."""
+    questions: list[str] = []
+
+    def passages() -> Iterator[str]:
+        for haystack in haystacks:
+            questions.extend(question.text for question in haystack.questions)
+            for segment in haystack.segments:
+                yield segment.text
+
+    embedder.ensure(passages(), "passage", total=segments)
+    embedder.ensure(questions, "query", total=len(questions))

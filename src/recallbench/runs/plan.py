@@ -1,0 +1,158 @@
+"""The plan of a run: its options, with everything settled that its user left open."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+
+from recallbench.corpora.records import Corpus
+from recallbench.corpora.registry import facts, open_corpus
+from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.registry import open_embedder
+from recallbench.errors import UsageError
+from recallbench.progress import Progress, Silent
+from recallbench.protocol.deviations import Configuration, Deviation, departures
+from recallbench.protocol.frozen import load
+from recallbench.protocol.reproductions import Reproduction, find_reproduction
+from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.runs.options import Options
+from recallbench.stores.outside.address import recorded_name
+from recallbench.stores.postgres.postgres import has_extension
+from recallbench.stores.registry import (
+    REFERENCE_STORE,
+    asks_vectors,
+    check_options,
+    open_store,
+    server_of,
+    variant_of,
+)
+from recallbench.stores.store import Store
+
+BUNDLED_EMBEDDER = "minilm"
+SYSTEM_UNDER_TEST = "pgmnemo"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run: the protocol's store and embedder where they can be had, the reference store where not."""
+
+    options: Options
+    rules: Rules
+    corpus: CorpusRules
+    """What is registered of the corpus."""
+    store: str
+    """As it is recorded."""
+    address: str = field(repr=False)
+    """How the store was named, to open it: unlike its recorded name it may hold a password."""
+    embedder: str | None
+    """None where the store needs no vectors."""
+    announcements: tuple[str, ...] = ()
+    """A line for each choice that was made for the user."""
+    reproduction: Reproduction | None = None
+
+    @property
+    def dsn(self) -> str | None:
+        """The server to measure; None means the embedded one."""
+        return server_of(self.options.dsn, self.options.environ)
+
+    @property
+    def seed(self) -> int | None:
+        """The hash seed in force: the variable counts only where the interpreter heeds it."""
+        value = self.options.environ.get("PYTHONHASHSEED", "")
+        return int(value) if value.isdigit() and not sys.flags.ignore_environment else None
+
+    def configuration(self, sha256: str) -> Configuration:
+        """What the options ask for, on a corpus file with this hash."""
+        options = self.options
+        return Configuration(
+            sha256=sha256,
+            store=self.store,
+            variant=variant_of(self.store, options.store_options),
+            embedder=self.embedder or "",
+            pooled=options.pooled,
+            depth=options.depth,
+            limit=options.limit,
+            reproduction=self.reproduction.name if self.reproduction else "",
+        )
+
+    def departures(self, sha256: str) -> tuple[Deviation, ...]:
+        """In what the run departs from the protocol, on a corpus file with this hash."""
+        return departures(self.configuration(sha256), self.corpus, self.rules)
+
+    def open_corpus(self, progress: Progress | None = None, *, fetch: bool = True) -> Corpus:
+        """The corpus; with `fetch` it is downloaded where the options allow it."""
+        return open_corpus(
+            self.options.corpus,
+            rules=self.rules,
+            file=self.options.corpus_file,
+            environ=self.options.environ,
+            allow_dataset_deviation="dataset" in self.options.allow_deviations,
+            download=self.options.download and fetch,
+            progress=progress,
+        )
+
+    @contextmanager
+    def open_embedder(self, progress: Progress, *, recheck_own: bool = False) -> Iterator[Embedder | None]:
+        """The encoder, where there is one, until the block ends.
+
+        With `recheck_own` the user's own kept vectors are held against new ones too.
+        """
+        if self.embedder is None:
+            yield None
+            return
+        embedder = open_embedder(
+            self.embedder,
+            backend=self.options.backend,
+            cache_dir=self.options.cache_dir,
+            environ=self.options.environ,
+            progress=progress,
+            recheck_own=recheck_own,
+        )
+        with closing(embedder):
+            yield embedder
+
+    def open_store(self, progress: Progress | None = None) -> Store:
+        """The store, not yet filled."""
+        return open_store(
+            self.address,
+            dsn=self.dsn,
+            options=self.options.store_options,
+            environ=self.options.environ,
+            progress=progress or Silent(),
+        )
+
+
+def plan_run(options: Options) -> Plan:
+    """Settle what the options leave open; raises UsageError for what can't go together."""
+    rules = load()
+    corpus = facts(options.corpus, rules)
+    reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
+    store, announcements = options.store, []
+    if store is None:
+        store, reason = _default_store(options)
+        if store != rules.canonical_store:
+            announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
+    check_options(store, options.store_options)
+    recorded = recorded_name(store)
+    embedder = None
+    if asks_vectors(store, environ=options.environ, options=options.store_options):
+        embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
+    elif options.embedder is not None:
+        raise UsageError(
+            f"the store {recorded} needs no vectors, so it has no use for --embedder",
+            expected="--embedder with a store that searches vectors",
+            found=f"--embedder {options.embedder}",
+            remedy="leave out --embedder, or choose another --store",
+        )
+    return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction)
+
+
+def _default_store(options: Options) -> tuple[str, str]:
+    dsn = server_of(options.dsn, options.environ)
+    if dsn is None:
+        return REFERENCE_STORE, "no PGMNEMO_DSN or --dsn names a server with the extension pgmnemo"
+    if not has_extension(dsn, SYSTEM_UNDER_TEST):
+        return REFERENCE_STORE, "the server has no extension pgmnemo"
+    return SYSTEM_UNDER_TEST, ""
