@@ -19,7 +19,7 @@ from recallbench.corpora.fetch import fetch
 from recallbench.errors import Blocked
 from recallbench.progress import Silent
 from recallbench.protocol import load
-from recallbench.waiting import Deadline, Pace, TooSlow, held_to, watched
+from recallbench.waiting import Deadline, Pace, TooSlow, limit_waiting, watched
 
 LOCOMO = replace(load().corpora["locomo"], sha256="0" * 64)
 REVISION = "a" * 40
@@ -139,7 +139,7 @@ def test_a_slow_download_that_keeps_the_pace_is_waited_for() -> None:
             peer.sendall(b"a" * 1000)
             time.sleep(0.025)
 
-    with talking(steady) as url, held_to(Pace(5.0, 1_000, 0.5)), watched(httpx2.Client()) as client:
+    with talking(steady) as url, limit_waiting(Pace(5.0, 1_000, 0.5)), watched(httpx2.Client()) as client:
         assert len(client.get(url).content) == 40_000
 
 
@@ -147,7 +147,11 @@ def test_what_is_sent_has_its_time_too() -> None:
     """A peer that reads nothing: the socket takes some megabytes, and then no more."""
     with create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        with held_to(Deadline(0.4)), watched(httpx2.Client()) as client, pytest.raises((TooSlow, httpx2.WriteTimeout)):
+        with (
+            limit_waiting(Deadline(0.4)),
+            watched(httpx2.Client()) as client,
+            pytest.raises((TooSlow, httpx2.WriteTimeout)),
+        ):
             client.post(url, content=b"a" * (64 << 20))
 
 

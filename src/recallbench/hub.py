@@ -15,7 +15,7 @@ from recallbench.downloading import careful
 from recallbench.errors import InputError, UsageError
 from recallbench.hub_leftovers import sweep_downloads
 from recallbench.progress import Advance, Progress
-from recallbench.waiting import TooSlow, download_pace, held_to
+from recallbench.waiting import TooSlow, download_pace, limit_waiting
 
 if TYPE_CHECKING:
     import httpx2
@@ -201,7 +201,7 @@ def _guarded(revision: str) -> Iterator[None]:
     before, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True
     asked = _asked.set(revision)
     try:
-        with held_to(download_pace()):
+        with limit_waiting(download_pace()):
             yield
     finally:
         _asked.reset(asked)

@@ -105,7 +105,7 @@ _limit: ContextVar[Limit | None] = ContextVar("limit of waiting", default=None)
 
 
 @contextmanager
-def held_to(limit: Limit) -> Iterator[None]:
+def limit_waiting(limit: Limit) -> Iterator[None]:
     """Hold what `watched` clients do in this block to a limit."""
     before = _limit.set(limit)
     try:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from recallbench.cli.screen import Screen, guard, unguarded
+from recallbench.cli.screen import Screen, screen_output, underlying_stream
 
 
 def test_what_is_printed_is_seen() -> None:
@@ -17,7 +17,7 @@ def test_what_is_printed_is_seen() -> None:
 
     assert kept.getvalue() == "a\\x1b[2J\tb\\u202e\nc\\rd\n"
     assert not screen.closed
-    assert unguarded(screen) is kept  # type: ignore[arg-type]
+    assert underlying_stream(screen) is kept  # type: ignore[arg-type]
 
 
 def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,9 +25,9 @@ def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
 
-    guard()
-    guard()
+    screen_output()
+    screen_output()
     print("\x9b1m")
 
     assert out.getvalue() == "\\x9b1m\n"
-    assert unguarded(sys.stderr) is err
+    assert underlying_stream(sys.stderr) is err

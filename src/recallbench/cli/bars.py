@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recallbench.cli.screen import unguarded
+from recallbench.cli.screen import underlying_stream
 from recallbench.confidential import concealed
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Advance, Progress, Silent
@@ -170,7 +170,7 @@ def _bar() -> RichProgress:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[pace]}", markup=False),
-        console=Console(file=unguarded(sys.stderr)),
+        console=Console(file=underlying_stream(sys.stderr)),
         # Else what is printed meanwhile would be read for colours, past the screen.
         redirect_stdout=False,
         redirect_stderr=False,

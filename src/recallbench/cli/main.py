@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from recallbench.cli.program import program
-from recallbench.cli.screen import guard
+from recallbench.cli.screen import screen_output
 from recallbench.confidential import keep_environment, keep_from, said
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.interruption import PATIENCE, end_in_time, forget_interrupted_exec, raise_on_signals
@@ -41,7 +41,7 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     keep_environment(os.environ)
     keep_from(arguments)
-    guard()
+    screen_output()
     raise_on_signals()
     end_in_time(FORCED, INTERRUPTED, _sweep_servers)
     try:

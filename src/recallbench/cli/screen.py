@@ -30,11 +30,11 @@ class Screen:
         return getattr(self.stream, name)
 
 
-def guard() -> None:
+def screen_output() -> None:
     """Let everything printed from now on pass through a screen."""
     sys.stdout, sys.stderr = (one if isinstance(one, Screen) else Screen(one) for one in (sys.stdout, sys.stderr))
 
 
-def unguarded(stream: TextIO) -> TextIO:
+def underlying_stream(stream: TextIO) -> TextIO:
     """The stream itself, for what draws with control characters of its own."""
     return stream.stream if isinstance(stream, Screen) else stream

@@ -15,7 +15,7 @@ from recallbench.downloading import careful
 from recallbench.errors import Blocked
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules
-from recallbench.waiting import TooSlow, download_pace, held_to
+from recallbench.waiting import TooSlow, download_pace, limit_waiting
 
 LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 """The environment variable that names another address of LoCoMo's file, such as a mirror."""
@@ -62,7 +62,7 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
     done, promised = 0, 0
     try:
         with (
-            held_to(download_pace()),
+            limit_waiting(download_pace()),
             careful(httpx2.Client(follow_redirects=True, timeout=_TIMEOUT)) as client,
             client.stream("GET", url, headers={"accept-encoding": "identity"}) as reply,
         ):

@@ -16,7 +16,7 @@ from recallbench.confidential import keep, keep_from, said, said_in
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.outside.address import recorded_name, web_address
 from recallbench.stores.outside.patience import VARIABLE, patience_of
-from recallbench.waiting import Deadline, TooSlow, held_to, watched
+from recallbench.waiting import Deadline, TooSlow, limit_waiting, watched
 
 if TYPE_CHECKING:
     import httpx2
@@ -97,7 +97,7 @@ class Web:
         try:
             # The client's own limit counts anew with every byte: a slow drip would never end.
             with (
-                held_to(Deadline(self._patience)),
+                limit_waiting(Deadline(self._patience)),
                 self._client.stream(method, path.lstrip("/"), content=content) as answer,
             ):
                 coding = answer.headers.get("content-encoding", "identity")
