@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from recallbench.compare.pairs import pair
 from recallbench.compare.rules import movement_word
+from recallbench.results.metrics import OVERALL
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
 from recallbench.scoring.measures.registry import parse
@@ -32,30 +33,25 @@ class Movement:
 
 def movements(before: Result, after: Result) -> tuple[Movement, ...]:
     """Each metric of the second result beside the first; raises InputError where rankings don't give the figures."""
-    shown = [one for one in after.headline if before.estimate(one.estimate.measure) is not None]
-    measures = [parse(one.estimate.measure) for one in shown]
+    stated = {one.measure: one.value for one in before.metrics.estimates.get(OVERALL, [])}
+    headline = [one for one in after.headline if one.estimate.measure in stated]
     reason = _incomparable(before, after)
-    first = second = None
-    if not reason and measures:
-        first, second = before.rankings, after.rankings
-        reason = _other_questions(first, second)
-    made = []
-    for one, measure in zip(shown, measures, strict=True):
-        old = before.estimate(one.estimate.measure)
-        found = None
-        if not reason and first is not None and second is not None:
-            (found,) = pair(first, second, [measure])
-        made.append(
-            Movement(
-                one.protocol_name,
-                one.estimate.measure,
-                old.value if old else None,
-                one.estimate.value,
-                found,
-                reason,
-            )
+    if headline and not reason:
+        reason = _other_questions(before.rankings, after.rankings)
+    pairs: list[Paired] | list[None] = [None] * len(headline)
+    if headline and not reason:
+        pairs = pair(before.rankings, after.rankings, [parse(one.estimate.measure) for one in headline])
+    return tuple(
+        Movement(
+            one.protocol_name,
+            one.estimate.measure,
+            stated[one.estimate.measure],
+            one.estimate.value,
+            found,
+            reason,
         )
-    return tuple(made)
+        for one, found in zip(headline, pairs, strict=True)
+    )
 
 
 def _incomparable(before: Result, after: Result) -> str:

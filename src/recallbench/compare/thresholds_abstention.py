@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from recallbench.compare.rules import ROUNDING
 from recallbench.compare.thresholds_file import AbstentionThresholds
 from recallbench.errors import InputError
 from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold
@@ -14,7 +15,6 @@ from recallbench.scoring.abstention import Abstention, abstention, top_score
 from recallbench.scoring.intervals import Interval, is_too_short
 
 PART = "abstention"
-_ROUNDING = 1e-9
 
 
 def abstention_thresholds(name: str, result: Result, thresholds: AbstentionThresholds) -> Iterator[GateThreshold]:
@@ -44,7 +44,7 @@ def _part(
     n: int,
     by: float,
 ) -> GateThreshold:
-    short = by > _ROUNDING
+    short = by > ROUNDING
     low, high = interval.low, interval.high
     within = short and low is not None and high is not None and low <= required <= high
     return GateThreshold.model_validate(

@@ -12,7 +12,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.progress import Silent
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.results.manifest import differences
-from recallbench.results.metrics import Metrics
+from recallbench.results.result import open_result
 from recallbench.runs.options import Options
 from recallbench.runs.readiness import readiness
 from recallbench.runs.run import run
@@ -41,7 +41,7 @@ def dry_run(options: Options) -> bool:
         )
         outcome = run(rehearsal, Silent(), date.today())
         wrong = differences(outcome.folder)
-        Metrics.model_validate_json((outcome.folder / "metrics.json").read_bytes())
+        open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
     asked = outcome.metrics.retrieval.asked
     print(f"dry run of {options.corpus}: {asked} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
