@@ -1,7 +1,8 @@
-"""The house: no import cycle, no folder too large. The layers are lint-imports' to hold."""
+"""The house: no import cycle, no class name twice, no folder too large. The layers are lint-imports' to hold."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -21,6 +22,22 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert len(tuple(TopologicalSorter(imports).static_order())) == len(inner)  # raises CycleError, which names it
 
 
+def test_no_public_class_has_the_name_of_another() -> None:
+    names = Counter(
+        node.name
+        for module in MODULES
+        for node in ast.parse(module.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_no_folder_holds_more_than_30_modules() -> None:
     folders = Counter(module.parent for module in MODULES if module.name != "__init__.py")
     assert {folder.name: count for folder, count in folders.items() if count > 30} == {}
+
+
+def test_no_module_and_no_test_file_is_longer_than_400_lines() -> None:
+    files = (*MODULES, *Path(__file__).parent.rglob("*.py"))
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
+    assert {name: count for name, count in lines.items() if count > 400} == {}
