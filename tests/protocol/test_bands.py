@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from recallbench.corpora.registry import facts
-from recallbench.protocol.bands import stay
+from recallbench.protocol.bands import check_band
 from recallbench.protocol.frozen import load
 
 
@@ -23,9 +23,9 @@ from recallbench.protocol.frozen import load
 def test_any_two_repeats_lie_within_the_band(
     corpus: str, metric: str, values: list[float], inside: bool | None
 ) -> None:
-    assert stay(facts(corpus, load()), metric, values).inside is inside
+    assert check_band(facts(corpus, load()), metric, values).inside is inside
 
 
 def test_what_is_no_repeat_is_not_judged() -> None:
-    found = stay(facts("locomo", load()), "recall@10", [0.1, 0.9], "only 5 of the questions were asked")
-    assert (found.inside, found.told) == (None, "not applicable: only 5 of the questions were asked")
+    found = check_band(facts("locomo", load()), "recall@10", [0.1, 0.9], "only 5 of the questions were asked")
+    assert (found.inside, found.description) == (None, "not applicable: only 5 of the questions were asked")

@@ -13,7 +13,7 @@ _EXACT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class BandCheck:
     """Whether repeats stayed inside the band of one metric."""
 
     width: float | None
@@ -21,7 +21,8 @@ class Stay:
     """How far the two that are furthest from each other lie apart."""
     inside: bool | None
     """None where no band judges these values."""
-    told: str
+    description: str
+    """The same in words."""
 
 
 def band(corpus: CorpusRules, protocol_name: str) -> tuple[float | None, str]:
@@ -30,7 +31,7 @@ def band(corpus: CorpusRules, protocol_name: str) -> tuple[float | None, str]:
     return width, UNREGISTERED if width is None else ONE_RUN
 
 
-def stay(corpus: CorpusRules, protocol_name: str, values: Sequence[float], unlike: str = "") -> Stay:
+def check_band(corpus: CorpusRules, protocol_name: str, values: Sequence[float], unlike: str = "") -> BandCheck:
     """Whether repeats lie within the band: the band reaches to either side of a run, so of any two of them.
 
     `unlike` says why these are no repeats of what the band is for; empty where they are.
@@ -38,9 +39,9 @@ def stay(corpus: CorpusRules, protocol_name: str, values: Sequence[float], unlik
     width, _ = band(corpus, protocol_name)
     apart = max(values) - min(values) if values else None
     if width is None:
-        return Stay(None, apart, None, f"no band registered for {protocol_name} on {corpus.name}")
+        return BandCheck(None, apart, None, f"no band registered for {protocol_name} on {corpus.name}")
     if unlike or apart is None:
-        return Stay(width, apart, None, f"not applicable: {unlike or 'nothing was measured'}")
+        return BandCheck(width, apart, None, f"not applicable: {unlike or 'nothing was measured'}")
     inside = apart <= width + _EXACT
     place = "inside" if inside else "outside"
-    return Stay(width, apart, inside, f"{place} the band: runs lie {apart:.4f} apart, it allows {width}")
+    return BandCheck(width, apart, inside, f"{place} the band: runs lie {apart:.4f} apart, it allows {width}")

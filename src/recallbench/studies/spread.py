@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from recallbench import __version__
-from recallbench.protocol.bands import stay
+from recallbench.protocol.bands import check_band
 from recallbench.protocol.rules import CorpusRules
 from recallbench.reports import repetition as parts
 from recallbench.reports.cells import system
@@ -18,7 +18,7 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.studies.passes import Pass
 
-FOUND = PRIMARY[0]
+RECALL = str(PRIMARY[0])
 LIMITS = (
     "embedding: vectors are computed once and read from the cache after that, so only the store can differ",
     "the hash seed: all runs share it, as the protocol fixes it",
@@ -45,15 +45,15 @@ def summarise(
     for headline in first.headline:
         measure = headline.estimate.measure
         values = [value for mean in means if (value := mean[measure]) is not None]
-        found = stay(registered, headline.protocol_name, values, reason)
+        check = check_band(registered, headline.protocol_name, values, reason)
         bands.append(
             parts.BandPart(
                 protocol_name=headline.protocol_name,
                 measure=measure,
-                width=found.width,
-                apart=_rounded(found.apart),
-                inside=found.inside,
-                told=found.told,
+                width=check.width,
+                apart=_rounded(check.apart),
+                inside=check.inside,
+                told=check.description,
             )
         )
     return parts.Repetition(
@@ -104,9 +104,9 @@ def _unlike(every: Sequence[Metrics]) -> list[str]:
             **{f"setting {name}": value for name, value in metrics.guc_state.items()},
         }
 
-    found = [identity(metrics) for metrics in every]
-    names = dict.fromkeys(name for one in found for name in one)
-    return [name for name in names if any(one.get(name) != found[0].get(name) for one in found)]
+    identities = [identity(metrics) for metrics in every]
+    names = dict.fromkeys(name for one in identities for name in one)
+    return [name for name in names if any(one.get(name) != identities[0].get(name) for one in identities)]
 
 
 def _spread(
@@ -136,7 +136,7 @@ def _range(values: Sequence[float]) -> float | None:
 
 
 def _moved(passes: Sequence[Pass]) -> list[parts.MovedPart]:
-    found = np.stack([one.values[str(FOUND)] > 0 for one in passes])
+    found = np.stack([one.values[RECALL] > 0 for one in passes])
     first = np.stack([one.first_gold for one in passes])
     changed = ((found != found[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
     return [
