@@ -154,7 +154,7 @@ def _form(secret: str) -> re.Pattern[str]:
 @cache
 def _encoded() -> re.Pattern[str]:
     """All secrets that are kept, encoded."""
-    return re.compile("|".join(form for one in _spellings for form in _encodings(one.secret)) or r"(?!)")
+    return re.compile("|".join(form for spelling in _spellings for form in _encodings(spelling.secret)) or r"(?!)")
 
 
 def _spelling(character: str) -> str:

@@ -134,8 +134,8 @@ def _theirs(error: BaseException) -> TracebackType | None:
         frames.append(place)
         place = place.tb_next
     own = str(Path(__file__).parent)
-    ours = [Path(one.tb_frame.f_code.co_filename).is_relative_to(own) for one in frames]
-    last = max((i for i, one in enumerate(ours) if not one), default=-1)
+    ours = [Path(frame.tb_frame.f_code.co_filename).is_relative_to(own) for frame in frames]
+    last = max((i for i, is_ours in enumerate(ours) if not is_ours), default=-1)
     made: TracebackType | None = None
     for i in reversed(range(len(frames))):
         if not ours[i] or (i > last and not isinstance(error, RecallBenchError)):

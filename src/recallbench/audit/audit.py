@@ -84,7 +84,7 @@ def audit(
     if metrics.retrieval.missing_hits:
         short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"
         recorded = (*recorded, f"why the store returned fewer than it could: {short} are declared missing")
-    stated = (f"{one.kind}: {one.detail}" for one in metrics.deviations)
+    stated = (f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, subject.deviations), *stated]))
     return Audit(folder, checks, decide(checks, deviations), deviations, recorded, corpus.name)
 

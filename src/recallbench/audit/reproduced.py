@@ -22,8 +22,8 @@ def record(
 ) -> ReproductionRecord:
     """The published, the reproduced and the canonical figures, with all that must be said of them."""
     differing = obstacles(wanted, metrics, registered_sha256)
-    recall = [one.recall for one in questions]
-    first = [1 / one.first if one.first else 0.0 for one in questions]
+    recall = [question.recall for question in questions]
+    first = [1 / question.first if question.first else 0.0 for question in questions]
     canonical = {one.measure: one.value for one in metrics.estimates[OVERALL]}
     headline = {one.protocol_name: one.estimate for one in metrics.headline}
     return ReproductionRecord(

@@ -127,7 +127,9 @@ class AuditSubject:
         if self.has_dataset:
             # Rows of before say of no question that one of its gold segments is enough: each was to be found there.
             apart = not any(row.one_find for row in self.readable_rows)
-            return tuple(replace(one, one_find=False) if apart else one for one in self.dataset.questions)
+            return tuple(
+                replace(question, one_find=False) if apart else question for question in self.dataset.questions
+            )
         return tuple(_stated_question(row) for row in _first(self.readable_rows).values())
 
     @_Kept
@@ -219,8 +221,8 @@ def _as_pinned(found: HubPart | None, stated: HubPart | None) -> HubPart | None:
     """A file may be pinned after the result was made; a result that states a pin is held to it."""
     if found is None or stated is None:
         return found
-    before = {one.name for one in stated.files if not one.pinned}
-    files = [one.model_copy(update={"pinned": one.pinned and one.name not in before}) for one in found.files]
+    before = {file.name for file in stated.files if not file.pinned}
+    files = [file.model_copy(update={"pinned": file.pinned and file.name not in before}) for file in found.files]
     return found.model_copy(update={"files": files})
 
 
@@ -258,7 +260,7 @@ def _stated_survey(metrics: Metrics) -> Survey:
         with_evidence=corpus.with_evidence,
         asked=corpus.questions - metrics.retrieval.left_out,
         kinds=corpus.kinds,
-        denominators={one.name: one.count for one in metrics.denominators},
+        denominators={denominator.name: denominator.count for denominator in metrics.denominators},
         checks=(),
         repeated_sessions=corpus.repeated_sessions,
         empty_turns=corpus.empty_turns,

@@ -79,7 +79,7 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
         k=report.k,
         depth=report.judged.depth,
         matching=str(report.matching),
-        measures=[str(one) for one in measures],
+        measures=[str(measure) for measure in measures],
         cases=[
             KeptCase(
                 case=case.name,
@@ -94,7 +94,7 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
 def write(baseline: Baseline, path: Path) -> bool:
     """Write the baseline, whole or not at all; return False where the same was there already."""
     head = baseline.model_dump(exclude={"cases"})
-    cases = ",\n".join(f"  {json.dumps(one.model_dump(), ensure_ascii=False)}" for one in baseline.cases)
+    cases = ",\n".join(f"  {json.dumps(case.model_dump(), ensure_ascii=False)}" for case in baseline.cases)
     text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
     if path.is_file() and path.read_bytes() == text.encode():
         return False
@@ -131,8 +131,8 @@ class BaselineChange(Change):
         """Say what it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
         reading = Change.said(self)[-1]
         lines = [
-            f"{one.measure}: {ruling.word}, {_numbers(one)}"
-            for one, ruling in zip(self.parts, self.rulings, strict=True)
+            f"{part.measure}: {ruling.word}, {_numbers(part)}"
+            for part, ruling in zip(self.parts, self.rulings, strict=True)
         ]
         return [*lines, reading]
 
@@ -151,11 +151,13 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
     """
     __tracebackhide__ = True
     conditions = conditions_of(report, drops)
-    now = baseline_of(report, [one.measure for one in conditions])
+    now = baseline_of(report, [condition.measure for condition in conditions])
     _same(before, now)
     names = [name for name in now.measures if name in before.measures]
     # A measure of another definition is held to nothing: better said than passed over.
-    lacking = [str(one) for one in _kept(report, [one.measure for one in conditions]) if str(one) not in names]
+    lacking = [
+        str(one) for one in _kept(report, [condition.measure for condition in conditions]) if str(one) not in names
+    ]
     if lacking:
         raise UsageError(
             f"the baseline has no {lacking[0]}",
@@ -170,15 +172,17 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
         if str(one.measure) not in names:
             raise UsageError(f"no case has what {one.measure} counts", expected="a case that has grades", found="none")
     columns = [pairs[name] for name in names]
-    shown = {str(one) for one in report.columns}
+    shown = {str(column) for column in report.columns}
     primary = [i for i, name in enumerate(names) if name in shown]
     parts = tuple(measured_parts(names, [pair_values(*column) for column in columns], shown))
     rulings = tuple(
-        rule_on(one, len(primary) if i in primary else 0, int(above_zero(*columns[i]).sum()))
-        for i, one in enumerate(parts)
+        rule_on(part, len(primary) if i in primary else 0, int(above_zero(*columns[i]).sum()))
+        for i, part in enumerate(parts)
     )
-    places = [names.index(str(one.measure)) for one in conditions]
-    decided = [decide_by_case(one, parts[i], *columns[i]) for one, i in zip(conditions, places, strict=True)]
+    places = [names.index(str(condition.measure)) for condition in conditions]
+    decided = [
+        decide_by_case(condition, parts[i], *columns[i]) for condition, i in zip(conditions, places, strict=True)
+    ]
     fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
     if conditions:
         open_ = [
@@ -212,7 +216,7 @@ def conditions_of(report: CaseScores, drops: Mapping[str, float] | None) -> list
 
 
 def _named(report: CaseScores, name: str) -> Measure:
-    short = {one.name: one for one in report.measures} | {"recall": report.columns[0]}
+    short = {measure.name: measure for measure in report.measures} | {"recall": report.columns[0]}
     return short[name] if name in short else parse(name)
 
 
@@ -232,12 +236,12 @@ def _same(before: Baseline, now: Baseline) -> None:
     for what in ("k", "matching"):
         if getattr(before, what) != getattr(now, what):
             raise _other(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
-    old, new = ({one.case: one.sha256 for one in side.cases} for side in (before, now))
+    old, new = ({case.case: case.sha256 for case in side.cases} for side in (before, now))
     for name in old.keys() - new.keys():
         raise _other(f"the case {name!r}", "none of that name")
     for name in new.keys() - old.keys():
         raise _other("no other cases", f"a new case {name!r}")
-    for name in (one for one in now.measures if one in before.measures):
+    for name in (measure for measure in now.measures if measure in before.measures):
         counts = [len(_values(side, name)) for side in (before, now)]
         if counts[0] != counts[1]:
             raise _other(f"{counts[0]} cases with {name}", f"{counts[1]}")
@@ -246,7 +250,7 @@ def _same(before: Baseline, now: Baseline) -> None:
             raise _other(f"the case {one.case!r} at its place", f"{other.case!r}")
         if one.sha256 != other.sha256:
             raise _other(f"the case {one.case!r} with what was relevant then", "another query or other relevant ids")
-    if not any(one.values for one in now.cases):
+    if not any(case.values for case in now.cases):
         raise _other("a case with something to find", "none")
 
 
@@ -262,7 +266,7 @@ def _other(expected: str, found: str) -> InputError:
 def _values(side: Baseline, name: str) -> Floats:
     """Return the values of the cases that the measure counts."""
     column = side.measures.index(name)
-    kept = [one.values[column] for one in side.cases if one.values]
+    kept = [case.values[column] for case in side.cases if case.values]
     return np.array([value for value in kept if value is not None], dtype=np.float64)
 
 

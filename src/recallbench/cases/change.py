@@ -35,26 +35,26 @@ class Change:
     @property
     def before(self) -> tuple[float, ...]:
         """Return the means before, measure by measure."""
-        return tuple(one.first for one in self.parts)
+        return tuple(part.first for part in self.parts)
 
     @property
     def after(self) -> tuple[float, ...]:
         """Return the means after, measure by measure."""
-        return tuple(one.second for one in self.parts)
+        return tuple(part.second for part in self.parts)
 
     def table(self) -> Table:
         """Return a row for each measure."""
-        rows = [(one.measure, figure(one.first), figure(one.second), *difference_cells(one)) for one in self.parts]
+        rows = [(part.measure, figure(part.first), figure(part.second), *difference_cells(part)) for part in self.parts]
         return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
     def said(self) -> list[str]:
         """Say what it comes to: a sentence a measure, and how they are to be read."""
         tests = (
-            " or ".join(sorted({one.test for one in self.parts if one.wins or one.losses}))
+            " or ".join(sorted({part.test for part in self.parts if part.wins or part.losses}))
             or "cases that do not differ"
         )
         return [
-            *(f"{one.measure}: {change_word(one)}, {_numbers(one)}" for one in self.parts),
+            *(f"{part.measure}: {change_word(part)}, {_numbers(part)}" for part in self.parts),
             f"paired over {self.parts[0].n} cases, matching: {self.matching}; p is two-sided, from {tests}; "
             f"Holm corrects for the {len(self.parts)} measures",
         ]
@@ -65,12 +65,12 @@ class Change:
             "matching": self.matching,
             "measures": [
                 {
-                    **one.model_dump(include=set(DifferencePart.model_fields)),
-                    "before": one.first,
-                    "after": one.second,
-                    "verdict": change_word(one),
+                    **part.model_dump(include=set(DifferencePart.model_fields)),
+                    "before": part.first,
+                    "after": part.second,
+                    "verdict": change_word(part),
                 }
-                for one in self.parts
+                for part in self.parts
             ],
         }
 
@@ -97,9 +97,9 @@ def change(before: CaseScores, after: CaseScores) -> Change:
     if not before.n:
         raise UsageError("no case has anything to find", expected="one case with something relevant", found="none")
     # Where no case has what a measure counts there is nothing to compare.
-    measures = [one for one in before.columns if one.counted(before.judged).any()]
-    pairs = [pair_values(*_values(before, after, one)) for one in measures]
-    names = [str(one) for one in measures]
+    measures = [column for column in before.columns if column.counted(before.judged).any()]
+    pairs = [pair_values(*_values(before, after, measure)) for measure in measures]
+    names = [str(measure) for measure in measures]
     return Change(tuple(measured_parts(names, pairs, names)), str(before.matching))
 
 

@@ -46,7 +46,7 @@ class Definitions:
 
     def named(self) -> dict[str, str]:
         """Return each choice, for machines."""
-        return {**{one.name: getattr(self, one.name) for one in fields(self)}, "percentiles": self.rule}
+        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "percentiles": self.rule}
 
     @property
     def rule(self) -> Rule:

@@ -55,20 +55,20 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
         "cases": len(scores),
         "n": scores.n,
         "failed": len(scores.failures),
-        "mean": {str(one): _number(scores.value(one)) for one in scores.measures},
+        "mean": {str(measure): _number(scores.value(measure)) for measure in scores.measures},
         "estimates": [
             {
-                "measure": str(one.measure),
-                "value": one.value,
-                "n": one.n,
-                "low": one.low,
-                "high": one.high,
-                "method": one.method,
-                "ceiling": one.ceiling,
-                "chance": one.chance,
-                "too_short": is_too_short(one.value, one.design_effect),
+                "measure": str(estimate.measure),
+                "value": estimate.value,
+                "n": estimate.n,
+                "low": estimate.low,
+                "high": estimate.high,
+                "method": estimate.method,
+                "ceiling": estimate.ceiling,
+                "chance": estimate.chance,
+                "too_short": is_too_short(estimate.value, estimate.design_effect),
             }
-            for one in scores.estimates
+            for estimate in scores.estimates
         ],
         "rows": [
             {
@@ -99,7 +99,7 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
         fields["decided_by"] = {way: _means(one) for way, one in scores.apart.items()}
     if scores.shares:
         fields["shares"] = {
-            one.step: {"cases": one.cases, "share": one.share, "hits": one.hits} for one in scores.shares
+            share.step: {"cases": share.cases, "share": share.share, "hits": share.hits} for share in scores.shares
         }
     if (abstained := scores.abstention) is not None:
         fields["abstention"] = {
@@ -133,7 +133,7 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
 
 
 def _means(scores: CaseScores) -> dict[str, Any]:
-    return {"n": scores.n, **{str(one): _number(scores.value(one)) for one in scores.measures}}
+    return {"n": scores.n, **{str(measure): _number(scores.value(measure)) for measure in scores.measures}}
 
 
 def csv(scores: CaseScores, by: str | None) -> str:
@@ -151,7 +151,7 @@ def csv(scores: CaseScores, by: str | None) -> str:
     matched_by: list[tuple[str, ...]] = [(step,) for step in scores.matched_by] or [()] * len(scores)
     rows: list[tuple[str, ...]] = []
     for row, answer, way, steps in zip(scores.rows, scores.answers, ways, matched_by, strict=True):
-        values = [_cell(row.values.get(str(one))) for one in columns]
+        values = [_cell(row.values.get(str(column))) for column in columns]
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
         matched = "id" if way == "id" else matching

@@ -42,7 +42,7 @@ def nearness(
 
 def known_texts(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
     """Return all texts that are known; what is no text is refused where it comes back."""
-    return [one for one in texts.values() if isinstance(one, str)] if isinstance(texts, Mapping) else []
+    return [text for text in texts.values() if isinstance(text, str)] if isinstance(texts, Mapping) else []
 
 
 def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> Near:

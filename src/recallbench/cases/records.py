@@ -127,7 +127,7 @@ def _record(given: Mapping[str, Any], place: str) -> Record:
     id = next((given[name] for name in NAMES if given.get(name) is not None), None)
     query = given.get("query")
     texts = [one for one in (id, query, given.get("kind"), given.get("expected")) if isinstance(one, str)]
-    if broken := [one for one in texts if not _is_text(one)]:
+    if broken := [text for text in texts if not _is_text(text)]:
         raise InputError(f"{place}: no text", expected="whole Unicode characters", found=ascii(broken[0])[:60])
     wrong = [
         one for one in (id, query) if one is not None and (isinstance(one, bool) or not isinstance(one, (str, int)))

@@ -108,7 +108,11 @@ class Report(CaseScores):
                     **row.case.labels,
                     "relevant": list(row.case.relevant),
                     "ranked": list(row.ranked),
-                    **{str(one): row.values.get(str(one), math.nan) for one in self.measures if one.separable},
+                    **{
+                        str(measure): row.values.get(str(measure), math.nan)
+                        for measure in self.measures
+                        if measure.separable
+                    },
                     "failure": row.failure,
                     "matching": "id" if way == "id" else str(self.matching),
                     **({"matched_by": by} if self.steps is not None else {}),

@@ -34,7 +34,7 @@ class RunFile:
     @property
     def depth(self) -> int:
         """Return the length of the longest ranking."""
-        return max((len(one.ids) for one in self.answers), default=0)
+        return max((len(answer.ids) for answer in self.answers), default=0)
 
 
 def read_answers(

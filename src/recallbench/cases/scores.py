@@ -103,7 +103,7 @@ class CaseScores:
     @property
     def latencies(self) -> tuple[float, ...]:
         """Milliseconds that each answered case was waited for, as far as calls were timed."""
-        return tuple(one.ms for one in self.answers if one.ms is not None)
+        return tuple(answer.ms for answer in self.answers if answer.ms is not None)
 
     @property
     def latency_p50_ms(self) -> float | None:
@@ -159,7 +159,7 @@ class CaseScores:
     def rows(self) -> tuple[CaseRow, ...]:
         """Every case, in the order given."""
         # A set's harmonic mean of means belongs to no single case.
-        shown = [one for one in self.measures if one.separable]
+        shown = [measure for measure in self.measures if measure.separable]
         table = [self._values(one).tolist() for one in shown]
         names = [str(one) for one in shown]
         counted = [one.counted(self.judged).tolist() for one in shown]
@@ -223,12 +223,12 @@ class CaseScores:
         return [next((step for step in one[: self.k] if step is not None), "") for one in self.steps or ()]
 
     def __str__(self) -> str:
-        figures = ", ".join(f"{one} {self.value(one):.4f}" for one in self.measures)
+        figures = ", ".join(f"{measure} {self.value(measure):.4f}" for measure in self.measures)
         said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
         by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
         if self.shares:
-            by = ", ".join(f"{one.cases} by {one.step}" for one in self.shares)
+            by = ", ".join(f"{share.cases} by {share.step}" for share in self.shares)
         how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
         return f"{said}{f' ({failed} failed)' if failed else ''}; {how}"
 

@@ -47,10 +47,10 @@ class StoreRun:
         questions = self._retrieval.questions
         failed: Mapping[str, RecallBenchError] = self._retrieval.failures.reasons
         return Report(
-            tuple(_case(one) for one in questions),
+            tuple(_case(question) for question in questions),
             tuple(
-                _answer(one, ranking, failed.get(one.id), self._ms.get(one.id))
-                for one, ranking in zip(questions, self._retrieval.rankings, strict=True)
+                _answer(question, ranking, failed.get(question.id), self._ms.get(question.id))
+                for question, ranking in zip(questions, self._retrieval.rankings, strict=True)
             ),
             judge_rankings(self._retrieval, rankings, depth),
             k,
@@ -59,7 +59,7 @@ class StoreRun:
             ways=tuple(map(_way, questions)) if self._matching.by_text else None,
             clusters=self._clusters,
             definitions=self._definitions,
-            steps=tuple(_steps(one, ranking) for one, ranking in zip(questions, rankings, strict=True))
+            steps=tuple(_steps(question, ranking) for question, ranking in zip(questions, rankings, strict=True))
             if self._matching.method == "hybrid"
             else None,
         )
@@ -108,5 +108,5 @@ def _case(question: Question) -> Case:
 
 
 def _answer(question: Question, ranking: Ranking, failure: RecallBenchError | None, ms: float | None) -> Answer:
-    ids = tuple(f"{question.scope}/{one}" for one in ranking.positions)
+    ids = tuple(f"{question.scope}/{position}" for position in ranking.positions)
     return Answer(ids, ranking.scores or None, failure, ms)

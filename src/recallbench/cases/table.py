@@ -35,7 +35,7 @@ def markdown(scores: CaseScores, by: str | None = None) -> str:
     lines: list[str] = []
     for part in _sections(scores, by):
         lines += [*(part.markdown() if isinstance(part, Table) else [opening(part)]), ""]
-    return "\n".join([*lines, *(f"- {opening(one)}" for one in remarks(scores))])
+    return "\n".join([*lines, *(f"- {opening(remark)}" for remark in remarks(scores))])
 
 
 def html(scores: CaseScores) -> str:
@@ -101,8 +101,8 @@ def remarks(scores: CaseScores) -> list[str]:
             f"{abstained.answerable} cases"
         )
     lines += scores.notes
-    failures = [one.failure for one in scores.answers if one.failure is not None]
-    return [*lines, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
+    failures = [answer.failure for answer in scores.answers if answer.failure is not None]
+    return [*lines, *(f"failed, counted as the worst answer: {failure.brief}" for failure in failures)]
 
 
 def _other_definitions(scores: CaseScores) -> list[str]:
@@ -123,7 +123,7 @@ def _case_table(scores: CaseScores, most: int | None) -> Table:
     rows = [_case_row(scores, row, kinds) for row in shown]
     if len(shown) < len(scores):
         rows.append((f"… {len(scores) - len(shown)} more", *("",) * (len(columns) - 1)))
-    rows.append((MEAN, *(("",) if kinds else ()), *(_two_digits(scores.value(one)) for one in scores.columns)))
+    rows.append((MEAN, *(("",) if kinds else ()), *(_two_digits(scores.value(column)) for column in scores.columns)))
     return Table(columns, rows, left=("query", "kind"))
 
 
@@ -131,7 +131,7 @@ def _case_row(scores: CaseScores, row: CaseRow, kinds: bool) -> tuple[str, ...]:
     text = visible(" ".join(row.case.name.split()))
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     mark = " (failed)" if row.failure else ""
-    values = (_two_digits(row.values.get(str(one), math.nan)) for one in scores.columns)
+    values = (_two_digits(row.values.get(str(column), math.nan)) for column in scores.columns)
     return (text + mark, *((row.case.kind or "",) if kinds else ()), *values)
 
 
@@ -146,14 +146,21 @@ def _slice_table(by: str, slices: Mapping[Any, CaseScores]) -> Table:
 
 def _measure_table(scores: CaseScores) -> Table:
     rows = [
-        (str(one.measure), figure(one.value), interval(one), str(one.n), figure(one.ceiling), figure(one.chance))
-        for one in scores.estimates
+        (
+            str(estimate.measure),
+            figure(estimate.value),
+            interval(estimate),
+            str(estimate.n),
+            figure(estimate.ceiling),
+            figure(estimate.chance),
+        )
+        for estimate in scores.estimates
     ]
     return Table(("measure", "value", "95% interval", "n", "oracle", "chance"), rows, left=("measure",))
 
 
 def _share_table(scores: CaseScores) -> Table:
-    missed = scores.n - sum(one.cases for one in scores.shares)
+    missed = scores.n - sum(share.cases for share in scores.shares)
     rows = [
         *((one.step, str(one.cases), share(one.share), str(one.hits)) for one in scores.shares),
         ("not found", str(missed), share(missed / scores.n if scores.n else None), ""),

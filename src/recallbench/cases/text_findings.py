@@ -64,7 +64,7 @@ class TextFindings:
 
     @property
     def _by_text(self) -> list[MatchedCase]:
-        return [one for one in self.cases if one.decided_by == "text"]
+        return [case for case in self.cases if case.decided_by == "text"]
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = self.matching.at(threshold)

@@ -37,7 +37,7 @@ class MatchedCase:
     def steps(self, matching: Matching) -> Steps:
         """Return by what each hit matched, for hybrid."""
         if self.decided_by == "text":
-            return [one.step(matching) for one in self.likenesses]
+            return [near.step(matching) for near in self.likenesses]
         return ["id" if id in self.case.relevant else None for id in self.answer.ids]
 
 
@@ -169,7 +169,7 @@ def judge_by_text(
     """
     gold, unseen = [], []
     for case, likes in zip(cases, likenesses, strict=True):
-        gold.append(frozenset(place for place, one in enumerate(likes) if one.matches(matching)))
+        gold.append(frozenset(place for place, like in enumerate(likes) if like.matches(matching)))
         unseen.append(0 if case.expected is None else depth)
     sizes = [len(likes) + depth for likes in likenesses]
     every = [True] * len(cases)

@@ -60,7 +60,7 @@ class BelowThreshold(RecallBenchError, AssertionError):
         """Whether these are told, too."""
 
     def __str__(self) -> str:
-        lines = [self.problem, *(f"  {one}" for one in self.shortfalls)]
+        lines = [self.problem, *(f"  {shortfall}" for shortfall in self.shortfalls)]
         lines += [f"  holds: {one}" for one in self.held if self.verbose]
         return "\n".join([*lines, f"  what to do: {self.remedy}"] if self.remedy else lines)
 

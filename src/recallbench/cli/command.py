@@ -23,7 +23,7 @@ class Command(click.Command):
     """A command that refuses an option without its value, where click would take the next option for it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        valued = [one for one in self.params if isinstance(one, click.Option) and not one.is_flag]
+        valued = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
         _refuse_options_as_values(args, {name for one in valued for name in one.opts})
         rest = super().parse_args(ctx, args)
         for one in valued:
@@ -35,8 +35,8 @@ def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Calla
     """Make a function a command with these arguments and options; its docstring becomes the help."""
 
     def declare(function: Callable[..., int]) -> Command:
-        for one in reversed(declarations):
-            function = one(function)
+        for declaration in reversed(declarations):
+            function = declaration(function)
         return click.command(cls=Command, epilog=epilog, context_settings={"show_default": True})(function)
 
     return declare
@@ -81,7 +81,9 @@ def given(*names: str) -> bool:
     """Whether a user gave one of these options a value: on the command line, as a variable or in the settings file."""
     context = click.get_current_context()
     sources = (context.get_parameter_source(name) for name in names)
-    return any(one is not None and one.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for one in sources)
+    return any(
+        source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for source in sources
+    )
 
 
 def _refuse_options_as_values(arguments: Sequence[str], valued: set[str]) -> None:

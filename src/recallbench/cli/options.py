@@ -144,11 +144,11 @@ def of_stores(*stores: str) -> list[Declaration]:
             multiple=True,
         )
     ]
-    for one in store_options(*stores):
-        if one.flag and one.values:
-            declared.append(choice(one.flag, f"{one.description}.", one.values))
-        elif one.flag:
-            declared.append(option(one.flag, f"{one.description}."))
+    for store_option in store_options(*stores):
+        if store_option.flag and store_option.values:
+            declared.append(choice(store_option.flag, f"{store_option.description}.", store_option.values))
+        elif store_option.flag:
+            declared.append(option(store_option.flag, f"{store_option.description}."))
     return declared
 
 
@@ -158,7 +158,9 @@ def _store_options(others: dict[str, Any]) -> dict[str, str]:
     from recallbench.stores.registry import store_options
 
     assigned = list(others.pop("store_option", ()))
-    flags = {one.flag.replace("-", "_"): one.name for one in store_options() if one.flag}
+    flags = {
+        store_option.flag.replace("-", "_"): store_option.name for store_option in store_options() if store_option.flag
+    }
     values = {name: others.pop(flag, None) for flag, name in flags.items()}
     return read_assignments([*(f"{name}={value}" for name, value in values.items() if value is not None), *assigned])
 

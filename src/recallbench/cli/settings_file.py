@@ -49,7 +49,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _keys(command: click.Command) -> dict[str, click.Parameter]:
     """The long option names of a command."""
-    return {name[2:]: one for one in command.params for name in one.opts if name.startswith("--")}
+    return {name[2:]: param for param in command.params for name in param.opts if name.startswith("--")}
 
 
 def _keys_of_others(context: click.Context) -> Iterator[str]:

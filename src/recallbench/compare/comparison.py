@@ -40,7 +40,7 @@ def compare(
     """Second minus first, over the questions both were asked; raises InputError where these differ, or find nothing."""
     same_questions(first.rankings, second.rankings)
     _same_kinds(first, second)
-    wanted = list(dict.fromkeys([*measures, *(one.measure for one in conditions)]))
+    wanted = list(dict.fromkeys([*measures, *(condition.measure for condition in conditions)]))
     counted = first.rankings.answerable
     if not counted.any():
         raise InputError(
@@ -74,7 +74,7 @@ def compare(
         kinds=sliced(first.rankings.kinds),
         abilities=sliced(first.abilities),
         changed=_changed(first, second, wanted, counted, show),
-        conditions=[decide(one, by_measure[str(one.measure)]) for one in conditions],
+        conditions=[decide(condition, by_measure[str(condition.measure)]) for condition in conditions],
         regressions=regressions(overall),
         warnings=_warnings(overall),
         notes=[*first.notes, *(note for note in second.notes if note not in first.notes)],
@@ -98,7 +98,7 @@ def _measured(
     first: Side, second: Side, measures: Sequence[Measure], mask: Bools, *, corrected: bool
 ) -> list[MeasuredPart]:
     # A kind may have no question that some measure counts.
-    measures = [one for one in measures if corrected or (first.rankings.counted(one) & mask).any()]
+    measures = [measure for measure in measures if corrected or (first.rankings.counted(measure) & mask).any()]
     pairs = pair(first.rankings, second.rankings, measures, keep=mask)
     return measured_parts(list(map(str, measures)), pairs, list(map(str, PRIMARY)) if corrected else ())
 
@@ -111,8 +111,8 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
                 f"{one.measure}: the sign rests on one cluster: without {_either(one.turning)} the difference "
                 f"is 0 or of the other sign (leaving one out gives {one.least:+.4f} to {one.most:+.4f})"
             )
-    tests = sum(one.role == "primary" for one in measures)
-    mute = [one for one in measures if one.role == "primary" and (one.wins or one.losses)]
+    tests = sum(measure.role == "primary" for measure in measures)
+    mute = [measure for measure in measures if measure.role == "primary" and (measure.wins or measure.losses)]
     warnings += [
         f"{one.measure}: so few {'questions' if one.least is None else 'clusters'} differ that no p of {LEVEL} or less "
         f"can be reached: the smallest, "

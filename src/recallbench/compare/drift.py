@@ -155,7 +155,7 @@ def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:
 
 
 def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPart:
-    days = [(one - times[0]).total_seconds() / 86400 for one in times]
+    days = [(time - times[0]).total_seconds() / 86400 for time in times]
     # A slope by the day of what lies minutes apart would be a thousandfold of what was seen.
     within = days[-1] < 1
     found = trend([float(i) for i in range(len(days))] if within else days, values)

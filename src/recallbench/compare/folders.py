@@ -84,7 +84,7 @@ def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _Wor
         questions: dict[str, str] = {}
         segments: dict[str, str] = {}
         for haystack in corpus.haystacks():
-            if found := {one.id: one.text for one in haystack.questions if one.id in wanted}:
+            if found := {question.id: question.text for question in haystack.questions if question.id in wanted}:
                 questions |= found
                 segments |= {segment.id: segment.text for segment in haystack.segments}
         return Words(questions, segments)

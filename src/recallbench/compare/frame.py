@@ -74,7 +74,9 @@ def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         yield "denominator", "limit", str(retrieval.limit or "none")
         yield "denominator", "questions asked", str(retrieval.asked)
         yield "denominator", "questions left out", str(retrieval.left_out)
-        counts = ", ".join(f"{one.name} {one.scored} of {one.count}" for one in metrics.denominators)
+        counts = ", ".join(
+            f"{denominator.name} {denominator.scored} of {denominator.count}" for denominator in metrics.denominators
+        )
         yield "denominator", "denominators", counts
         yield "denominator", "segments searched", str(retrieval.segments)
 

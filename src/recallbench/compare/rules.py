@@ -187,7 +187,11 @@ def above_zero(first: Floats, second: Floats) -> Bools:
 
 def regressions(measures: Sequence[MeasuredPart]) -> list[str]:
     """The primary measures that fell, by the test and after its correction."""
-    return [one.measure for one in measures if one.difference < 0 and one.p_holm is not None and one.p_holm <= LEVEL]
+    return [
+        measure.measure
+        for measure in measures
+        if measure.difference < 0 and measure.p_holm is not None and measure.p_holm <= LEVEL
+    ]
 
 
 def is_lower(one: DifferencePart) -> bool:
@@ -218,7 +222,7 @@ def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, str
     if not conditions:
         return 1 if fallen else 0
     failing = ("fails", "inconclusive") if strict else ("fails",)
-    return 1 if any(one.outcome in failing for one in conditions) else 0
+    return 1 if any(condition.outcome in failing for condition in conditions) else 0
 
 
 def _decide_drop(threshold: float, found: MeasuredPart, low: float | None, high: float | None) -> tuple[Outcome, str]:

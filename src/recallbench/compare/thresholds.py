@@ -56,7 +56,7 @@ class GatedResult:
             there = np.array(values)
             for name, demands in demanded.items():
                 # Of every kind those count that have something to find: abstention has nothing.
-                found = dict.fromkeys(one for one, gold in zip(values, rankings.gold, strict=True) if gold)
+                found = dict.fromkeys(value for value, gold in zip(values, rankings.gold, strict=True) if gold)
                 if what == "ability":
                     found.pop("", None)  # of a kind that the paper does not name
                 for one in found if name == EVERY else [name]:
@@ -184,7 +184,7 @@ def _empty(one: GatedResult, part: str) -> InputError:
 
 def unreachable(found: Gating) -> UsageError | None:
     """What is to be said of the thresholds that not even an oracle keeps."""
-    beyond = [one for one in found.thresholds if one.outcome == "out of reach"]
+    beyond = [threshold for threshold in found.thresholds if threshold.outcome == "out of reach"]
     if not beyond:
         return None
     return UsageError(

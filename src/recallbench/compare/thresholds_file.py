@@ -55,7 +55,7 @@ class PartThresholds(_Part):
     @classmethod
     def _with_rules(cls, given: Any) -> Any:
         texts = given.get("rules", []) if isinstance(given, dict) else None
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             return given
         stated: dict[str, dict[str, float]] = {"at_least": {}, "drops": {}}
         if given.get("thresholds") == RECOMMENDED:

@@ -77,7 +77,9 @@ class Hay:
 
     def _own(self) -> Iterator[range]:
         """By haystack the places that are its own."""
-        for haystack, end in zip(self.haystacks, accumulate(len(one.segments) for one in self.haystacks), strict=True):
+        for haystack, end in zip(
+            self.haystacks, accumulate(len(haystack.segments) for haystack in self.haystacks), strict=True
+        ):
             yield range(0) if self.strangers else range(end - len(haystack.segments), end)
 
 

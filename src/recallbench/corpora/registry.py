@@ -51,7 +51,7 @@ def abilities(name: str, kinds: Sequence[str], abstention: Sequence[bool]) -> tu
     if entry is None or not entry.abilities:
         return (), []
     each = [entry.ability(kind, abstention=flag) for kind, flag in zip(kinds, abstention, strict=True)]
-    return tuple(one for one in entry.abilities if one in each), each
+    return tuple(ability for ability in entry.abilities if ability in each), each
 
 
 def write_miniature(name: str, path: Path) -> None:

@@ -120,7 +120,7 @@ def applied(
     rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None
 ) -> tuple[int, ...]:
     """The clarifications a run applies: what `reading` the corpus took, and the general ones it had to do with."""
-    general = {one.number for one in rules.clarifications if not one.corpora}
+    general = {clarification.number for clarification in rules.clarifications if not clarification.corpora}
     if store != rules.canonical_store:
         general -= {12}  # the extension's retrieval call
     if corpus.name not in rules.corpora:

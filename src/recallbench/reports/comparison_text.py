@@ -54,9 +54,9 @@ def verdict(comparison: Comparison) -> list[str]:
     lines = []
     if comparison.identical:
         lines.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
-    lines += [f"warning: {visible(one)}" for one in comparison.warnings]
-    lines += [f"note: {visible(one)}" for one in comparison.notes]
-    lines += [f"{one.outcome}: {one.condition}: {one.reason}" for one in comparison.conditions]
+    lines += [f"warning: {visible(warning)}" for warning in comparison.warnings]
+    lines += [f"note: {visible(note)}" for note in comparison.notes]
+    lines += [f"{condition.outcome}: {condition.condition}: {condition.reason}" for condition in comparison.conditions]
     lines += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in comparison.regressions]
     return lines
 
@@ -79,32 +79,32 @@ def ability_table(comparison: Comparison) -> Table:
 
 
 def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequence[MeasuredPart]]) -> Table:
-    shown = {one.measure for one in comparison.measures if one.role == "primary"} or {
-        one.measure for one in comparison.measures
+    shown = {measure.measure for measure in comparison.measures if measure.role == "primary"} or {
+        measure.measure for measure in comparison.measures
     }
     rows = [
         (
             visible(kind),
-            str(one.n),
-            one.measure,
-            figure(one.first),
-            figure(one.second),
-            signed(one.difference),
-            signed_range(one.low, one.high),
-            f"{one.wins}/{one.ties}/{one.losses}",
+            str(part.n),
+            part.measure,
+            figure(part.first),
+            figure(part.second),
+            signed(part.difference),
+            signed_range(part.low, part.high),
+            f"{part.wins}/{part.ties}/{part.losses}",
         )
         for kind, parts in slices.items()
-        for one in parts
-        if one.measure in shown
+        for part in parts
+        if part.measure in shown
     ]
     return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss"), rows)
 
 
 def reading(comparison: Comparison) -> list[str]:
     """Say how the tables are to be read, a sentence each."""
-    primary = [one for one in comparison.measures if one.role == "primary"]
+    primary = [measure for measure in comparison.measures if measure.role == "primary"]
     tests = sorted({one.test for one in primary or comparison.measures if one.wins or one.losses})
-    methods = sorted({one.method for one in comparison.measures if one.low is not None})
+    methods = sorted({measure.method for measure in comparison.measures if measure.low is not None})
     source = " or ".join(tests) or "questions that do not differ"
     lines = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
     if primary:

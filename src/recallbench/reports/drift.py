@@ -68,14 +68,14 @@ def result_table(drift: Drift) -> Table:
     """Return a row for each result."""
     rows = [
         (
-            one.made[:16].replace("T", " "),
-            figure(one.estimate.value),
-            interval(one.estimate),
-            str(one.estimate.n),
-            one.version,
-            one.folder,
+            night.made[:16].replace("T", " "),
+            figure(night.estimate.value),
+            interval(night.estimate),
+            str(night.estimate.n),
+            night.version,
+            night.folder,
         )
-        for one in drift.nights
+        for night in drift.nights
     ]
     columns = ("made", "value", "95% interval", "n", "version", "folder")
     return Table(columns, rows, caption="Results, earliest first")
@@ -83,7 +83,9 @@ def result_table(drift: Drift) -> Table:
 
 def left_out(drift: Drift) -> list[str]:
     """Say which results can't be compared with these, and what is odd about the others."""
-    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [f"note: {one}" for one in drift.notes]
+    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [
+        f"note: {note}" for note in drift.notes
+    ]
 
 
 def findings(drift: Drift) -> list[str]:

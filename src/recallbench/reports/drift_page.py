@@ -37,15 +37,17 @@ def picture(drift: Drift) -> str:
 
 def describe(drift: Drift) -> str:
     """Say in words what the plot shows."""
-    shown = [f"{one.made[:10]}: {figure(one.estimate.value)} ({interval(one.estimate)})" for one in drift.nights]
+    shown = [
+        f"{night.made[:10]}: {figure(night.estimate.value)} ({interval(night.estimate)})" for night in drift.nights
+    ]
     return f"{drift.measure} by day: {'; '.join(shown)}."
 
 
 def _draw(plot: Plot, drift: Drift) -> None:
     days = _days(drift)
-    values = [one.estimate.value or 0.0 for one in drift.nights]
+    values = [night.estimate.value or 0.0 for night in drift.nights]
     (axes,) = plot.panels
-    plot.intervals(axes, days, [one.estimate for one in drift.nights])
+    plot.intervals(axes, days, [night.estimate for night in drift.nights])
     axes.plot(days, values, "o-", color=LINE, linewidth=0.8, label=drift.measure)
     daily = drift.trend.slope_per_day
     slope = daily if daily is not None else drift.trend.slope_per_result
@@ -55,7 +57,7 @@ def _draw(plot: Plot, drift: Drift) -> None:
         label = f"{drift.trend.direction}, {pace(drift.trend)}"
         axes.plot([days[0], days[-1]], ends, color=LINE, linestyle="--", label=label)
     step = -(-len(days) // LABELLED)
-    axes.set_xticks(days[::step], [one.made[:10] for one in drift.nights][::step], rotation=30)
+    axes.set_xticks(days[::step], [night.made[:10] for night in drift.nights][::step], rotation=30)
     axes.set_ylabel(drift.measure)
     axes.legend(frameon=False, labelcolor=INK)
 
@@ -67,5 +69,5 @@ def _ends(steps: Sequence[float], values: Sequence[float], slope: float) -> list
 
 
 def _days(drift: Drift) -> list[float]:
-    times = [datetime.fromisoformat(one.made) for one in drift.nights]
-    return [(one - times[0]).total_seconds() / 86400 for one in times]
+    times = [datetime.fromisoformat(night.made) for night in drift.nights]
+    return [(time - times[0]).total_seconds() / 86400 for time in times]

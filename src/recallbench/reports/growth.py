@@ -59,19 +59,22 @@ def document(growth: Growth) -> dict[str, object]:
     """Return the document for programs."""
     return asdict(growth) | {
         "percentiles": "interpolated",
-        "sizes": [asdict(size) | {"estimates": [one.model_dump() for one in size.estimates]} for size in growth.sizes],
+        "sizes": [
+            asdict(size) | {"estimates": [estimate.model_dump() for estimate in size.estimates]}
+            for size in growth.sizes
+        ],
     }
 
 
 def table(growth: Growth) -> Table:
     """Return a row for each size."""
-    names = [one.measure for one in growth.sizes[0].estimates]
+    names = [estimate.measure for estimate in growth.sizes[0].estimates]
     rows = [
         (
             f"{size.factor}x",
             str(size.stored),
             str(size.largest),
-            *(Markup(f"{figure(one.value)} ({interval(one)})") for one in size.estimates),
+            *(Markup(f"{figure(estimate.value)} ({interval(estimate)})") for estimate in size.estimates),
             figure(size.estimates[0].chance),
             figure(size.p50_ms, 2),
             figure(size.p95_ms, 2),
@@ -129,7 +132,7 @@ def picture(growth: Growth) -> str:
         quality, latency = plot.panels
         for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):
             estimates = [size.estimates[i] for size in growth.sizes]
-            values = [math.nan if one.value is None else one.value for one in estimates]
+            values = [math.nan if estimate.value is None else estimate.value for estimate in estimates]
             quality.plot(stored, values, "o-", color=colour, label=estimates[0].measure)
             plot.intervals(quality, stored, estimates, label="" if i else "95% interval of each value")
         quality.set_ylim(0, 1.02)
@@ -148,6 +151,8 @@ def describe(growth: Growth) -> str:
     """Say in words what the plot shows."""
     sizes = []
     for size in growth.sizes:
-        figures = ", ".join(f"{one.measure} {figure(one.value)} ({interval(one)})" for one in size.estimates)
+        figures = ", ".join(
+            f"{estimate.measure} {figure(estimate.value)} ({interval(estimate)})" for estimate in size.estimates
+        )
         sizes.append(f"{size.stored} documents: {figures}, p95 {figure(size.p95_ms, 2)} ms")
     return "; ".join(sizes) + "."

@@ -81,7 +81,7 @@ def table(scores: LogScores) -> Table:
     """Return a row for each stratum, then one for the whole log."""
     rule = scores.overall.latency.percentiles
     times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
-    measures = [one.measure for one in scores.overall.measures]
+    measures = [measure.measure for measure in scores.overall.measures]
     columns = (scores.by, "recalls", "labelled", "queries", *measures, *times)
     return Table(columns, [_row(one) for one in (*scores.strata, scores.overall)])
 
@@ -89,10 +89,14 @@ def table(scores: LogScores) -> Table:
 def intervals(scores: LogScores) -> list[str]:
     """Return the estimates of the whole log with their intervals, a line each."""
     return [
-        f"{one.measure} {figure(one.value)}, "
-        + (f"95% {one.low:.4f} to {one.high:.4f}" if one.low is not None and one.high is not None else "no interval")
-        + f" ({one.method})"
-        for one in scores.overall.measures
+        f"{measure.measure} {figure(measure.value)}, "
+        + (
+            f"95% {measure.low:.4f} to {measure.high:.4f}"
+            if measure.low is not None and measure.high is not None
+            else "no interval"
+        )
+        + f" ({measure.method})"
+        for measure in scores.overall.measures
     ]
 
 

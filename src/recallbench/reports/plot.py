@@ -44,9 +44,9 @@ class Plot:
     ) -> None:
         """Draw the 95% interval of each value that has one; the legend has it once, so an empty label leaves it out."""
         bounded = [
-            (at, one.value or 0.0, one.low, one.high)
-            for at, one in zip(places, estimates, strict=True)
-            if one.low is not None and one.high is not None
+            (at, estimate.value or 0.0, estimate.low, estimate.high)
+            for at, estimate in zip(places, estimates, strict=True)
+            if estimate.low is not None and estimate.high is not None
         ]
         axes.errorbar(
             [at for at, *_ in bounded],

@@ -84,12 +84,12 @@ class Repetition(DocumentPart):
     @property
     def holds(self) -> bool:
         """No spread leaves its band, and all runs were of one configuration."""
-        return not self.unlike and all(one.inside is not False for one in self.bands)
+        return not self.unlike and all(band.inside is not False for band in self.bands)
 
 
 def title(repetition: Repetition) -> str:
     """Name what was repeated, in a line."""
-    cold = sum(one.state == "cold" for one in repetition.passes)
+    cold = sum(pass_.state == "cold" for pass_ in repetition.passes)
     warm = len(repetition.passes) - cold
     return (
         f"{repetition.corpus}: {cold} cold runs and {warm} warm passes of {repetition.store} "
@@ -100,7 +100,7 @@ def title(repetition: Repetition) -> str:
 def findings(repetition: Repetition) -> list[str]:
     """Say what came out, a sentence each."""
     flips = sum(one.flips for one in repetition.moved)
-    lines = [f"{one.protocol_name} ({one.measure}): {one.told}" for one in repetition.bands]
+    lines = [f"{band.protocol_name} ({band.measure}): {band.told}" for band in repetition.bands]
     lines += [f"not one configuration: {one}" for one in repetition.unlike]
     lines.append(f"content_sha256 of the runs: {'all equal' if repetition.same_content else 'they differ'}")
     lines.append(
@@ -119,7 +119,7 @@ def conditions(repetition: Repetition) -> list[str]:
         f"deviations: {'; '.join(repetition.deviations) or 'none'}",
         f"cold: {repetition.cold}",
         f"warm: {repetition.warm}",
-        *(f"not let in: {one}" for one in repetition.limits),
+        *(f"not let in: {limit}" for limit in repetition.limits),
     ]
 
 
@@ -151,15 +151,15 @@ def markdown(repetition: Repetition) -> str:
 
 def _pass_table(repetition: Repetition) -> Table:
     measures = list(repetition.passes[0].values) if repetition.passes else []
-    primary = [one.measure for one in repetition.bands if one.measure in measures]
+    primary = [band.measure for band in repetition.bands if band.measure in measures]
     rows = [
         [
-            Link(one.name, f"{one.name}/report.md" if one.content_sha256 else f"{one.name}.jsonl"),
-            one.state,
-            *(figure(one.values[measure]) for measure in primary),
-            code(one.rankings_sha256[:12]),
+            Link(pass_.name, f"{pass_.name}/report.md" if pass_.content_sha256 else f"{pass_.name}.jsonl"),
+            pass_.state,
+            *(figure(pass_.values[measure]) for measure in primary),
+            code(pass_.rankings_sha256[:12]),
         ]
-        for one in repetition.passes
+        for pass_ in repetition.passes
     ]
     return Table(("pass", "index", *primary, "rankings"), rows)
 

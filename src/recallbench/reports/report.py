@@ -98,8 +98,10 @@ def _bm25(metrics: Metrics, measure: str) -> str:
 
 
 def _deviations(metrics: Metrics) -> list[str]:
-    lines = [f"- **{inline(one.kind)}**: {inline(one.detail)}" for one in metrics.deviations] or ["None."]
-    failing = [one for one in metrics.corpus.checks if not one.holds]
+    lines = [f"- **{inline(deviation.kind)}**: {inline(deviation.detail)}" for deviation in metrics.deviations] or [
+        "None."
+    ]
+    failing = [check for check in metrics.corpus.checks if not check.holds]
     if failing:
         lines += ["", "The corpus file does not hold what is registered of it:", ""]
         rows = [(one.name, one.expected, one.found) for one in failing]
@@ -108,7 +110,7 @@ def _deviations(metrics: Metrics) -> list[str]:
 
 
 def _gates(metrics: Metrics) -> list[str]:
-    rows = [(one.name, one.status, one.required, one.observed) for one in metrics.gates]
+    rows = [(gate.name, gate.status, gate.required, gate.observed) for gate in metrics.gates]
     return ["## Gates", "", *Table(("gate", "status", "required", "observed"), rows).markdown()]
 
 
@@ -174,12 +176,12 @@ def _denominators(metrics: Metrics) -> list[str]:
     names = list(metrics.denominators[0].values)
     rows = [
         (
-            f"{one.name}{' (headline)' if one.headline else ''}",
-            str(one.count),
-            str(one.scored),
-            *(f"{figure(one.values[name])} (chance {figure(one.chance[name])})" for name in names),
+            f"{denominator.name}{' (headline)' if denominator.headline else ''}",
+            str(denominator.count),
+            str(denominator.scored),
+            *(f"{figure(denominator.values[name])} (chance {figure(denominator.chance[name])})" for name in names),
         )
-        for one in metrics.denominators
+        for denominator in metrics.denominators
     ]
     return [
         "## Denominators",

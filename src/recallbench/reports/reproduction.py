@@ -120,9 +120,9 @@ def _comparison(record: ReproductionRecord) -> list[str]:
     if not record.comparable:
         return ["No:", "", *_listed(record.obstacles)]
     differences = [
-        f"{inline(one.figure)} differs by {one.reproduced - one.published_artefact:+.4f}"
-        for one in record.figures
-        if one.reproduced is not None
+        f"{inline(figure.figure)} differs by {figure.reproduced - figure.published_artefact:+.4f}"
+        for figure in record.figures
+        if figure.reproduced is not None
     ]
     return [f"Yes: version, embedder and questions are the published ones. {'; '.join(differences)}."]
 

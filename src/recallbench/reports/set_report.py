@@ -62,8 +62,8 @@ def _hub(metrics: Metrics) -> list[str]:
         return []
     judged = f", judged by {hub.qrels_repo} at {hub.qrels_revision}" if hub.qrels_repo else ""
     rows = [
-        (code(one.name), code(one.sha256), "pinned" if one.pinned else "recorded at first use, not pinned")
-        for one in hub.files
+        (code(file.name), code(file.sha256), "pinned" if file.pinned else "recorded at first use, not pinned")
+        for file in hub.files
     ]
     return [
         "## Files of the hub",

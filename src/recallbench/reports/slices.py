@@ -15,7 +15,7 @@ def slice_table(metrics: Metrics, what: str, slices: Mapping[str, Sequence[Estim
     names = [name for name in COMPARED if any(one.measure == name for one in metrics.estimates[OVERALL])]
     rows = []
     for kind, estimates in slices.items():
-        by_name = {one.measure: one for one in estimates}
+        by_name = {estimate.measure: estimate for estimate in estimates}
         shown = [by_name[name] for name in names]
         cells = (Markup(f"{figure(one.value)} ({interval(one)}; {figure(one.chance)})") for one in shown)
         rows.append((kind, str(shown[0].n), share(shown[0].saturated), *cells))

@@ -83,7 +83,9 @@ _FORMS = {
 def sections(gating: Gating) -> dict[str, list[GateThreshold]]:
     """Return the thresholds of each outcome that there is, what is worst first."""
     order: tuple[Outcome, ...] = ("out of reach", "falls short", "cannot tell", "inconclusive", "holds")
-    by_outcome = {outcome: [one for one in gating.thresholds if one.outcome == outcome] for outcome in order}
+    by_outcome = {
+        outcome: [threshold for threshold in gating.thresholds if threshold.outcome == outcome] for outcome in order
+    }
     return {outcome: parts for outcome, parts in by_outcome.items() if parts}
 
 
@@ -91,17 +93,17 @@ def table(parts: Sequence[GateThreshold]) -> Table:
     """Return a row for each threshold."""
     rows = [
         (
-            one.result,
-            one.part,
-            required(one),
-            _observed(one),
-            _interval(one),
-            str(one.n) if one.n else "–",
-            figure(one.ceiling),
-            _by(one),
-            one.note or "–",
+            part.result,
+            part.part,
+            required(part),
+            _observed(part),
+            _interval(part),
+            str(part.n) if part.n else "–",
+            figure(part.ceiling),
+            _by(part),
+            part.note or "–",
         )
-        for one in parts
+        for part in parts
     ]
     return Table(("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note"), rows)
 
@@ -115,7 +117,7 @@ def required(one: GateThreshold) -> str:
 
 def verdict(gating: Gating) -> str:
     """Return one line."""
-    counts = Counter(one.outcome for one in gating.thresholds)
+    counts = Counter(threshold.outcome for threshold in gating.thresholds)
     whole, kept, missed = counts.total(), counts["holds"], counts["falls short"]
     more = f"; {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
     more += f"; of {counts['cannot tell']} this can't be told" if counts["cannot tell"] else ""
@@ -133,10 +135,10 @@ def verdict(gating: Gating) -> str:
 def sources(gating: Gating) -> list[str]:
     """Say which folders were looked at, a line each."""
     return [
-        f"{one.result}: {one.folder} ({one.system}, content {one.content_sha256[:12]})"
-        + (f" against {one.baseline} (content {(one.baseline_sha256 or '')[:12]})" if one.baseline else "")
-        + (f"; the store failed on {one.failed} of its questions" if one.failed else "")
-        for one in gating.results
+        f"{result.result}: {result.folder} ({result.system}, content {result.content_sha256[:12]})"
+        + (f" against {result.baseline} (content {(result.baseline_sha256 or '')[:12]})" if result.baseline else "")
+        + (f"; the store failed on {result.failed} of its questions" if result.failed else "")
+        for result in gating.results
     ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in gating.missing]
 
 

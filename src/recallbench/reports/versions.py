@@ -78,19 +78,19 @@ def version_table(versions: Versions, folders: Mapping[str, str] | None = None) 
     measures = [one.estimate.measure for one in _primary(versions)]
     columns = ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
     rows = []
-    for one in versions.versions:
-        cells = [cell for e in one.figures for cell in (figure(e.estimate.value), interval(e.estimate))]
-        short = f"{one.short_questions} questions answered short" if one.short_questions else ""
-        note = f"{one.status}: {one.reason}" if one.status != "measured" else short or "–"
-        folder = (folders or {}).get(one.version)
-        name = one.version if folder is None else Link(one.version, f"{folder}/report.md")
+    for version in versions.versions:
+        cells = [cell for e in version.figures for cell in (figure(e.estimate.value), interval(e.estimate))]
+        short = f"{version.short_questions} questions answered short" if version.short_questions else ""
+        note = f"{version.status}: {version.reason}" if version.status != "measured" else short or "–"
+        folder = (folders or {}).get(version.version)
+        name = version.version if folder is None else Link(version.version, f"{folder}/report.md")
         rows.append([name, *(cells or ["–"] * (2 * len(measures))), note])
     return Table(columns, rows, caption="Versions")
 
 
 def pair_table(versions: Versions) -> Table:
     """Return a row for each pair of neighbours and measure."""
-    rows = [[f"{one.before} – {one.after}", one.measure, *difference_cells(one)] for one in versions.pairs]
+    rows = [[f"{pair.before} – {pair.after}", pair.measure, *difference_cells(pair)] for pair in versions.pairs]
     columns = ("from – to", "measure", *DIFFERENCE_HEADER)
     return Table(columns, rows, caption="Each version against the one before it")
 
@@ -103,12 +103,12 @@ def reading(versions: Versions) -> list[str]:
     dependent = "by conversation" if versions.clustered else "by question"
     lines = [
         f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
-        f"from {_either(sorted({one.test for one in versions.pairs}))}.",
+        f"from {_either(sorted({pair.test for pair in versions.pairs}))}.",
         f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
         "Smallest p is the least that these questions could have reached; "
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
-    differing = [one for one in versions.pairs if one.wins or one.losses]
+    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
     mute = [one for one in differing if (one.p_holm or 0.0) > LEVEL and one.smallest_p * tests > LEVEL]
     if mute:
         lines.append(
@@ -127,7 +127,8 @@ def identity(versions: Versions) -> list[str]:
         f"pgvector {versions.pgvector}",
         f"chance: {', '.join(chances)}; BM25: {', '.join(control)}",
         f"deviations: {'; '.join(versions.deviations) or 'none'}",
-        "canonical: " + (", ".join(one.version for one in versions.versions if one.canonical) or "none of them"),
+        "canonical: "
+        + (", ".join(version.version for version in versions.versions if version.canonical) or "none of them"),
     ]
 
 
@@ -156,7 +157,7 @@ def markdown(versions: Versions, folders: Mapping[str, str]) -> str:
 
 
 def _primary(versions: Versions) -> list[PrimaryPart]:
-    return next((one.figures for one in versions.versions if one.figures), [])
+    return next((version.figures for version in versions.versions if version.figures), [])
 
 
 def _either(words: list[str]) -> str:

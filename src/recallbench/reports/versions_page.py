@@ -42,8 +42,8 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
 
 def draw(versions: Versions) -> str:
     """Return the plot as an element of a page: a panel for each primary measure."""
-    measures = next(one.figures for one in versions.versions if one.figures)
-    names = [visible(one.version) for one in versions.versions]
+    measures = next(version.figures for version in versions.versions if version.figures)
+    names = [visible(version.version) for version in versions.versions]
     size = (max(6.0, 1.4 + 0.9 * len(names)), 3.1 * len(measures))
     with plotting(title(versions), *size, panels=len(measures)) as plot:
         for axes, measure in zip(plot.panels, measures, strict=True):
@@ -54,17 +54,17 @@ def draw(versions: Versions) -> str:
         handles, labels = plot.panels[0].get_legend_handles_labels()
         legend = plot.paper.legend(handles, labels, loc="outside lower center", frameon=False, labelcolor=INK)
         legend.set_in_layout(True)
-        drawn = " and ".join(one.estimate.measure for one in measures)
+        drawn = " and ".join(measure.estimate.measure for measure in measures)
         return plot.element(f"{drawn} by version: {describe(versions)}")
 
 
 def _draw_measure(plot: Plot, axes: Axes, versions: Versions, part: PrimaryPart) -> None:
     measure, name = part.estimate.measure, part.protocol_name
     measured = [
-        (place, one.estimate)
+        (place, figure.estimate)
         for place, version in enumerate(versions.versions)
-        for one in version.figures
-        if one.estimate.measure == measure and one.estimate.value is not None
+        for figure in version.figures
+        if figure.estimate.measure == measure and figure.estimate.value is not None
     ]
     places = [place for place, _ in measured]
     values = [estimate.value or 0.0 for _, estimate in measured]
@@ -89,7 +89,9 @@ def describe(versions: Versions) -> str:
     """Say in words what the plot shows."""
     described = []
     for version in versions.versions:
-        estimates = [one.estimate for one in version.figures]
-        figures = ", ".join(f"{one.measure} {figure(one.value)} ({interval(one)})" for one in estimates)
+        estimates = [figure.estimate for figure in version.figures]
+        figures = ", ".join(
+            f"{estimate.measure} {figure(estimate.value)} ({interval(estimate)})" for estimate in estimates
+        )
         described.append(f"{version.version}: {figures or version.status}")
     return "; ".join(described) + "."

@@ -76,7 +76,7 @@ def latest_result(place: str, base: Path) -> Path:
 
 def by_start(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
     """Each with its time, earliest first."""
-    return sorted(((start_of(one), one) for one in folders), key=lambda one: (one[0], one[1].name))
+    return sorted(((start_of(folder), folder) for folder in folders), key=lambda one: (one[0], one[1].name))
 
 
 def _none(place: str, found: str) -> Blocked:

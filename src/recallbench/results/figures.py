@@ -79,8 +79,8 @@ def figures(
         corpus=_corpus(retrieval, survey, corpus),
         retrieval=_retrieval(retrieval, survey, run),
         deviations=[
-            parts.DeviationPart(kind=one.kind, detail=one.detail)
-            for one in departures(replace(run, failures=len(retrieval.failed)), corpus, rules)
+            parts.DeviationPart(kind=departure.kind, detail=departure.detail)
+            for departure in departures(replace(run, failures=len(retrieval.failed)), corpus, rules)
         ],
         headline=_headline(corpus, by_kind[parts.OVERALL]),
         estimates=by_kind,
@@ -124,7 +124,9 @@ def _by_tenant(questions: Sequence[Question]) -> dict[str, Bools]:
 
 
 def _by_ability(questions: Sequence[Question], corpus: CorpusRules) -> dict[str, Bools]:
-    names, each = abilities(corpus.name, [one.kind for one in questions], [one.abstention for one in questions])
+    names, each = abilities(
+        corpus.name, [question.kind for question in questions], [question.abstention for question in questions]
+    )
     return {name: np.array([one == name for one in each]) for name in names}
 
 
@@ -161,7 +163,9 @@ def _denominators(
     shown = []
     for i, (name, count) in enumerate(survey.denominators.items()):
         member = np.array([name in question.denominators for question in questions], dtype=bool)
-        scored = sum(bool(one.gold) or one.abstention for one in questions if name in one.denominators)
+        scored = sum(
+            bool(question.gold) or question.abstention for question in questions if name in question.denominators
+        )
         # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
         base = count if limit is None else int(member.sum())
         chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
@@ -237,7 +241,7 @@ def _missing(retrieval: Retrieval) -> list[int]:
 def _agreement(retrieval: Retrieval) -> parts.AgreementPart | None:
     if retrieval.short is None:
         return None
-    short, deep = ([one.positions for one in rankings] for rankings in (retrieval.short, retrieval.rankings))
+    short, deep = ([ranking.positions for ranking in rankings] for rankings in (retrieval.short, retrieval.rankings))
     found = agreement(short, deep, retrieval.calls.k)
     return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
 

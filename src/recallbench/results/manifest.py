@@ -31,7 +31,9 @@ def read(path: Path) -> tuple[dict[str, str], str]:
     """The hash of each file, and the one over those that do not vary; raises InputError for what is no manifest."""
     stated = parsed(document(path), path)
     files, content = stated.get("files"), stated.get("content_sha256")
-    whole = isinstance(files, dict) and all(isinstance(one, str) for one in files.values()) and isinstance(content, str)
+    whole = (
+        isinstance(files, dict) and all(isinstance(file, str) for file in files.values()) and isinstance(content, str)
+    )
     if not whole or stated.keys() != {"files", "content_sha256"}:
         raise InputError(
             f"{path} is not a manifest",

@@ -74,7 +74,9 @@ def _shares(
 
 
 def _decided(questions: Sequence[Question], calls: Sequence[Judged], k: int, *, by_text: bool) -> parts.DecidedPart:
-    chosen = np.array([bool(one.gold) and bool(one.expected) == by_text for one in questions], dtype=bool)
+    chosen = np.array(
+        [bool(question.gold) and bool(question.expected) == by_text for question in questions], dtype=bool
+    )
     first, last = min(calls, key=lambda call: call.depth), calls[-1]
     found = RecallAny(min(k, first.depth)).values(first)[chosen]
     reciprocal = Mrr(last.depth).values(last)[chosen]

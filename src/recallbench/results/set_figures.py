@@ -36,7 +36,7 @@ def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> li
 
 def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) -> parts.LabelsPart:
     """When the labels were made, and how many queries were passed over for want of one."""
-    days = sorted(one.labelled_at.date().isoformat() for one in questions if one.labelled_at is not None)
+    days = sorted(question.labelled_at.date().isoformat() for question in questions if question.labelled_at is not None)
     return parts.LabelsPart(
         dated=len(days),
         undated=len(questions) - len(days),

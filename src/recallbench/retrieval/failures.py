@@ -46,7 +46,10 @@ class Failures:
 
     def empty_failed(self, rankings: Sequence[Ranking]) -> list[Ranking]:
         """The rankings, those of failed questions empty: one call that came through makes no answer."""
-        return [Ranking(one.question_id, (), ()) if one.question_id in self.reasons else one for one in rankings]
+        return [
+            Ranking(ranking.question_id, (), ()) if ranking.question_id in self.reasons else ranking
+            for ranking in rankings
+        ]
 
     def refuse_all_failed(self, asked: int) -> None:
         """Raise the first failure where not one question was answered: nothing was measured then."""

@@ -92,7 +92,7 @@ def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None, edition:
     if not columns:
         return ()
     counts = [column.measure.counted(column.judged) for column in columns]
-    if any(not np.array_equal(one, counts[0]) for one in counts[1:]):
+    if any(not np.array_equal(count, counts[0]) for count in counts[1:]):
         # What is resampled together is of the same questions.
         alone = [_slice([column], mask, codes, edition)[0] for column in columns]
         return tuple(alone)

@@ -348,7 +348,7 @@ def _locate(table: _Positions, rows: Ints, positions: _Positions) -> tuple[Ints,
 
 
 def _joined(parts: Sequence[Places]) -> Places:
-    columns = zip(*((one.question, one.place, one.grade) for one in parts), strict=True)
+    columns = zip(*((part.question, part.place, part.grade) for part in parts), strict=True)
     question, place, grade = (np.concatenate(column) for column in columns)
     order = np.lexsort((place, question))
     return Places(question[order], place[order], grade[order])

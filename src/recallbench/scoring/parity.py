@@ -119,7 +119,7 @@ def draw(runs: int, seed: int) -> Drawn:
             grades.append(grade)
             if not ranking:
                 left_out.add(name)
-    judged = judge(rankings, gold, sizes, DEPTH, [{p: float(g) for p, g in one.items()} for one in grades])
+    judged = judge(rankings, gold, sizes, DEPTH, [{p: float(g) for p, g in grade.items()} for grade in grades])
     return Drawn(
         runs=runs,
         names=tuple(names),
@@ -129,7 +129,7 @@ def draw(runs: int, seed: int) -> Drawn:
             for name, ranking in zip(names, rankings, strict=True)
             if name not in left_out
         },
-        grades={name: {f"d{p}": g for p, g in one.items()} for name, one in zip(names, grades, strict=True)},
+        grades={name: {f"d{p}": g for p, g in grade.items()} for name, grade in zip(names, grades, strict=True)},
     )
 
 

@@ -100,4 +100,4 @@ def _groups(strata: Sequence[Sampled]) -> list[list[Sampled]]:
     others = sorted((one for one in strata if len(one.logged) > 1), key=lambda one: len(one.logged))
     if len(alone) == 1 and others:
         alone.append(others.pop(0))
-    return [*([alone] if alone else []), *([one] for one in others)]
+    return [*([alone] if alone else []), *([other] for other in others)]

@@ -11,8 +11,8 @@ from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionR
 
 
 def deviations(subject: AuditSubject) -> Finding:
-    stated = [f"{one.kind}: {one.detail}" for one in subject.metrics.deviations]
-    derived = [str(one) for one in subject.deviations]
+    stated = [f"{deviation.kind}: {deviation.detail}" for deviation in subject.metrics.deviations]
+    derived = [str(deviation) for deviation in subject.deviations]
     found = [f"not stated: {one}" for one in derived if one not in stated]
     found += [f"stated, but not so: {one}" for one in stated if one not in derived]
     if not found and stated != derived:
@@ -49,7 +49,9 @@ def reproduction(subject: AuditSubject) -> Finding:
     if subject.has_dataset and stated.segments != subject.dataset.segments:
         found.append(f"{stated.segments} segments, the dataset has {subject.dataset.segments}")
     known = {question.id for question in subject.questions}
-    found += [f"{one.id} is no question that was asked" for one in stated.questions if one.id not in known]
+    found += [
+        f"{question.id} is no question that was asked" for question in stated.questions if question.id not in known
+    ]
     for one in stated.questions:
         if not 0 <= one.recall <= 1 or (one.first is not None and not 1 <= one.first <= wanted.depth):
             found.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")

@@ -16,7 +16,9 @@ def corpus(subject: AuditSubject) -> Finding:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
     stated, derived = subject.metrics.corpus, subject.derived.corpus
     found = list(differing(stated, derived))
-    found += [f"{one.name}: registered {one.expected}, found {one.found}" for one in stated.checks if not one.holds]
+    found += [
+        f"{check.name}: registered {check.expected}, found {check.found}" for check in stated.checks if not check.holds
+    ]
     counts = f"{derived.scopes} haystacks, {derived.segments} segments, {derived.questions} questions"
     return pass_unless(found, counts)
 

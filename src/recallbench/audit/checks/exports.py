@@ -90,9 +90,9 @@ def control_again(subject: AuditSubject) -> Finding:
     ]
     if subject.metrics.store.name == BM25Store.name:
         found += [
-            f"{one.question_id}: other scores than BM25 gives"
-            for one, other in zip(made.rankings, again.rankings, strict=True)
-            if len(one.scores) != len(other.scores) or not all(map(_alike, one.scores, other.scores))
+            f"{ranking.question_id}: other scores than BM25 gives"
+            for ranking, other in zip(made.rankings, again.rankings, strict=True)
+            if len(ranking.scores) != len(other.scores) or not all(map(_alike, ranking.scores, other.scores))
         ]
     return pass_unless(found, f"ranked again, all {len(again.rankings)} rankings equal")
 

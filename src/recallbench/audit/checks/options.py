@@ -71,7 +71,7 @@ def _stated(subject: AuditSubject, asked: Mapping[str, Any]) -> Iterator[str]:
     if made.retrieval.failed and asked.get("keep_going") is not True:
         yield f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed"
     allowed = asked["allow_deviations"]
-    if any(one.kind == "dataset" for one in subject.deviations) and "dataset" not in _listed(allowed):
+    if any(deviation.kind == "dataset" for deviation in subject.deviations) and "dataset" not in _listed(allowed):
         yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
 
 

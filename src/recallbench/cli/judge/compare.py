@@ -103,7 +103,7 @@ def compare(
         print(comparison_text.markdown(found), end="")
     else:
         print_parts(*shown(found))
-    if not found.conditions and all(one.role == "secondary" for one in found.measures):
+    if not found.conditions and all(measure.role == "secondary" for measure in found.measures):
         undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
         print(f"note: {undecided}", file=sys.stderr)
     return exit_code(found.conditions, found.regressions, strict=strict)
@@ -161,7 +161,7 @@ def _runs(
             remedy="a run file states neither embedder nor store",
         )  # fmt: skip
     measures = [parse(text) for text in asked] or list(MEASURES)
-    every = [*measures, *(one.measure for one in conditions)]
+    every = [*measures, *(condition.measure for condition in conditions)]
     sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
     return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
 

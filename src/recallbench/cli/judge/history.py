@@ -68,7 +68,7 @@ def history(
     add(file, new)
     print(f"## {new.dated}: {new.title}\n\n{new.body}")
     if new.records:
-        print("\n" + "\n".join(f"- Deviation: {one}" for one in new.records))
+        print("\n" + "\n".join(f"- Deviation: {record}" for record in new.records))
     return 0
 
 

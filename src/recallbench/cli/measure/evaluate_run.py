@@ -85,7 +85,7 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
         return _report(gold, run, _left_out(refused, run.refused), table, files, texts, depth)
 
     run = read(run_file)
-    if files.timed and all(one.ms is None for one in run.answers):
+    if files.timed and all(answer.ms is None for answer in run.answers):
         raise UsageError(
             "--percentiles are of latencies",
             expected="`ms` with each query, in JSON Lines",
@@ -105,8 +105,8 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             compared = _compared(sides[1].report.compare(found), *sides)
         else:
             print(f"recallbench: nothing to compare with {files.compare}: {NOTHING}", file=sys.stderr)
-            for one in sides[1].problems():
-                print(f"recallbench: {visible(one)}", file=sys.stderr)
+            for problem in sides[1].problems():
+                print(f"recallbench: {visible(problem)}", file=sys.stderr)
     show(table, found, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
         of = f"{side.path}: " if len(sides) > 1 else ""
@@ -143,8 +143,8 @@ class _Side:
 
     def problems(self) -> list[str]:
         """Return what is wrong with it, each naming the file."""
-        failures = [one.failure for one in self.report.answers if one.failure is not None]
-        notes = [*self.report.notes, *(f"failed, counted as the worst answer: {one.brief}" for one in failures)]
+        failures = [answer.failure for answer in self.report.answers if answer.failure is not None]
+        notes = [*self.report.notes, *(f"failed, counted as the worst answer: {failure.brief}" for failure in failures)]
         return [note if note.startswith(f"{self.path}: ") else f"{self.path}: {note}" for note in notes]
 
 
@@ -176,13 +176,13 @@ def _report(
         keep_going=files.keep_going,
         definitions=table.definitions,
         # Without scores nothing can be tied.
-        ties=files.ties if any(one.scores for one in run.answers) else "",
+        ties=files.ties if any(answer.scores for answer in run.answers) else "",
     )
 
 
 def _left_out(*refused: Iterable[InputError]) -> list[str]:
     """What is wrong with lines that were passed over; one file may be gold and run, and then tells each twice."""
-    return list(dict.fromkeys(one.brief for errors in refused for one in errors))
+    return list(dict.fromkeys(error.brief for errors in refused for error in errors))
 
 
 def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison:
@@ -192,7 +192,7 @@ def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison
 
     title, changes = f"{after} (after) minus {before} (before)", change.table()
     lines = [*change.said(), *failed, *second.problems()]
-    markdown = [opening(title), "", *changes.markdown(), "", *(f"- {opening(one)}" for one in lines)]
+    markdown = [opening(title), "", *changes.markdown(), "", *(f"- {opening(line)}" for line in lines)]
     failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.problems()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}
     return RenderedComparison(document, [title, "", changes, "", *lines], markdown)

@@ -96,7 +96,7 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     found = metrics.hub
     if found is None:
         return []
-    loose = [one.name for one in found.files if not one.pinned]
+    loose = [file.name for file in found.files if not file.pinned]
     told = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
     return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {told}"]
 
@@ -111,7 +111,7 @@ def _matched(metrics: Metrics) -> list[str]:
     ]
     if found.shares is not None:
         told.append(
-            "found first in the first 10: " + ", ".join(f"{one.found_10} by {one.step}" for one in found.shares)
+            "found first in the first 10: " + ", ".join(f"{share.found_10} by {share.step}" for share in found.shares)
         )
     if found.by_id is not None and found.by_text is not None:
         told.append(
@@ -121,7 +121,7 @@ def _matched(metrics: Metrics) -> list[str]:
             )
         )
     if found.without:
-        whole = next(one for one in metrics.denominators if one.headline)
+        whole = next(denominator for denominator in metrics.denominators if denominator.headline)
         named = ", ".join(found.unmatched[:NAMED])
         more = f" and {found.without - NAMED} more" if found.without > NAMED else ""
         told.append(

@@ -42,9 +42,9 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
             f"{metrics.retrieval.missing_hits} in all"
         )
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
-    lines += [f"deviation: {one.kind}: {one.detail}" for one in metrics.deviations]
+    lines += [f"deviation: {deviation.kind}: {deviation.detail}" for deviation in metrics.deviations]
     lines += [
-        f"gate failed: {one.name}: {one.observed}" for one in metrics.gates if one.status in ("fail", "cannot-tell")
+        f"gate failed: {gate.name}: {gate.observed}" for gate in metrics.gates if gate.status in ("fail", "cannot-tell")
     ]
     lines.append(f"report: {(folder / 'report.md').absolute()}")
     return lines
@@ -68,6 +68,6 @@ def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:
     rows = [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
     table = Table(("", "published", "reproduced", "canonical"), rows)
     lines: list[Part] = [f"{record.name}: {LABEL}", table]
-    lines += [f"not comparable with the published figure: {one}" for one in record.obstacles]
+    lines += [f"not comparable with the published figure: {obstacle}" for obstacle in record.obstacles]
     lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
     return lines

@@ -62,7 +62,7 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
         return
     files = files_of(folder, split, by_text=matching.by_text, ids_too=matching.method == "hybrid")
     labels = read_labels(files, f"labelled/{folder.name}", [], expecting=matching.method == "hybrid")
-    if not any(one.tenant for one in labels):
+    if not any(label.tenant for label in labels):
         raise UsageError(
             f"no query of {folder} has a {field}",
             expected="--by kind or scope, or queries that name their tenant",

@@ -177,7 +177,9 @@ class Labelled:
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
         labels = list(read_labels(self._files, self.name, self._unjudged, expecting=self._ids_too))
         # Ids where there are any: in a set whose every query says what it expects, texts were asked for throughout.
-        mixed = any(one.expected for one in labels) and any(one.relevant and not one.expected for one in labels)
+        mixed = any(label.expected for label in labels) and any(
+            label.relevant and not label.expected for label in labels
+        )
         for label in labels:
             by_id = label.relevant and (not label.expected if self._ids_too else mixed)
             by_text = self._by_text and not by_id

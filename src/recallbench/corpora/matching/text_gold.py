@@ -94,7 +94,7 @@ class TextMatched:
 
     def _with_gold(self, haystack: Haystack) -> Haystack:
         found = self._matches.by_question
-        return replace(haystack, questions=tuple(found.get(one.id, one) for one in haystack.questions))
+        return replace(haystack, questions=tuple(found.get(question.id, question) for question in haystack.questions))
 
     @cached_property
     def _matches(self) -> _Matches:
@@ -105,7 +105,7 @@ class TextMatched:
         searched: list[Passages | None] = []
         ends: list[int] = []
         for haystack in self._corpus.haystacks():
-            questions = [one for one in haystack.questions if one.expected]
+            questions = [question for question in haystack.questions if question.expected]
             index = _Index(haystack.segments, questions, self.matching, whole=self._whole)
             for question in questions:
                 made, nearest = _with_matches(question, index, self.matching)
@@ -164,7 +164,7 @@ class _Index:
     ) -> None:
         chunk = matching.chunk
         self._segments, self._whole = segments, whole
-        self.passages = Passages([one.text for one in segments], chunk) if matching.method == "bm25" else None
+        self.passages = Passages([segment.text for segment in segments], chunk) if matching.method == "bm25" else None
         vocabulary = frozenset(chain.from_iterable(words(question.expected) for question in questions))
         places: dict[str, list[int]] = {word: [] for word in vocabulary}
         sizes: list[int] = []

@@ -103,7 +103,7 @@ def likeness(expected: Read, text: Read) -> Likeness:
 
 def first_match(likenesses: Sequence[Likeness], matching: Matching, threshold: float | None = None) -> int | None:
     """The place, from 0, of the first text that matches; None where none does."""
-    return next((i for i, one in enumerate(likenesses) if one.matches(matching, threshold)), None)
+    return next((i for i, near in enumerate(likenesses) if near.matches(matching, threshold)), None)
 
 
 def random_matches(

@@ -227,7 +227,7 @@ class GraphStore(Store):
         ((placed,),) = [row.values() for row in self._open().run("taking in a scope", SCOPE, **own)]
         self._places[scope] = place = str(placed)
         moments = [None if item.occurred_at is None else _seconds(item.occurred_at) for item in items]
-        self._latest[scope] = max((one for one in moments if one is not None), default=None)
+        self._latest[scope] = max((moment for moment in moments if moment is not None), default=None)
         sessions = [
             {"id": item.id, "text": text, "importance": float(item.importance), "occurred": moment}
             for item, text, moment in zip(items, texts, moments, strict=True)

@@ -79,7 +79,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
         reason = _obstacle(inputs, count - defaults, names)
         if not reason:
             takes = tuple(one for one in GIVEN if one in inputs)
-            given = {one: f"%({one})s::{inputs[one]}" for one in takes}
+            given = {take: f"%({take})s::{inputs[take]}" for take in takes}
             call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, given)}"
             each = given | {one: column for one, column in EACH.items() if one in given}
             lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
