@@ -17,4 +17,4 @@ def test_no_hits_are_an_empty_ranking() -> None:
 
 def test_the_rule_is_the_one_of_the_run_loop() -> None:
     hits = [(5, 1.0), (3, 1.0), (5, 2.0), (8, 0.0), (8, 0.0)]
-    assert order(hits) == list(ranking.order(hits)[0]) == [5, 3, 8]
+    assert order(hits) == list(ranking.sort_hits(hits)[0]) == [5, 3, 8]
