@@ -9,7 +9,15 @@ from urllib.parse import quote
 
 import pytest
 
-from recallbench.confidential import concealed, concealed_lines, keep, keep_environment, keep_from, said, said_in
+from recallbench.confidential import (
+    concealed,
+    concealed_lines,
+    remember_environment,
+    remember_logins,
+    remember_secrets,
+    sanitised,
+    sanitised_json,
+)
 from recallbench.errors import Blocked
 
 TOKEN = 'tök/en+"9\\7'
@@ -44,14 +52,14 @@ TOKEN = 'tök/en+"9\\7'
     ],
 )
 def test_every_spelling_is_replaced(text: str) -> None:
-    keep(TOKEN)
+    remember_secrets(TOKEN)
     assert concealed(f"a {text} b").removeprefix("a ").removesuffix(" b").strip("x") == "***"
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "Bearer ", "joe:"])
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
 def test_base64_is_found_wherever_the_secret_begins_in_it(before: str, encode: object) -> None:
-    keep(TOKEN)
+    remember_secrets(TOKEN)
     encoded = encode(f"{before}{TOKEN} and more".encode()).decode()  # type: ignore[operator]
     shown = concealed(encoded)
     assert "***" in shown
@@ -63,16 +71,16 @@ def test_base64_is_found_wherever_the_secret_begins_in_it(before: str, encode: o
 
 def test_a_word_is_replaced_as_a_word_and_in_no_file() -> None:
     """Else a password `postgres` would take the names out of artefacts."""
-    keep("postgres")
+    remember_secrets("postgres")
     text = '{"postgres": "PostgreSQL 18", "dsn": "postgresql://postgres_1"}'
     assert concealed(text) == text
-    assert said("no postgres at postgresql:5432 for user postgres.") == "no *** at postgresql:5432 for user ***."
-    assert said("the embedded Postgres") == "the embedded Postgres"
+    assert sanitised("no postgres at postgresql:5432 for user postgres.") == "no *** at postgresql:5432 for user ***."
+    assert sanitised("the embedded Postgres") == "the embedded Postgres"
     assert concealed("cG9zdGdyZXM=") == "***M="
 
 
 def test_base64_in_lines_is_found() -> None:
-    keep("s3cr3t/T0ken")
+    remember_secrets("s3cr3t/T0ken")
     for before in range(76):
         shown = concealed(base64.encodebytes(bytes(before) + b"s3cr3t/T0ken and so on").decode())
         assert "***" in shown, before
@@ -80,9 +88,9 @@ def test_base64_in_lines_is_found() -> None:
 
 @pytest.mark.parametrize("short", ["", "a", "ab", "abc", " "])
 def test_what_is_too_short_shreds_nothing(short: str) -> None:
-    keep(short)
-    assert said("abc a ab a") == "abc a ab a"
-    assert said(f"http://joe:{short.strip()}@h/") == "http://***@h/"
+    remember_secrets(short)
+    assert sanitised("abc a ab a") == "abc a ab a"
+    assert sanitised(f"http://joe:{short.strip()}@h/") == "http://***@h/"
 
 
 @pytest.mark.parametrize(
@@ -106,12 +114,12 @@ def test_what_is_too_short_shreds_nothing(short: str) -> None:
     ],
 )
 def test_logins_of_addresses_are_replaced_in_what_others_say(text: str, shown: str) -> None:
-    assert said(text) == shown
-    assert said(shown) == shown
+    assert sanitised(text) == shown
+    assert sanitised(shown) == shown
 
 
 def test_what_a_peer_sends_can_not_stall_it() -> None:
-    keep("%s&#5-hunter\\2", "hush")
+    remember_secrets("%s&#5-hunter\\2", "hush")
     for text in (
         "a-" * 200_000,
         "\\" * 400_000,
@@ -119,13 +127,13 @@ def test_what_a_peer_sends_can_not_stall_it() -> None:
         "&#0" * 200_000,
         "http://" + "a:" * 100_000,
     ):
-        assert said(text) == text  # a search that goes back and forth would not come to its end
-    assert said("password=" * 50_000) == "password=***"
-    assert said("x:/" * 100_000 + "@").endswith("x:/***@")
+        assert sanitised(text) == text  # a search that goes back and forth would not come to its end
+    assert sanitised("password=" * 50_000) == "password=***"
+    assert sanitised("x:/" * 100_000 + "@").endswith("x:/***@")
 
 
 def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
-    keep_environment(
+    remember_environment(
         {
             "RECALLBENCH_STORE_TOKEN": "t0ken-one",
             "HF_TOKEN": "hf_abcdefgh1",
@@ -139,7 +147,7 @@ def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
             "HOME": "/home/joe-the-9th",
         }
     )
-    keep_from(["--store=http://joe:p%40ss-word@h"])
+    remember_logins(["--store=http://joe:p%40ss-word@h"])
     for secret in (
         "t0ken-one",
         "hf_abcdefgh1",
@@ -159,8 +167,8 @@ def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
 
 
 def test_what_a_server_says_is_rid_of_it_in_keys_and_depth() -> None:
-    keep("hunter-2")
-    assert said_in({"a": [{"Bearer hunter-2": "x hunter-2", "n": 1.5, "t": True}], "b": None}) == {
+    remember_secrets("hunter-2")
+    assert sanitised_json({"a": [{"Bearer hunter-2": "x hunter-2", "n": 1.5, "t": True}], "b": None}) == {
         "a": [{"Bearer ***": "x ***", "n": 1.5, "t": True}],
         "b": None,
     }
@@ -168,7 +176,7 @@ def test_what_a_server_says_is_rid_of_it_in_keys_and_depth() -> None:
 
 
 def test_an_error_never_holds_it_and_keeps_its_examples() -> None:
-    keep("hunter-2", "hush")
+    remember_secrets("hunter-2", "hush")
     error = Blocked(
         "no http:/joe:x@h", expected="such as postgresql://user:password@host", found="hunter-2", remedy="not hush"
     )

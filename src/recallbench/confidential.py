@@ -46,54 +46,54 @@ class _Spelled(NamedTuple):
     secret: str
 
 
-_kept: set[str] = set()
+_secrets: set[str] = set()
 _spellings: list[_Spelled] = []
 
 
-def keep(*secrets: str | None) -> None:
+def remember_secrets(*secrets: str | None) -> None:
     """Remember what must not be written or printed from now on."""
     # What has several lines, as a private key has, may be told line by line.
     lines = {line.strip() for secret in secrets if secret for line in secret.splitlines()}
-    new = {line for line in lines if len(line) >= SHORTEST} - _kept
+    new = {line for line in lines if len(line) >= SHORTEST} - _secrets
     if new:
-        _kept.update(new)
+        _secrets.update(new)
         # The longer first, should one hold another.
-        _spellings[:] = map(_spelled, sorted(_kept, key=lambda one: (-len(one), one)))
+        _spellings[:] = map(_spelled, sorted(_secrets, key=lambda one: (-len(one), one)))
         _encoded.cache_clear()
 
 
-def keep_from(texts: Iterable[str]) -> None:
+def remember_logins(texts: Iterable[str]) -> None:
     """Remember users and passwords of the addresses, and the fields of connection strings, in these texts."""
     for text in texts:
         for found in _LOGIN.finditer(text):
             user, colon, password = found[2].partition(":")
-            keep(*(_both(password) if colon else _both(user)))
-            keep(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
+            remember_secrets(*(_with_decoded(password) if colon else _with_decoded(user)))
+            remember_secrets(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
         for found in _FIELD.finditer(text):
-            keep(*_both(re.sub(r"\\(.)", r"\1", found[3].removeprefix("'").removesuffix("'"))))
+            remember_secrets(*_with_decoded(re.sub(r"\\(.)", r"\1", found[3].removeprefix("'").removesuffix("'"))))
 
 
-def keep_environment(environ: Mapping[str, str]) -> None:
+def remember_environment(environ: Mapping[str, str]) -> None:
     """Remember what the variables hold: tokens and passwords by their names, and logins of every address."""
-    keep(*(value.strip() for name, value in environ.items() if _NAMES.search(name.upper())))
-    keep_from(environ.values())
+    remember_secrets(*(value.strip() for name, value in environ.items() if _NAMES.search(name.upper())))
+    remember_logins(environ.values())
 
 
 def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
     """Settings as they may be written: what is a password or token by its name is remembered, and left out."""
-    keep(*(value.strip() for name, value in settings.items() if _NAMES.search(name.upper())))
+    remember_secrets(*(value.strip() for name, value in settings.items() if _NAMES.search(name.upper())))
     return {name: MARK if _NAMES.search(name.upper()) else value for name, value in settings.items()}
 
 
 def forget() -> None:
-    """Forget all that was kept."""
-    _kept.clear()
+    """Forget every secret."""
+    _secrets.clear()
     _spellings.clear()
     _encoded.cache_clear()
 
 
 def concealed(text: str, *, words: bool = False) -> str:
-    """The text without the secrets that are kept; with `words` also without those that are words."""
+    """The text without the secrets that are remembered; with `words` also without those that are words."""
     if not _spellings:
         return text
     everything, small = _ESCAPED.search(text) is not None, text.lower()
@@ -103,32 +103,32 @@ def concealed(text: str, *, words: bool = False) -> str:
     return _encoded().sub(MARK, text)
 
 
-def said(text: str) -> str:
-    """What others said, without any secret that is kept, nor the logins of addresses and connection strings."""
+def sanitised(text: str) -> str:
+    """Return what others wrote without remembered secrets, or the logins in addresses and connection strings."""
     text = concealed(text, words=True)
     if "@" in text:
         text = _LOGIN.sub(rf"\g<1>{MARK}@", text)
     return _FIELD.sub(rf"\g<1>\g<2>{MARK}", text) if "=" in text else text
 
 
-def said_in(value: Any) -> Any:
-    """The same for what a server said in JSON, keys and all."""
+def sanitised_json(value: Any) -> Any:
+    """Return a JSON value with every text and key sanitised."""
     if isinstance(value, str):
-        return said(value)
+        return sanitised(value)
     if isinstance(value, list):
-        return [said_in(one) for one in value]
+        return [sanitised_json(one) for one in value]
     if isinstance(value, dict):
-        return {said(str(name)): said_in(one) for name, one in value.items()}
+        return {sanitised(str(name)): sanitised_json(one) for name, one in value.items()}
     return value
 
 
 def concealed_lines(pieces: Iterable[str]) -> Iterable[str]:
     """Pieces of a file; what is no secret stays as it is."""
-    return (concealed(piece) for piece in pieces) if _kept else pieces
+    return (concealed(piece) for piece in pieces) if _secrets else pieces
 
 
-def _both(given: str) -> tuple[str, str]:
-    return given, unquote(given)
+def _with_decoded(secret: str) -> tuple[str, str]:
+    return secret, unquote(secret)
 
 
 def _is_no_word(secret: str) -> bool:
@@ -153,7 +153,7 @@ def _form(secret: str) -> re.Pattern[str]:
 
 @cache
 def _encoded() -> re.Pattern[str]:
-    """All secrets that are kept, encoded."""
+    """Return what finds every remembered secret in an encoding."""
     return re.compile("|".join(form for spelling in _spellings for form in _encodings(spelling.secret)) or r"(?!)")
 
 

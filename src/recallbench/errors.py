@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.confidential import concealed, said
+from recallbench.confidential import concealed, sanitised
 from recallbench.escaping.terminal import visible, visible_lines
 
 
@@ -13,7 +13,7 @@ class RecallBenchError(Exception):
 
     def __init__(self, problem: str, *, expected: str = "", found: str = "", remedy: str = "") -> None:
         # Here, since it is printed, written into BLOCKED.md and kept with questions that failed.
-        self.problem, self.found = said(problem), said(found)
+        self.problem, self.found = sanitised(problem), sanitised(found)
         # An address that is given as an example stays as it is.
         self.expected, self.remedy = concealed(expected, words=True), concealed(remedy, words=True)
         super().__init__(self.problem)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from recallbench.confidential import keep, keep_from, said
+from recallbench.confidential import remember_logins, remember_secrets, sanitised
 from recallbench.downloading import careful
 from recallbench.errors import InputError, UsageError
 from recallbench.hub_leftovers import sweep_downloads
@@ -80,8 +80,8 @@ def download(
 
     # The library reads its environment once, when imported; what was given here is passed on instead.
     endpoint, token = _endpoint(environ), environ.get("HF_TOKEN") or False
-    keep(environ.get("HF_TOKEN"))
-    keep_from([endpoint or ""])
+    remember_secrets(environ.get("HF_TOKEN"))
+    remember_logins([endpoint or ""])
     _refuse_links(repo, repo_type, environ)
     sweep_downloads(cache_folder(environ), _folder_name(repo, repo_type))
     try:
@@ -231,7 +231,7 @@ def _refuse_hostile(response: httpx2.Response) -> None:
 
 
 def _hostile(response: httpx2.Response, name: str, value: str, expected: str) -> InputError:
-    shown = said(value)
+    shown = sanitised(value)
     shown = shown if len(shown) <= 80 else shown[:80] + "…"
     response.close()
     return InputError(

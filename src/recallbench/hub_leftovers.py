@@ -23,7 +23,7 @@ def sweep_downloads(cache: Path, repo: str) -> list[Path]:
         found = _DRAFT.fullmatch(draft.name)
         if found is None or draft.is_symlink():
             continue
-        with _held(cache / ".locks" / repo / f"{found[1]}.lock") as held:
+        with _lock_if_free(cache / ".locks" / repo / f"{found[1]}.lock") as held:
             if held:
                 # It may be another user's, in a cache that is shared.
                 with suppress(OSError):
@@ -33,7 +33,7 @@ def sweep_downloads(cache: Path, repo: str) -> list[Path]:
 
 
 @contextmanager
-def _held(lock: Path) -> Iterator[bool]:
+def _lock_if_free(lock: Path) -> Iterator[bool]:
     """Whether the lock could be had, and is one that keeps others out: some file systems grant it to everybody."""
     files: list[int] = []
     try:

@@ -101,7 +101,7 @@ class Bench:
         except RecallBenchError as error:
             self._show(error)
             raise
-        self._item.add_report_section("call", "recallbench", "\n".join(held.said()))
+        self._item.add_report_section("call", "recallbench", "\n".join(held.sentences()))
         for told in held.inconclusive:
             text = f"inconclusive, so few cases can't tell whether it fell: {told}; more cases, or strict=True to fail"
             warnings.warn(Inconclusive(text), stacklevel=2)

@@ -104,7 +104,7 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")  # json would guess at other encodings
-        found = json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+        found = json.loads(text, parse_constant=_constant, object_pairs_hook=_without_duplicates)
         if "\\u" in text:
             json.dumps(found, ensure_ascii=False).encode()  # half a character can't be written anywhere again
     except UnicodeDecodeError as error:
@@ -112,7 +112,9 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     except UnicodeEncodeError as error:
         raise _refusal(path, "whole characters", f"half a character, {error.object[error.start]!a}", number) from None
     except (ValueError, RecursionError) as error:
-        raise _refusal(path, "a JSON object" + ("" if number is None else " a line"), _said(error), number) from None
+        raise _refusal(
+            path, "a JSON object" + ("" if number is None else " a line"), _explanation(error), number
+        ) from None
     if not isinstance(found, dict):
         raise _refusal(path, "a JSON object", type(found).__name__, number)
     return found
@@ -175,7 +177,7 @@ def _entry(name: str, value: Any, path: Path) -> Any:
     except UnicodeEncodeError:
         found = "half a character"
     except (ValueError, RecursionError) as error:
-        found = _said(error)
+        found = _explanation(error)
     else:
         return strict
     shown = name.encode("utf-8", "backslashreplace").decode()[:60]
@@ -188,7 +190,7 @@ def _strict(value: Any) -> Any:
     if isinstance(value, _Constant):
         _constant(value)
     if isinstance(value, _Pairs):
-        return _once([(name, _strict(one)) for name, one in value])
+        return _without_duplicates([(name, _strict(one)) for name, one in value])
     return [_strict(one) for one in value] if isinstance(value, list) else value
 
 
@@ -196,14 +198,14 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name}, which is no JSON number")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError(f"the field {next(name for name in found if [n for n, _ in pairs].count(name) > 1)} twice")
     return found
 
 
-def _said(error: Exception) -> str:
+def _explanation(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         if error.msg == "Extra data":
             return f"something behind the object, from character {error.pos + 1} on: two rows on one line?"

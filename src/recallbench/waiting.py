@@ -30,7 +30,7 @@ class TooSlow(Exception):
 class Limit(Protocol):
     """What may still be waited; all methods raise TooSlow when it is used up."""
 
-    def left(self) -> float: ...
+    def seconds_left(self) -> float: ...
 
     def connecting(self) -> None: ...
 
@@ -44,7 +44,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
         self._received = 0
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """The seconds until the end."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
@@ -53,13 +53,13 @@ class Deadline:
 
     def connecting(self) -> None:
         """A new connection gets no time of its own."""
-        self.left()
+        self.seconds_left()
 
     def note(self, seconds: float, received: int) -> None:
         """Count what came."""
         self._received += received
         if not received:
-            self.left()
+            self.seconds_left()
 
 
 class Pace:
@@ -71,7 +71,7 @@ class Pace:
         self._received = 0
         self._last = time.monotonic()
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """The seconds that the next byte may take."""
         return min(self._silence - self._silent, self._window - self._waited)
 
@@ -142,11 +142,11 @@ def _backend(inner: Any) -> Any:
             limit, view = _limit.get(), memoryview(buffer)
             for start in range(0, len(view), PIECE):
                 piece = bytes(view[start : start + PIECE])
-                self._stream.write(piece, timeout if limit is None else limit.left())
+                self._stream.write(piece, timeout if limit is None else limit.seconds_left())
 
         def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
             limit = _limit.get()
-            seconds = timeout if limit is None else limit.left()
+            seconds = timeout if limit is None else limit.seconds_left()
             return Watched(self._stream.start_tls(ssl_context, server_hostname, seconds))
 
         def get_extra_info(self, info: str) -> Any:
@@ -175,7 +175,7 @@ def _backend(inner: Any) -> Any:
                 raise httpcore2.ConnectError(str(error)) from error
             # One by one: given the name, each of its addresses would be waited for as long.
             for place, (*_, address) in enumerate(found, 1):
-                seconds = limit.left() if timeout is None else min(timeout, limit.left())
+                seconds = limit.seconds_left() if timeout is None else min(timeout, limit.seconds_left())
                 began = time.monotonic()
                 try:
                     stream = inner.connect_tcp(str(address[0]), port, seconds, **options)
@@ -201,7 +201,7 @@ def _waited(read: Callable[[float | None], bytes], timeout: float | None) -> byt
     if limit is None:
         return read(timeout)
     while True:
-        seconds, began = limit.left(), time.monotonic()
+        seconds, began = limit.seconds_left(), time.monotonic()
         try:
             received = read(seconds)
         except httpcore2.ReadTimeout:

@@ -215,10 +215,10 @@ def test_did_the_change_help() -> None:
     mrr = next(one for one in found.parts if one.measure == "mrr@2")
     assert (mrr.wins, mrr.ties, mrr.losses) == (30, 10, 0)
     assert mrr.difference == pytest.approx(0.375)
-    said = "\n".join(found.said())
+    said = "\n".join(found.sentences())
     assert "mrr@2: helped, +0.3750" in said
     assert "recall_frac@2: no case changed" in said
-    assert "mrr@2: hurt, -0.3750" in "\n".join(before.compare(after).said())
+    assert "mrr@2: hurt, -0.3750" in "\n".join(before.compare(after).sentences())
     with pytest.raises(InputError, match="other cases"):
         after.compare(recallbench.evaluate(cases[:3], lambda q, k: ["a"], 2))
     with pytest.raises(UsageError, match="another k"):

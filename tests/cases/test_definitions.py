@@ -96,7 +96,7 @@ def test_every_output_names_them() -> None:
         "f1_of_means@k(retrieved)",
     )
     assert ks.document()["points"][1]["precision@4(retrieved)"] == pytest.approx(7 / 9)
-    assert ks.said().startswith("k = 4 has the highest f1@k(retrieved) ")
+    assert ks.sentence().startswith("k = 4 has the highest f1@k(retrieved) ")
 
 
 def test_the_usual_definitions_are_the_ones_before() -> None:

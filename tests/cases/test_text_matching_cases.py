@@ -54,7 +54,7 @@ def test_matching_by_text() -> None:
     assert [row.values["recall_frac@2"] for row in report.rows] == [1, 1, 0]
     assert report.mrr == pytest.approx((0.5 + 1 + 0) / 3)
     assert report.texts is not None
-    assert report.texts.found(2) == (1, 1, 1)
+    assert report.texts.count_first_matches(2) == (1, 1, 1)
     assert [one.threshold for one in report.texts.sensitivity(2)] == [None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     assert [round(one.recall, 2) for one in report.texts.sensitivity(2)] == [0.33, *[0.67] * 6]
     strict = recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2, match="exact")
@@ -135,7 +135,7 @@ def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
     ]
     assert told[5].startswith("MEAN decided by=id,,1.0,0.5,1.0,")
     assert report.texts is not None
-    assert report.texts.found(3) == (1, 0, 0)
+    assert report.texts.count_first_matches(3) == (1, 0, 0)
     # Where each has a text, texts were asked for throughout.
     by_text = recallbench.evaluate(cases[1:], lambda q, k: list(said)[:k], 3, match="tokens", texts=said)
     assert (by_text.ways, by_text.apart, by_text.mrr) == (("text", "text", ""), {}, 0.5)
@@ -171,7 +171,7 @@ def test_under_tokens_f1_alone_decides_which_hit_is_relevant() -> None:
     # 2 / 8 and 2 / 3: the second is the find.
     assert (report.recall, report.mrr) == (1.0, 0.5)
     assert report.texts is not None
-    assert report.texts.found(2) == (1, 0, 0)
+    assert report.texts.count_first_matches(2) == (1, 0, 0)
     assert [(one.threshold, one.mrr) for one in report.texts.sensitivity(2)][:4] == [
         (None, 1.0),
         (0.1, 1.0),

@@ -61,7 +61,7 @@ def test_torch_on_a_graphics_device(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert choice(monkeypatch, tmp_path, device=device) == f"torch/{device}"
     assert choice(monkeypatch, tmp_path, "torch", device=device) == f"torch/{device}"
     assert choice(monkeypatch, tmp_path, "openvino", device=device) == "openvino/cpu"
-    Memo(tmp_path).keep(missing_device_key(device), {"found": False})
+    Memo(tmp_path).remember(missing_device_key(device), {"found": False})
     assert choice(monkeypatch, tmp_path, device=device) == "openvino/cpu"
 
 

@@ -147,15 +147,15 @@ class AuditSubject:
         asked = list(zip(self.questions, self.candidates, strict=True))
         control = self.control
 
-        def kept(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
+        def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
             return _ranking(question, size, [(hit.id, hit.score) for hit in hits])
 
         return Retrieval(
             Calls(self.rules.default_k, stated.depth),
             questions=[question for question, _ in asked],
             candidates=[size for _, size in asked],
-            rankings=[kept(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],
-            short=[kept(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in asked]
+            rankings=[ranking_of(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],
+            short=[ranking_of(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in asked]
             if len(stated.calls) > 1
             else None,
             control=[_ranking(q, size, control.get(q.id, ())) for q, size in asked],

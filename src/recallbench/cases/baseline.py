@@ -70,7 +70,7 @@ class Regressed(RecallBenchError, AssertionError):
 
 def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
     """Return the figures of a report by case: the four of its table, and `more`."""
-    measures = _kept(report, more)
+    measures = _all_measures(report, more)
     columns = [np.where(measure.counted(report.judged), measure.values(report.judged), np.nan) for measure in measures]
     values = np.column_stack(columns)
     counted = (report.judged.gold > 0).tolist()
@@ -127,9 +127,9 @@ class BaselineChange(Change):
     inconclusive: tuple[str, ...]
     """What these cases can't decide, a sentence each."""
 
-    def said(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """Say what it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
-        reading = Change.said(self)[-1]
+        reading = Change.sentences(self)[-1]
         lines = [
             f"{part.measure}: {ruling.word}, {_numbers(part)}"
             for part, ruling in zip(self.parts, self.rulings, strict=True)
@@ -152,11 +152,13 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
     __tracebackhide__ = True
     conditions = conditions_of(report, drops)
     now = baseline_of(report, [condition.measure for condition in conditions])
-    _same(before, now)
+    _refuse_other_cases(before, now)
     names = [name for name in now.measures if name in before.measures]
     # A measure of another definition is held to nothing: better said than passed over.
     lacking = [
-        str(one) for one in _kept(report, [condition.measure for condition in conditions]) if str(one) not in names
+        str(one)
+        for one in _all_measures(report, [condition.measure for condition in conditions])
+        if str(one) not in names
     ]
     if lacking:
         raise UsageError(
@@ -220,7 +222,7 @@ def _named(report: CaseScores, name: str) -> Measure:
     return short[name] if name in short else parse(name)
 
 
-def _kept(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
+def _all_measures(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*report.columns, *more]))
 
 
@@ -231,30 +233,32 @@ def _identity(case: Case) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def _same(before: Baseline, now: Baseline) -> None:
+def _refuse_other_cases(before: Baseline, now: Baseline) -> None:
     """Raise InputError, with the first difference, unless both are of the same cases, scored alike."""
     for what in ("k", "matching"):
         if getattr(before, what) != getattr(now, what):
-            raise _other(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
+            raise _other_cases(f"{what} {getattr(before, what)}", f"{what} {getattr(now, what)}")
     old, new = ({case.case: case.sha256 for case in side.cases} for side in (before, now))
     for name in old.keys() - new.keys():
-        raise _other(f"the case {name!r}", "none of that name")
+        raise _other_cases(f"the case {name!r}", "none of that name")
     for name in new.keys() - old.keys():
-        raise _other("no other cases", f"a new case {name!r}")
+        raise _other_cases("no other cases", f"a new case {name!r}")
     for name in (measure for measure in now.measures if measure in before.measures):
         counts = [len(_values(side, name)) for side in (before, now)]
         if counts[0] != counts[1]:
-            raise _other(f"{counts[0]} cases with {name}", f"{counts[1]}")
+            raise _other_cases(f"{counts[0]} cases with {name}", f"{counts[1]}")
     for one, other in zip(before.cases, now.cases, strict=True):
         if one.case != other.case:
-            raise _other(f"the case {one.case!r} at its place", f"{other.case!r}")
+            raise _other_cases(f"the case {one.case!r} at its place", f"{other.case!r}")
         if one.sha256 != other.sha256:
-            raise _other(f"the case {one.case!r} with what was relevant then", "another query or other relevant ids")
+            raise _other_cases(
+                f"the case {one.case!r} with what was relevant then", "another query or other relevant ids"
+            )
     if not any(case.values for case in now.cases):
-        raise _other("a case with something to find", "none")
+        raise _other_cases("a case with something to find", "none")
 
 
-def _other(expected: str, found: str) -> InputError:
+def _other_cases(expected: str, found: str) -> InputError:
     return InputError(
         "the baseline is of other cases",
         expected=f"{expected}, as in the baseline",
@@ -287,4 +291,4 @@ def _explain(change: BaselineChange, decided: Sequence[ConditionPart], fallen: S
         lines += [f"  {one.measure} fell: {ruling.why}" for one, ruling in ruled if one.measure in fallen]
     head = "below the baseline:" if lines else "so few cases can't tell whether this is below the baseline:"
     lines += [f"  inconclusive: {one}" for one in change.inconclusive]
-    return "\n".join([head, *lines, *(f"  {line}" for line in change.said())])
+    return "\n".join([head, *lines, *(f"  {line}" for line in change.sentences())])

@@ -124,7 +124,7 @@ class Caller:
         try:
             finished, _ = await asyncio.wait({task}, timeout=left)
             # Another that busy the event loop may have kept it from its start.
-            while not finished and (left := self._left(began)) > 0:
+            while not finished and (left := self._seconds_left(began)) > 0:
                 finished, _ = await asyncio.wait({task}, timeout=left)
         except asyncio.CancelledError:
             task.cancel()
@@ -136,7 +136,7 @@ class Caller:
             return self._fail(case, RuntimeError("it was cancelled from within"))
         return task.result()
 
-    def _left(self, began: Sequence[float]) -> float:
+    def _seconds_left(self, began: Sequence[float]) -> float:
         """Return the seconds that an async call may still take, from its own start."""
         limit = self.timeout or 0.0
         return limit - (time.monotonic() - began[0]) if began else limit
@@ -248,12 +248,12 @@ class _Worker(threading.Thread):
             asyncio.run(self._lanes())
             return
         while (number := self._next()) is not None:
-            self._keep(number, self.pool.caller.attempt(self.pool.cases[number]))
+            self._record(number, self.pool.caller.attempt(self.pool.cases[number]))
 
     async def _lanes(self) -> None:
         async def lane() -> None:
             while (number := self._next()) is not None:
-                self._keep(number, await self.pool.caller._attempt_async(self.pool.cases[number]))
+                self._record(number, await self.pool.caller._attempt_async(self.pool.cases[number]))
 
         await asyncio.gather(*(lane() for _ in range(self.pool.caller.concurrency)))
 
@@ -266,7 +266,7 @@ class _Worker(threading.Thread):
             self.started[number] = time.monotonic()
         return number
 
-    def _keep(self, number: int, answer: Answer) -> None:
+    def _record(self, number: int, answer: Answer) -> None:
         pool = self.pool
         with pool.changed:
             if self.abandoned:

@@ -47,7 +47,7 @@ class Change:
         rows = [(part.measure, figure(part.first), figure(part.second), *difference_cells(part)) for part in self.parts]
         return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
-    def said(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """Say what it comes to: a sentence a measure, and how they are to be read."""
         tests = (
             " or ".join(sorted({part.test for part in self.parts if part.wins or part.losses}))

@@ -113,7 +113,7 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
             "auroc": abstained.auroc,
         }
     if scores.texts is not None:
-        exact, fuzzy, none = scores.texts.found(scores.k)
+        exact, fuzzy, none = scores.texts.count_first_matches(scores.k)
         fields["text_matches"] = {
             "exact": exact,
             "fuzzy": fuzzy,

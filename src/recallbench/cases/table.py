@@ -171,7 +171,7 @@ def _share_table(scores: CaseScores) -> Table:
 def _text_sections(scores: CaseScores) -> list[Part]:
     if scores.texts is None:
         return []
-    exact, fuzzy, none = scores.texts.found(scores.k)
+    exact, fuzzy, none = scores.texts.count_first_matches(scores.k)
     columns = ("matching", f"recall_frac@{scores.k}", f"mrr@{scores.k}", "random texts that match")
     rows = [
         (one.rule, _four_digits(one.recall), _four_digits(one.mrr), share(one.random))

@@ -42,7 +42,7 @@ class TextFindings:
     matching: Matching
     random: RandomMatches
 
-    def found(self, k: int) -> tuple[int, int, int]:
+    def count_first_matches(self, k: int) -> tuple[int, int, int]:
         """Count the cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
         for likes in (one.likenesses for one in self._by_text):

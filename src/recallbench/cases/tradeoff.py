@@ -57,7 +57,7 @@ class Tradeoff:
         ]
         return Table(("k", *map(self.name, COLUMNS), ""), rows, left=("k",))
 
-    def said(self) -> str:
+    def sentence(self) -> str:
         """Say which k is best, in a sentence."""
         best = self.best
         f1 = f"{self.name('f1')} (mean of per-query F1)"

@@ -27,4 +27,4 @@ def picture(tradeoff: Tradeoff) -> str:
         axes.set_xlabel("k")
         axes.set_title(plot.title, fontsize=10)
         axes.legend(frameon=False, labelcolor=INK)
-        return plot.picture(f"{tradeoff.said()}.")
+        return plot.picture(f"{tradeoff.sentence()}.")

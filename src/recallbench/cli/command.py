@@ -77,7 +77,7 @@ def typed(*names: str) -> str | None:
     return None
 
 
-def given(*names: str) -> bool:
+def is_given(*names: str) -> bool:
     """Whether a user gave one of these options a value: on the command line, as a variable or in the settings file."""
     context = click.get_current_context()
     sources = (context.get_parameter_source(name) for name in names)

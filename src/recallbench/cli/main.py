@@ -13,7 +13,7 @@ import click
 
 from recallbench.cli.program import program
 from recallbench.cli.screen import screen_output
-from recallbench.confidential import keep_environment, keep_from, said
+from recallbench.confidential import remember_environment, remember_logins, sanitised
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.interruption import PATIENCE, end_in_time, forget_interrupted_exec, raise_on_signals
 
@@ -39,8 +39,8 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             # A terminal that can't show a character is shown its number.
             stream.reconfigure(errors="backslashreplace")
-    keep_environment(os.environ)
-    keep_from(arguments)
+    remember_environment(os.environ)
+    remember_logins(arguments)
     screen_output()
     raise_on_signals()
     end_in_time(FORCED, INTERRUPTED, _sweep_servers)
@@ -92,13 +92,13 @@ def _run(arguments: Sequence[str]) -> int:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
         hint = "free some room" if error.errno == errno.ENOSPC else "mend what the system names"
-        _print_error(f"the system refused: {said(str(error))}\n  what to do: {hint}, then run again")
+        _print_error(f"the system refused: {sanitised(str(error))}\n  what to do: {hint}, then run again")
         return 2
     except Exception as error:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
         _print_error(
-            f"this is a defect of RecallBench: {type(error).__name__}: {said(str(error))}\n"
+            f"this is a defect of RecallBench: {type(error).__name__}: {sanitised(str(error))}\n"
             "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
         )
         return 2

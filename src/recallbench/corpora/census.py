@@ -41,7 +41,7 @@ class Census:
             self.kinds[question.kind] += 1
             self.with_evidence += bool(question.gold)
             self.abstentions += question.abstention
-            self.asked += question.asked
+            self.asked += question.is_asked
             self.denominators.update(question.denominators)
 
     def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[CountCheck, ...]:

@@ -92,7 +92,7 @@ class Question:
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 
     @property
-    def asked(self) -> bool:
+    def is_asked(self) -> bool:
         """Without gold it is asked where nothing is to be found, or where another threshold may have given it some."""
         return bool(self.gold) or self.abstention or bool(self.expected)
 

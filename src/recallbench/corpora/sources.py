@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from recallbench import hub
-from recallbench.confidential import keep_from
+from recallbench.confidential import remember_logins
 from recallbench.corpora.stream import sha256_of
 from recallbench.downloading import careful
 from recallbench.errors import Blocked
@@ -58,7 +58,7 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
     url = environ.get(LOCOMO_URL) or default
     if hub.is_offline(environ):
         raise _unreachable(rules, url, environ, "HF_HUB_OFFLINE is set")
-    keep_from([url])
+    remember_logins([url])
     done, promised = 0, 0
     try:
         with (

@@ -146,7 +146,7 @@ class CachedEmbedder:
                 found=f"{len(rows)} as they were written",
                 remedy="check the disk; the folder is only a cache and may be deleted",
             )
-        return self._kept(rows)
+        return self._cached_embeddings(rows)
 
     def report(self) -> EmbeddingReport:
         """Return what happened so far."""
@@ -228,7 +228,7 @@ class CachedEmbedder:
             np.array([text.tokens for text in pending], np.int32),
             np.array([text.cut for text in pending], np.int32),
         )
-        worst = worst_cosine(self._kept(rows), computed, cache.folder, population)
+        worst = worst_cosine(self._cached_embeddings(rows), computed, cache.folder, population)
         if state == RowState.FOREIGN:
             cache.accept(check.rows, rows)
             self._foreign += count
@@ -280,7 +280,7 @@ class CachedEmbedder:
     def _usable_rows(self, keys: Sequence[bytes]) -> list[int]:
         return [row for row in map(self._cache.usable_row, keys) if row is not None]
 
-    def _kept(self, rows: Sequence[int]) -> Embeddings:
+    def _cached_embeddings(self, rows: Sequence[int]) -> Embeddings:
         return Embeddings(self._cache.vectors(rows), self._cache.tokens(rows), self._cache.cuts(rows))
 
     def _prepare(self, role: Role) -> None:

@@ -132,7 +132,7 @@ class EngineChoice:
         """
         device = self.backend.partition("/")[2]
         if available_device(device) != device:
-            self._memo.keep(missing_device_key(device), {"found": False})
+            self._memo.remember(missing_device_key(device), {"found": False})
             self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
         # Twins are both proven before either embeds: a run can't go on with passages of one backend alone.
         for side in self._sides:
@@ -265,7 +265,7 @@ def recall_proof(memo: Memo, weights: Mapping[str, str]) -> Proof | None:
 
 def keep_proof(memo: Memo, weights: Mapping[str, str], proof: Proof) -> None:
     """Remember a proof, a failed one too."""
-    memo.keep(_proof_key(weights), asdict(proof))
+    memo.remember(_proof_key(weights), asdict(proof))
 
 
 def _proof_key(weights: Mapping[str, str]) -> dict[str, str]:

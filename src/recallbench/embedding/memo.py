@@ -27,7 +27,7 @@ class Memo:
         fact = kept.get("fact") if isinstance(kept, dict) and kept.get("key") == dict(key) else None
         return fact if isinstance(fact, dict) else None
 
-    def keep(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
+    def remember(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
         """Keep the fact; a later one replaces it."""
         path = self._path(key)
         try:

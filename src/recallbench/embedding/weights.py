@@ -59,7 +59,7 @@ class FileResolver:
                 unknown[file] = digest
             paths[file] = path
         if unknown:
-            self.memo.keep(_record_key(files), {**recorded, **unknown})
+            self.memo.remember(_record_key(files), {**recorded, **unknown})
             self.progress.note(
                 f"{files.repo}: the sha256 of {', '.join(unknown)} is not known beforehand; recorded now"
             )

@@ -60,11 +60,11 @@ def trace(
     ]
     protocol = wanted[0] if wanted else None
     if follows:
-        return _found(meant.protocol, value, digits, follows, protocol, own, contradicted)
-    return _not_found(meant, value, digits, family, cells, protocol)
+        return _origin_found(meant.protocol, value, digits, follows, protocol, own, contradicted)
+    return _origin_not_found(meant, value, digits, family, cells, protocol)
 
 
-def _found(
+def _origin_found(
     meant: Definition,
     value: float,
     digits: int,
@@ -133,7 +133,7 @@ def agrees_within(cell: Cell, value: float) -> bool:
     return cell.low - 1e-4 <= value <= cell.high + 1e-4
 
 
-def _not_found(
+def _origin_not_found(
     meant: PublishedName,
     value: float,
     digits: int,

@@ -72,7 +72,7 @@ def read_dataset(
     lengths: dict[str, int] = {}
     own = metrics.retrieval.scope == "own"
 
-    def keep(haystack: Haystack) -> None:
+    def add_haystack(haystack: Haystack) -> None:
         for segment in haystack.segments:
             id = segment.id if own else f"{SCOPE}/{len(digests)}"
             digests[id], lengths[id] = digest(segment.text), len(segment.text)
@@ -81,7 +81,7 @@ def read_dataset(
         advance(len(haystack.segments))
 
     with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
-        survey = corpus.survey(keep)
+        survey = corpus.survey(add_haystack)
     asked = list(selected_haystacks(haystacks, metrics))
     questions = tuple(question for haystack in asked for question in haystack.questions)
     labelled = is_set_name(metrics.corpus.name)

@@ -20,7 +20,7 @@ def select_questions(haystacks: Iterable[Haystack], limit: int | None) -> Iterat
     for haystack in haystacks:
         if left is not None and left <= 0:
             return
-        questions = tuple(question for question in haystack.questions if question.asked)
+        questions = tuple(question for question in haystack.questions if question.is_asked)
         if left is not None:
             questions = questions[:left]
             left -= len(questions)

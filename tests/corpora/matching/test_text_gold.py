@@ -69,7 +69,7 @@ def test_gold_is_what_matches(tmp_path: Path) -> None:
     assert {id: sorted(one.gold) for id, one in strict.items()}["capital"] == []
     exact = questions(opened(folder, Matching("exact")))
     assert {id: sorted(one.gold) for id, one in exact.items() if one.gold} == {"ferry": [2]}
-    assert [one.asked for one in exact.values()] == [True, True, True, True]
+    assert [one.is_asked for one in exact.values()] == [True, True, True, True]
 
 
 def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def readable(subject: AuditSubject) -> Finding:
 
 def questions(subject: AuditSubject) -> Finding:
     rows = subject.readable_rows
-    wanted = [question.id for question in _asked(subject)]
+    wanted = [question.id for question in _known_questions(subject)]
     counts = Counter(row.question_id for row in rows)
     found = [f"{id} is missing" for id in wanted if id not in counts]
     found += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
@@ -83,7 +83,7 @@ def _tells(row: Row) -> bool:
     return row.question is not None or any(hit.text is not None for hit in (*row.hits, *(row.hits_of_k_call or ())))
 
 
-def _asked(subject: AuditSubject) -> tuple[Question, ...]:
+def _known_questions(subject: AuditSubject) -> tuple[Question, ...]:
     if not subject.has_dataset:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
     return subject.questions
@@ -91,7 +91,7 @@ def _asked(subject: AuditSubject) -> tuple[Question, ...]:
 
 def _pairs(subject: AuditSubject) -> Iterator[tuple[Row, Question, int]]:
     """Each row with the dataset's question; rows of unknown questions are told of by RB-QUESTIONS."""
-    known = {q.id: (q, size) for q, size in zip(_asked(subject), subject.candidates, strict=True)}
+    known = {q.id: (q, size) for q, size in zip(_known_questions(subject), subject.candidates, strict=True)}
     for row in subject.readable_rows:
         if row.question_id in known:
             yield row, *known[row.question_id]

@@ -57,7 +57,7 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     if replace and not update:
         raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
     file = read_thresholds(config)
-    given = _given(file, results)
+    given = _folders_by_name(file, results)
     if update:
         return _update(file, config.parent, given, replace)
     found = thresholds.gate(file, config.parent, given, dict(os.environ), listener(quiet))
@@ -78,7 +78,7 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     return 3 if found.missing else 0 if found.passed else 1
 
 
-def _given(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
+def _folders_by_name(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
     from recallbench.errors import UsageError
 
     found: dict[str, Path] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, given, option, typed
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, is_given, option, typed
 from recallbench.errors import UsageError
 
 EXAMPLES = (
@@ -144,7 +144,7 @@ def evaluate(
         options.run_options(keep_going=keep_going, **of_run),
         listener(quiet),
         date.today(),
-        table=table if format != "text" or given(*OF_TABLES) else None,
+        table=table if format != "text" or is_given(*OF_TABLES) else None,
         compare=compare,
         stale_after=stale_after,
         require_verified=require_verified,

@@ -191,7 +191,7 @@ def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison
     failed = [one.failed_in_words() for one in (first, second) if one.failed]
 
     title, changes = f"{after} (after) minus {before} (before)", change.table()
-    lines = [*change.said(), *failed, *second.problems()]
+    lines = [*change.sentences(), *failed, *second.problems()]
     markdown = [opening(title), "", *changes.markdown(), "", *(f"- {opening(line)}" for line in lines)]
     failures = {"failed": first.failed, "second_failed": second.failed, "second_notes": second.problems()}
     document = {"run": str(before), "second": str(after), **change.document(), **failures}

@@ -41,7 +41,7 @@ def evaluate_set(
     the earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
     from recallbench.cli.measure.headline import headline, holds, tell_failures
-    from recallbench.cli.measure.set_tables import earlier, refuse_untold, tell
+    from recallbench.cli.measure.set_tables import earlier, print_table, refuse_untold
     from recallbench.runs.run import run
 
     _refuse_result(Path(target.name))
@@ -71,7 +71,7 @@ def evaluate_set(
     else:
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(plain_lines(*summary)))
-    lacking = None if table is None else tell(table, outcome, target.matching, before)
+    lacking = None if table is None else print_table(table, outcome, target.matching, before)
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(visible(line), file=sys.stderr)

@@ -112,13 +112,13 @@ def _print(
 
     if options.format == "text":
         shown = list(parts(report, options.by))
-        shown += ["", tradeoff.table(), "", tradeoff.said()] if tradeoff is not None else []
+        shown += ["", tradeoff.table(), "", tradeoff.sentence()] if tradeoff is not None else []
         shown += ["", *compared.text] if compared is not None else []
         print_parts(*shown)
         return
     print(report.table(options.format, options.by), end="")
     if tradeoff is not None:
-        print("\n".join(["", *tradeoff.table().markdown(), "", tradeoff.said()]))
+        print("\n".join(["", *tradeoff.table().markdown(), "", tradeoff.sentence()]))
     if compared is not None:
         print("\n".join(["", *compared.markdown]))
     sys.stdout.flush()

@@ -71,8 +71,10 @@ def refuse_untold(field: str, folder: Path, split: str | None, matching: Matchin
         )
 
 
-def tell(table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None) -> RecallBenchError | None:
-    """Print the table; the figures are those of the result, at any k. What could not be had is given back."""
+def print_table(
+    table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None
+) -> RecallBenchError | None:
+    """Print the table, with the figures of the result at any k; return the error of what could not be printed."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
     found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, LiteralString
 from urllib.parse import urlsplit
 
-from recallbench.confidential import keep, said
+from recallbench.confidential import remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.outside.patience import patience_of
 
@@ -91,7 +91,7 @@ def bolt_errors(doing: str, address: str) -> Iterator[None]:
     except (exceptions.Neo4jError, exceptions.DriverError) as error:
         raise InputError(
             f"the graph database at {address} failed while {doing}",
-            found=f"{type(error).__name__}: {' '.join(said(str(error)).split())[:300]}",
+            found=f"{type(error).__name__}: {' '.join(sanitised(str(error)).split())[:300]}",
             remedy=f"check {DATABASE} and the rights of {USER}; the statements are plain Cypher",
         ) from error
 
@@ -109,7 +109,7 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
     # It logs each try that fails; what counts is told as an error of this project.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     user, password = environ.get(USER), environ.get(PASSWORD)
-    keep(password)
+    remember_secrets(password)
     if user and not password:
         raise Blocked(f"{USER} is set, {PASSWORD} is not", remedy=REMEDY)
     try:

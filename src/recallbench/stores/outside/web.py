@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from recallbench.confidential import keep, keep_from, said, said_in
+from recallbench.confidential import remember_logins, remember_secrets, sanitised, sanitised_json
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.outside.address import recorded_name, web_address
 from recallbench.stores.outside.patience import VARIABLE, patience_of
@@ -102,7 +102,7 @@ class Web:
             ):
                 coding = answer.headers.get("content-encoding", "identity")
                 if coding != "identity":
-                    raise _Unanswered("strange", f"content-encoding {said(coding)[:40]}")
+                    raise _Unanswered("strange", f"content-encoding {sanitised(coding)[:40]}")
                 text = bytearray()
                 for piece in answer.iter_raw():
                     text += piece
@@ -123,9 +123,9 @@ class Web:
             return None
         try:
             # A server that echoes what it was sent would get the token into every artefact.
-            return said_in(json.loads(text, parse_constant=_not_a_number))
+            return sanitised_json(json.loads(text, parse_constant=_not_a_number))
         except (ValueError, RecursionError) as error:
-            shown = said(text[:HEAD].decode("utf-8", "replace"))[:80]
+            shown = sanitised(text[:HEAD].decode("utf-8", "replace"))[:80]
             raise InputError(
                 f"{self._name} gave no JSON while {doing}",
                 expected="JSON in UTF-8, whole",
@@ -134,7 +134,7 @@ class Web:
             ) from error
 
     def _refused(self, status: int, text: bytes, doing: str, attempt: int) -> Blocked | InputError:
-        shown = " ".join(said(text[:HEAD].decode("utf-8", "replace"))[:200].split())
+        shown = " ".join(sanitised(text[:HEAD].decode("utf-8", "replace"))[:200].split())
         tried = f", {attempt} times" if attempt > 1 else ""
         found = f"status {status}{tried}" + (f": {shown}" if shown else "")
         if status in (401, 403):
@@ -179,8 +179,8 @@ class _Unanswered(Exception):
 def _client(address: str, environ: Mapping[str, str], patience: float, base: str) -> httpx2.Client:
     import httpx2
 
-    keep_from([address])
-    keep(environ.get(TOKEN))
+    remember_logins([address])
+    remember_secrets(environ.get(TOKEN))
     parts, headers = urlsplit(address), {"accept": "application/json", "accept-encoding": "identity"}
     headers["content-type"] = "application/json"
     login = None

@@ -64,7 +64,7 @@ def sweep(keeper: Connection) -> list[str]:
     dropped = []
     for (name,) in rows:
         number = name.removeprefix(PREFIX)
-        if re.fullmatch(r"0|[1-9][0-9]{0,2}", number) and _hold(keeper, int(number)):
+        if re.fullmatch(r"0|[1-9][0-9]{0,2}", number) and _try_to_lock(keeper, int(number)):
             if _drop(keeper, int(number)):
                 dropped.append(name)
             _release(keeper, int(number))
@@ -102,7 +102,7 @@ def _name(slot: int) -> str:
 def _claim(keeper: Connection, server: str) -> int:
     """The lowest number that nobody holds: a repeat works in a database of the same name."""
     for slot in range(SLOTS):
-        if not _hold(keeper, slot):
+        if not _try_to_lock(keeper, slot):
             continue
         with database_errors("looking for a free database name"):
             taken = keeper.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_name(slot),)).fetchone()
@@ -117,7 +117,7 @@ def _claim(keeper: Connection, server: str) -> int:
     )
 
 
-def _hold(keeper: Connection, slot: int) -> bool:
+def _try_to_lock(keeper: Connection, slot: int) -> bool:
     """Whether the number is now this session's alone, in the whole cluster."""
     with database_errors("claiming a database"):
         row = keeper.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, slot)).fetchone()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recallbench.confidential import MARK, keep, said
+from recallbench.confidential import MARK, remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.stores.postgres.passfile import passwords
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
@@ -82,19 +82,19 @@ def connect(dsn: str) -> Connection:
             expected="postgresql://user:password@host:port/database or host=… dbname=…",
             remedy="check --dsn and PGMNEMO_DSN; characters such as @ : / in a password are written %40 %3A %2F",
         )
-    keep(*(str(parts[name]) for name in SECRETS if parts.get(name)))
-    keep(*(value for name, value in _settings(str(parts.get("options", ""))) if _SECRET.search(name)))
+    remember_secrets(*(str(parts[name]) for name in SECRETS if parts.get(name)))
+    remember_secrets(*(value for name, value in _settings(str(parts.get("options", ""))) if _SECRET.search(name)))
     # A server that refuses may say the password again.
-    keep(*passwords(parts.get("passfile"), os.environ))
+    remember_secrets(*passwords(parts.get("passfile"), os.environ))
     try:
         settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
         connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
         # It may be from PGPASSWORD or a service.
-        keep(connection.info.password)
+        remember_secrets(connection.info.password)
         return connection
     except psycopg.OperationalError as error:
-        keep((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
-        message = said(str(error).strip())
+        remember_secrets((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
+        message = sanitised(str(error).strip())
         refused = "FATAL" in message
         raise Blocked(
             f"the server {'refuses the connection' if refused else 'does not answer'} ({redacted(dsn)})",
@@ -116,33 +116,35 @@ def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO �
     except RecallBenchError:
         raise
     except (errors.DataError, errors.ProgramLimitExceeded, errors.IntegrityError) as error:
-        raise InputError(f"the server can't take what it was given while {doing}", found=_said(error)) from error
+        raise InputError(f"the server can't take what it was given while {doing}", found=_first_line(error)) from error
     except errors.InsufficientPrivilege as error:
         remedy = f"{grant}, or {EMBEDDED_REMEDY}"
-        raise Blocked(f"the role lacks a right for {doing}", found=_said(error), remedy=remedy) from error
+        raise Blocked(f"the role lacks a right for {doing}", found=_first_line(error), remedy=remedy) from error
     except errors.ReadOnlySqlTransaction as error:
         remedy = "name a server that takes writes (a primary, not a standby): a run brings its own segments"
-        raise Blocked(f"the database is read-only, found while {doing}", found=_said(error), remedy=remedy) from error
+        raise Blocked(
+            f"the database is read-only, found while {doing}", found=_first_line(error), remedy=remedy
+        ) from error
     except (errors.DiskFull, errors.OutOfMemory) as error:
         remedy = ROOM if NO_ROOM in str(error) else "free room on the server's disk, then run again"
-        raise Blocked(f"the server ran out of room while {doing}", found=_said(error), remedy=remedy) from error
+        raise Blocked(f"the server ran out of room while {doing}", found=_first_line(error), remedy=remedy) from error
     except errors.QueryCanceled as error:
         remedy = "ALTER ROLE … SET statement_timeout = 0; or options=-cstatement_timeout=0 in the DSN, then run again"
-        raise Blocked(f"the server gave up while {doing}", found=_said(error), remedy=remedy) from error
+        raise Blocked(f"the server gave up while {doing}", found=_first_line(error), remedy=remedy) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         from recallbench.stores.postgres.embedded import fate_of_server
 
         fate = fate_of_server()
         raise Blocked(
             f"the server was lost while {doing}",
-            found=_said(error) + (f"; {fate}" if fate else ""),
+            found=_first_line(error) + (f"; {fate}" if fate else ""),
             remedy="run again: who ended the server (the system, for want of memory?) stands in the system's log"
             if fate
             else "see the server's log, then run again",
         ) from error
     except psycopg.Error as error:
         remedy = "mend what the server names, then run again"
-        raise Blocked(f"the server failed while {doing}", found=_said(error), remedy=remedy) from error
+        raise Blocked(f"the server failed while {doing}", found=_first_line(error), remedy=remedy) from error
 
 
 def server_facts(connection: Connection) -> ServerFacts:
@@ -218,14 +220,14 @@ def ready_server(connection: Connection) -> ServerFacts:
         raise Blocked(
             "pgvector is not installed in the database, and the role may not install it",
             expected=NEEDS,
-            found=_said(error),
+            found=_first_line(error),
             remedy=f"CREATE EXTENSION vector; as the database's owner, or {EMBEDDED_REMEDY}",
         ) from error
     except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InternalError) as error:
         raise Blocked(
             "pgvector's files on the server are not complete",
             expected=NEEDS,
-            found=_said(error),
+            found=_first_line(error),
             remedy=f"install pgvector on the server again, or {EMBEDDED_REMEDY}",
         ) from error
     return server_facts(connection)
@@ -257,7 +259,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("-")[0].split(".") if part.isdigit())
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
