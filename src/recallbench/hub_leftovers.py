@@ -23,8 +23,8 @@ def sweep_downloads(cache: Path, repo: str) -> list[Path]:
         found = _DRAFT.fullmatch(draft.name)
         if found is None or draft.is_symlink():
             continue
-        with _lock_if_free(cache / ".locks" / repo / f"{found[1]}.lock") as held:
-            if held:
+        with _lock_if_free(cache / ".locks" / repo / f"{found[1]}.lock") as is_free:
+            if is_free:
                 # It may be another user's, in a cache that is shared.
                 with suppress(OSError):
                     draft.unlink()

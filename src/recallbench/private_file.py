@@ -34,17 +34,17 @@ def create(path: Path, content: bytes, mode: int = MODE) -> None:
     process is killed; one that is there stays as it is (FileExistsError)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with scratch(path.parent) as room:
-        made = room / path.name
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        draft = room / path.name
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             os.fchmod(file.fileno(), mode)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         try:
-            os.link(made, path)
+            os.link(draft, path)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             # Not at once, but it is all that such a file system has: the name is taken first, then the file put there.
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
-            os.replace(made, path)
+            os.replace(draft, path)

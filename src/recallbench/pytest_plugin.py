@@ -97,15 +97,15 @@ class Bench:
                 pytrace=False,
             )
         try:
-            held = baseline.against(report, baseline.read(path), drops, strict=strict)
+            change = baseline.against(report, baseline.read(path), drops, strict=strict)
         except RecallBenchError as error:
             self._show(error)
             raise
-        self._item.add_report_section("call", "recallbench", "\n".join(held.sentences()))
-        for told in held.inconclusive:
-            text = f"inconclusive, so few cases can't tell whether it fell: {told}; more cases, or strict=True to fail"
+        self._item.add_report_section("call", "recallbench", "\n".join(change.sentences()))
+        for doubt in change.inconclusive:
+            text = f"inconclusive, so few cases can't tell whether it fell: {doubt}; more cases, or strict=True to fail"
             warnings.warn(Inconclusive(text), stacklevel=2)
-        return held
+        return change
 
     def path(self, name: str = "") -> Path:
         """Where the baseline lies: `.recallbench` beside the test file."""
@@ -161,14 +161,14 @@ def recallbench(request: pytest.FixtureRequest) -> Bench:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which baselines were stored."""
     reports = [report for kind in terminalreporter.stats.values() for report in kind]
-    told = [
+    lines = [
         f"{report.nodeid}: {value}"
         for report in reports
         if getattr(report, "when", "") == "call"
         for key, value in report.user_properties
         if key == STORED
     ]
-    if told:
+    if lines:
         terminalreporter.section("recallbench baselines")
-        for line in told:
+        for line in lines:
             terminalreporter.line(line)

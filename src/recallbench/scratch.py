@@ -68,9 +68,9 @@ def scratch(place: Path) -> Iterator[Path]:
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write that becomes `path` when the block ends well: a file is whole, or what it was before."""
     with scratch(path.parent) as room:
-        made = room / path.name
-        yield made
-        os.replace(made, path)
+        draft = room / path.name
+        yield draft
+        os.replace(draft, path)
 
 
 def sweep(place: Path, prefix: str = PREFIX, marker: str = MARKER, last: Last | None = None) -> list[Path]:

@@ -38,8 +38,8 @@ def check_gates(evidence: GateEvidence) -> tuple[Check, ...]:
     checks = []
     for gate in GATES:
         finding = gate.check(evidence)
-        asked = required.get(gate.name, gate.required)
-        checks.append(Check(gate.name, finding.status, asked, finding.observed, finding.awaits, gate.code))
+        requirement = required.get(gate.name, gate.required)
+        checks.append(Check(gate.name, finding.status, requirement, finding.observed, finding.awaits, gate.code))
     return tuple(checks)
 
 

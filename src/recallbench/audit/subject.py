@@ -144,7 +144,7 @@ class AuditSubject:
         """The kept rankings under the dataset's questions; a hit that is none of its scope's segments is dropped."""
         stated = self.metrics.retrieval
         rows = _first(self.readable_rows)
-        asked = list(zip(self.questions, self.candidates, strict=True))
+        sized = list(zip(self.questions, self.candidates, strict=True))
         control = self.control
 
         def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
@@ -152,13 +152,13 @@ class AuditSubject:
 
         return Retrieval(
             Calls(self.rules.default_k, stated.depth),
-            questions=[question for question, _ in asked],
-            candidates=[size for _, size in asked],
-            rankings=[ranking_of(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in asked],
-            short=[ranking_of(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in asked]
+            questions=[question for question, _ in sized],
+            candidates=[size for _, size in sized],
+            rankings=[ranking_of(q, size, rows[q.id].hits if q.id in rows else ()) for q, size in sized],
+            short=[ranking_of(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in sized]
             if len(stated.calls) > 1
             else None,
-            control=[_ranking(q, size, control.get(q.id, ())) for q, size in asked],
+            control=[_ranking(q, size, control.get(q.id, ())) for q, size in sized],
             segments=self.dataset.segments if self.has_dataset else stated.segments,
             failed=stated.failed,
         )
@@ -213,8 +213,8 @@ def _first(rows: Sequence[Row]) -> dict[str, Row]:
 
 def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -> Ranking:
     placed = [(position_of(id, question.scope, size), score) for id, score in hits]
-    held = [(position, score) for position, score in placed if position is not None]
-    return Ranking(question.id, tuple(position for position, _ in held), tuple(score for _, score in held))
+    in_scope = [(position, score) for position, score in placed if position is not None]
+    return Ranking(question.id, tuple(position for position, _ in in_scope), tuple(score for _, score in in_scope))
 
 
 def _as_pinned(found: HubPart | None, stated: HubPart | None) -> HubPart | None:

@@ -72,25 +72,25 @@ def check(
 
     `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
     """
-    asked, own = _required(report, thresholds), _required(report, short)
+    wanted, own = _required(report, thresholds), _required(report, short)
     if isinstance(thresholds, str):
         # Whoever asks for a precision of another kind does not want the recommended one as well.
         named = {measure.name for measure in own}
-        asked = {measure: required for measure, required in asked.items() if measure.name not in named}
-    asked |= own
-    if not asked:
+        wanted = {measure: required for measure, required in wanted.items() if measure.name not in named}
+    wanted |= own
+    if not wanted:
         raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
     found = [
         Threshold(str(measure), required, report.value(measure), report.ceiling(measure))
-        for measure, required in asked.items()
+        for measure, required in wanted.items()
     ]
-    held = [one for one in found if one.holds]
+    met = [one for one in found if one.holds]
     missed = [one for one in found if not one.holds]
     over = f"over {count(report.n)} (matching: {report.matching})"
     if not missed:
         if verbose:
             every = "the one threshold holds" if len(found) == 1 else f"all {len(found)} thresholds hold"
-            print("\n".join([f"{every} {over}", *(f"  {one}" for one in held)]))
+            print("\n".join([f"{every} {over}", *(f"  {one}" for one in met)]))
         return
     remedies = []
     if any(one.out_of_reach for one in missed):
@@ -106,7 +106,7 @@ def check(
         remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
     if not report.n:
         remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
-    error = BelowThreshold(f"{len(missed)} of {len(found)} thresholds missed {over}", missed, "; ".join(remedies), held)
+    error = BelowThreshold(f"{len(missed)} of {len(found)} thresholds missed {over}", missed, "; ".join(remedies), met)
     error.verbose = verbose
     raise error
 

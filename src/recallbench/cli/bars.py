@@ -154,11 +154,11 @@ def _watch(progress: weakref.ref[Lines], seconds: float) -> None:
 def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
     """Rate so far, and the time left if it stays so."""
     rate = done / elapsed
-    told = f"{rate:,.1f} {unit}/s" if unit != "B" else f"{rate / 1e6:,.1f} MB/s"
+    speed = f"{rate:,.1f} {unit}/s" if unit != "B" else f"{rate / 1e6:,.1f} MB/s"
     if total is None or not rate:
-        return told
+        return speed
     minutes, seconds = divmod(round(max(total - done, 0) / rate), 60)
-    return f"{told}, {minutes}:{seconds:02d} left"
+    return f"{speed}, {minutes}:{seconds:02d} left"
 
 
 def _bar() -> RichProgress:

@@ -46,9 +46,9 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
 
 def _copy(result: Path, place: Path, aside: Path | None = None) -> None:
     """Put a copy of the result into its place; what is there goes aside in the moment in which the copy is whole."""
-    with staged(place) as made:
+    with staged(place) as draft:
         for path in sorted(result.iterdir()):
-            shutil.copyfile(path, made.place / path.name)
+            shutil.copyfile(path, draft.place / path.name)
         if aside is not None:
             place.rename(aside)
 

@@ -169,8 +169,8 @@ def rule_on(one: DifferencePart, measures: int, above: int) -> Ruling:
     if proven:
         return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
     if one.losses == above:
-        few = "the only case" if above == 1 else f"every one of {above} cases"
-        return Ruling("fails", "hurt", f"in {few}{' that found something' if above < one.n else ''}")
+        which = "the only case" if above == 1 else f"every one of {above} cases"
+        return Ruling("fails", "hurt", f"in {which}{' that found something' if above < one.n else ''}")
     lower = one.high is not None and one.high < 0
     if lower and not reachable:
         why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"

@@ -141,8 +141,8 @@ _Values = dict[str, dict[str, Estimate]]
 def _measured(one: GatedResult) -> _Values:
     """By part and measure; raises InputError for a part without questions, and a measure too deep."""
     rankings, depth = one.side.rankings, one.result.metrics.retrieval.depth
-    asked = dict.fromkeys(m for part in one.thresholds.demands for m in (*part.at_least, *part.drops))
-    measures = [parse(text) for text in asked]
+    names = dict.fromkeys(m for part in one.thresholds.demands for m in (*part.at_least, *part.drops))
+    measures = [parse(text) for text in names]
     deeper = next((measure for measure in measures if measure.k > depth), None)
     if deeper is not None:
         raise UsageError(
@@ -157,7 +157,7 @@ def _measured(one: GatedResult) -> _Values:
         if not (mask & rankings.answerable).any():
             raise _empty(one, name)
     # By what the file says, which may stand between blanks.
-    values = {name: dict(zip(asked, row, strict=True)) for name, row in found.items()}
+    values = {name: dict(zip(names, row, strict=True)) for name, row in found.items()}
     for name, _, demands in one.parts():
         for measure in (*demands.at_least, *demands.drops):
             if values[name][measure].value is None:

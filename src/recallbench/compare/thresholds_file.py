@@ -153,10 +153,10 @@ def read_thresholds(path: Path) -> ThresholdsFile:
 
 
 def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) -> None:
-    asked = [
+    measures = [
         (key, measure) for part in thresholds.demands for key in ("at_least", "drops") for measure in getattr(part, key)
     ]
-    for key, measure in asked:
+    for key, measure in measures:
         known = _measure(path, text, measure)
         if key == "drops" and not known.separable:
             raise InputError(
@@ -183,7 +183,7 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
                 found=f"{key} {sign} {value:g}",
                 remedy="mend the file",
             )
-    if not asked and not (
+    if not measures and not (
         thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.stated or thresholds.audit
     ):
         raise InputError(

@@ -26,12 +26,12 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
     short, open_ = times.p95 > limit, times.most > limit
     outcome: Literal["holds", "falls short", "cannot tell"]
     outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
-    few = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
+    remark = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
     return GateThreshold(
         result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
         required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
         n=len(times.least), outcome=outcome,
-        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{few}{times.failures_note}",
+        by=times.p95 - limit if short else None, note=f"{_noisy(folder)}{remark}{times.failures_note}",
     )  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def relative(
     # Both at once with 95%: each has the root of it.
     level = math.sqrt(LEVEL)
     new, old = quantile_interval(times, SHARE, level), quantile_interval(before_times, SHARE, level)
-    observed, few = _over(now, before), min(len(times), len(before_times))
-    note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if few < FEW else ''}"
+    observed, fewest = _over(now, before), min(len(times), len(before_times))
+    note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if fewest < FEW else ''}"
     short = observed is None or observed > limit
     outcome = "falls short" if short else "holds"
     # The baseline's p95 may have been any longer, this one's too.

@@ -58,8 +58,8 @@ class Locomo(FileCorpus):
             dialog = _dialog(scope, reader.table(record, "conversation"), reader, oddities)
             questions: list[Question] = []
             marked: dict[int, set[int]] = {}
-            for index, asked in enumerate(reader.entries(record, "qa")):
-                questions.append(self._question(scope, index, asked, dialog, marked, reader, oddities))
+            for index, entry in enumerate(reader.entries(record, "qa")):
+                questions.append(self._question(scope, index, entry, dialog, marked, reader, oddities))
             segments = tuple(
                 replace(segment, gold_turns=tuple(sorted(marked.get(segment.position, ()))))
                 for segment in dialog.segments

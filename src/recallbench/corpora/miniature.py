@@ -78,11 +78,11 @@ def write_longmemeval(path: Path) -> None:
 def write_labelled(path: Path) -> None:
     """A folder of documents and queries, each with the id and the text of its answer."""
     path.mkdir()
-    told = {f"note-{number}": f"I spent all day on {topic}." for number, topic in enumerate(TOPICS)}
-    documents = [{"_id": id, "text": text} for id, text in told.items()]
+    texts = {f"note-{number}": f"I spent all day on {topic}." for number, topic in enumerate(TOPICS)}
+    documents = [{"_id": id, "text": text} for id, text in texts.items()]
     queries = [
-        {"query_id": f"q{number}", "query": f"What did I say about {topic}?", "relevant": [id], "expected": told[id]}
-        for number, (id, topic) in enumerate(zip(told, TOPICS, strict=True))
+        {"query_id": f"q{number}", "query": f"What did I say about {topic}?", "relevant": [id], "expected": texts[id]}
+        for number, (id, topic) in enumerate(zip(texts, TOPICS, strict=True))
     ]
     for name, rows in ((DOCUMENTS, documents), (SHORT, queries)):
         (path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -74,10 +74,10 @@ def passed_unless(code: str, name: str, wrong: Sequence[str], right: str, needed
     return check(code, name, "fail" if wrong else "pass", abridge(wrong) if wrong else right, needed=needed)
 
 
-def abridge(told: Sequence[str], what: str = "") -> str:
+def abridge(sentences: Sequence[str], what: str = "") -> str:
     """Return the first findings, and how many more there are; `what` names what is counted."""
-    rest = len(told) - NAMED
-    return "; ".join(told[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
+    rest = len(sentences) - NAMED
+    return "; ".join(sentences[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
 
 
 def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> CorpusRules | None:

@@ -160,12 +160,12 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     sure = np.zeros_like(found)
     """Gold ids that stand, as stated, at the first unseen place considered."""
     if believe and view.first is not None:
-        told = (unseen > 0) & (found == 0)
-        somewhere = told & (view.first > 0)
-        nowhere = told & (view.first == 0)
+        unlisted = (unseen > 0) & (found == 0)
+        somewhere = unlisted & (view.first > 0)
+        nowhere = unlisted & (view.first == 0)
         start = np.where(somewhere, np.maximum(view.first - 1, start), np.where(nowhere, max(view.seen, 0), start))
         start = np.where(nowhere, np.maximum(start, view.lengths), start)
-        unseen = np.where(told, np.maximum(k - start, 0), unseen)
+        unseen = np.where(unlisted, np.maximum(k - start, 0), unseen)
         sure = np.where(somewhere & (view.first <= k) & (gold > 0), 1, 0)
     more = np.minimum(gold - found, unseen)
     low, high = found + sure, found + more

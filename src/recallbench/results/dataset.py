@@ -82,19 +82,19 @@ def read_dataset(
 
     with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
         survey = corpus.survey(add_haystack)
-    asked = list(selected_haystacks(haystacks, metrics))
-    questions = tuple(question for haystack in asked for question in haystack.questions)
+    selected = list(selected_haystacks(haystacks, metrics))
+    questions = tuple(question for haystack in selected for question in haystack.questions)
     labelled = is_set_name(metrics.corpus.name)
-    ids = [segment.id for haystack in asked for segment in haystack.segments]
+    ids = [segment.id for haystack in selected for segment in haystack.segments]
     return Dataset(
         corpus,
         survey,
         questions,
-        tuple(len(haystack.segments) for haystack in asked for _ in haystack.questions),
+        tuple(len(haystack.segments) for haystack in selected for _ in haystack.questions),
         len(ids),
-        sum(len(segment.gold_turns) for haystack in asked for segment in haystack.segments),
-        "".join(document_names(asked)) if labelled else "",
-        "".join(document_names(asked, str)) if labelled else "",
+        sum(len(segment.gold_turns) for haystack in selected for segment in haystack.segments),
+        "".join(document_names(selected)) if labelled else "",
+        "".join(document_names(selected, str)) if labelled else "",
         digests,
         Texts(
             frozenset(digests[id] for id in ids),

@@ -112,9 +112,9 @@ def _rounded(part: Any) -> Any:
 
 def _by_kind(questions: Sequence[Question], survey: Survey) -> dict[str, Bools]:
     kinds = np.array([question.kind for question in questions])
-    asked = set(kinds.tolist())
+    present = set(kinds.tolist())
     slices: dict[str, Bools] = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
-    return slices | {kind: kinds == kind for kind in survey.kinds if kind in asked}
+    return slices | {kind: kinds == kind for kind in survey.kinds if kind in present}
 
 
 def _by_tenant(questions: Sequence[Question]) -> dict[str, Bools]:

@@ -51,12 +51,12 @@ class Failures:
             for ranking in rankings
         ]
 
-    def refuse_all_failed(self, asked: int) -> None:
+    def refuse_all_failed(self, questions: int) -> None:
         """Raise the first failure where not one question was answered: nothing was measured then."""
-        if self.reasons and len(self.reasons) >= asked:
+        if self.reasons and len(self.reasons) >= questions:
             first = next(iter(self.reasons.values()))
             raise type(first)(
-                f"not one of {asked} questions was answered; the first: {first.problem}",
+                f"not one of {questions} questions was answered; the first: {first.problem}",
                 expected=first.expected,
                 found=first.found,
                 remedy=first.remedy,

@@ -43,8 +43,8 @@ def dry_run(options: Options) -> bool:
         wrong = differences(outcome.folder)
         open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
-    asked = outcome.metrics.retrieval.asked
-    print(f"dry run of {options.corpus}: {asked} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
+    count = outcome.metrics.retrieval.asked
+    print(f"dry run of {options.corpus}: {count} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
     for line in wrong:
         print(f"  artefacts: {visible(line)}")
     return print_readiness(options) and not wrong

@@ -109,19 +109,19 @@ def _extension(plan: Plan) -> ReadinessRow:
 
 def _version(plan: Plan) -> ReadinessRow:
     version, store = plan.options.version, plan.store
-    asked = version or "not asked for (--version)"
+    wanted = version or "not asked for (--version)"
     if store != plan.rules.canonical_store:
-        detail = f"{asked}; the gate compares what {store} states before and after the run"
+        detail = f"{wanted}; the gate compares what {store} states before and after the run"
         return ReadinessRow("version", "note", detail)
     try:
         there = has_extension(plan.dsn or "", store) if version else ""
     except RecallBenchError:
         there = ""  # the rows on store and extension say so
     if version and there and version.removeprefix("v") != there:
-        detail = f"{asked}, but the server has {store} {there}: the gate on the version would fail"
+        detail = f"{wanted}, but the server has {store} {there}: the gate on the version would fail"
         remedy = "name the version that is installed, or install the one asked for"
         return ReadinessRow("version", "NOT READY", detail, remedy)
-    return ReadinessRow("version", "note", f"{asked}; compared with the extension's own when the run is made")
+    return ReadinessRow("version", "note", f"{wanted}; compared with the extension's own when the run is made")
 
 
 def _disk(plan: Plan) -> ReadinessRow:

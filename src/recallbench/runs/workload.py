@@ -13,10 +13,10 @@ from recallbench.runs.plan import Plan
 def workload(plan: Plan) -> dict[str, str]:
     """Segments, questions, distinct texts and tokens; the latter two where they were counted."""
     corpus = plan.corpus
-    asked = plan.options.limit or corpus.with_evidence
+    questions = plan.options.limit or corpus.with_evidence
     counts = {
         "segments": f"{corpus.segments:,} (registered)",
-        "questions": f"{asked:,} to ask, of {corpus.questions:,} (registered)",
+        "questions": f"{questions:,} to ask, of {corpus.questions:,} (registered)",
     }
     sizes = _sizes().get(corpus.name)
     if sizes is None or plan.embedder is None:

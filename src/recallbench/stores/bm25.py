@@ -63,8 +63,8 @@ class BM25Store(Store):
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         for scope, run in groupby(queries, key=lambda query: query.scope):
             texts = [query.text for query in run]
-            held = self._scopes.get(scope)
-            yield from held.search(texts, k) if held else ([] for _ in texts)
+            index = self._scopes.get(scope)
+            yield from index.search(texts, k) if index else ([] for _ in texts)
 
     def forget(self, scope: int) -> None:
         self._scopes.pop(scope, None)
@@ -103,12 +103,12 @@ class _Scope:
 
     def search(self, texts: Sequence[str], k: int) -> list[list[Hit]]:
         unknown = len(self._vocabulary)
-        asked = [
+        query_words = [
             [self._vocabulary.get(word, unknown) for word in WORD.findall(text.lower())] or [unknown] for text in texts
         ]
-        starts = np.cumsum([0, *map(len, asked[:-1])])
+        starts = np.cumsum([0, *map(len, query_words[:-1])])
         # Each question's words are added one after the other, so a question scores alike alone and among others.
-        scores = np.add.reduceat(self._weights[[word for words in asked for word in words]], starts, axis=0)
+        scores = np.add.reduceat(self._weights[[word for words in query_words for word in words]], starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         found = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
         return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in found]

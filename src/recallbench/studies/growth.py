@@ -96,8 +96,8 @@ def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: 
         for haystack, end in zip(haystacks, ends, strict=True)
     }
     answers: dict[str, set[int]] = {}
-    asked = [question for haystack in haystacks for question in haystack.questions]
-    for question, places in find_matching_segments(hay.segments, asked, matching):
+    questions = [question for haystack in haystacks for question in haystack.questions]
+    for question, places in find_matching_segments(hay.segments, questions, matching):
         answers.setdefault(question.scope, set()).update(place for place in places if place not in own[question.scope])
     return Hay(haystacks, strangers, answers)
 

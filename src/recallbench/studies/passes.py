@@ -69,8 +69,8 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
     """Fill a store and ask it once, then ask it `times` times again; each pass leaves its rankings in the folder."""
     corpus = plan.open_corpus(progress)
     survey = corpus.survey()
-    asked = min(plan.options.limit or survey.asked, survey.asked)
-    limit = asked if asked < survey.asked else None
+    question_count = min(plan.options.limit or survey.asked, survey.asked)
+    limit = question_count if question_count < survey.asked else None
     calls = Calls(plan.rules.default_k, plan.options.depth)
 
     def haystacks() -> Iterator[Haystack]:
@@ -80,7 +80,14 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
 
         def ask(store: Store) -> Retrieval:
             return retrieve(
-                haystacks, store, None, embedder, expected=asked, calls=calls, timings=Timings(), progress=progress
+                haystacks,
+                store,
+                None,
+                embedder,
+                expected=question_count,
+                calls=calls,
+                timings=Timings(),
+                progress=progress,
             )
 
         ask(store)

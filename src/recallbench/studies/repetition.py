@@ -87,11 +87,11 @@ def _repeated_options(plan: Plan) -> dict[str, str]:
         return ", ".join(sorted(value)) if isinstance(value, frozenset) else "" if value is None else str(value)
 
     options = plan.options
-    asked = {name: text(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
+    given_options = {name: text(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
     if options.corpus_file is not None:
-        asked["corpus_file"] = str(options.corpus_file.resolve())
+        given_options["corpus_file"] = str(options.corpus_file.resolve())
     # What was chosen hangs on what is here: an encoder's weights, a server.
-    return {"recallbench": __version__, **asked, "store": plan.store, "embedder": plan.embedder or ""}
+    return {"recallbench": __version__, **given_options, "store": plan.store, "embedder": plan.embedder or ""}
 
 
 def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:

@@ -30,10 +30,10 @@ def calls(subject: AuditSubject) -> Finding:
 
 def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:
     """A store that counts its requests sent one for each call of each question, and one for each scope."""
-    told = _SENT.fullmatch(subject.metrics.store.evidence.get("requests", ""))
-    if told is None:
+    requests = _SENT.fullmatch(subject.metrics.store.evidence.get("requests", ""))
+    if requests is None:
         return  # RB-RECORDED tells of it
-    sent, again = int(told[1]), int(told[2])
+    sent, again = int(requests[1]), int(requests[2])
     answered = len(subject.questions) - len(subject.metrics.retrieval.failed)
     fewest = len(declared) * answered + len({question.scope for question in subject.questions})
     if sent - again < fewest:

@@ -31,24 +31,24 @@ _ROUNDED = 1e-6
 
 
 def embedding(subject: AuditSubject) -> Finding:
-    told: Any = subject.environment.get("embedding")
-    made, seen = subject.metrics.embedder, subject.metrics.exposure
-    if made is None or seen is None:
+    stated: Any = subject.environment.get("embedding")
+    embedder, seen = subject.metrics.embedder, subject.metrics.exposure
+    if embedder is None or seen is None:
         # That all three go together is held by RB-RECORDED.
         return Finding("pass", "nothing was embedded")
     try:
-        report = _REPORT.validate_json(json.dumps(told), strict=True)
+        report = _REPORT.validate_json(json.dumps(stated), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         return Finding("fail", f"environment.json: embedding.{'.'.join(map(str, first['loc']))}: {first['msg']}")
     found = [
         *_counts(report, seen),
-        *_engine(report, made),
-        *_computed(report, made, subject.environment),
-        *_held_against_new(report, told, unchecked=bool(subject.deviations)),
+        *_engine(report, embedder),
+        *_computed(report, embedder, subject.environment),
+        *_held_against_new(report, stated, unchecked=bool(subject.deviations)),
         *_texts(subject, report),
     ]
-    found += [f"embedding.{name}, which no run writes" for name in sorted(told.keys() - _KEYS)]
+    found += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
     return pass_unless(
         found, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other"
     )
@@ -66,8 +66,8 @@ def _counts(report: EmbeddingReport, seen: ExposurePart) -> Iterator[str]:
             yield f"{seconds} seconds of {part}"
 
 
-def _engine(report: EmbeddingReport, made: EmbedderPart) -> Iterator[str]:
-    backend = made.fingerprint.get("backend", "")
+def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
+    backend = embedder.fingerprint.get("backend", "")
     if (report.backend, report.device) != (backend, backend.partition("/")[2]):
         yield f"backend {report.backend} on {report.device}, the fingerprint has {backend}"
     worst = report.worst_cosine
@@ -92,9 +92,9 @@ def _run_anew(report: EmbeddingReport) -> int:
     return report.computed + report.embedded_again
 
 
-def _computed(report: EmbeddingReport, made: EmbedderPart, around: Mapping[str, Any]) -> Iterator[str]:
+def _computed(report: EmbeddingReport, embedder: EmbedderPart, around: Mapping[str, Any]) -> Iterator[str]:
     """What the vectors were computed with, and how long that took, of an encoder that has weights."""
-    if made.name not in ENCODERS:
+    if embedder.name not in ENCODERS:
         return
     if _run_anew(report) and not all(report.seconds.get(part) for part in ("load", "tokenise", "forward")):
         yield f"{_run_anew(report)} texts embedded, and no time to load, tokenise or embed"
@@ -118,11 +118,11 @@ def _is_here(line: str, report: EmbeddingReport, around: Mapping[str, Any]) -> b
     return place == here and all(installed.get(name, found) == found for name, found in _VERSION.findall(versions))
 
 
-def _held_against_new(report: EmbeddingReport, told: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
+def _held_against_new(report: EmbeddingReport, stated: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
     """Reused vectors that were embedded again; `unchecked` are one's own where a result departs from the protocol."""
-    if not _CHECKED & told.keys():
+    if not _CHECKED & stated.keys():
         return
-    if lacking := sorted(_CHECKED - told.keys()):
+    if lacking := sorted(_CHECKED - stated.keys()):
         yield f"no word on {', '.join(lacking)}"
     foreign, again, worst = report.foreign, report.embedded_again, report.embedded_again_worst_cosine
     if not (0 <= foreign <= report.reused and 0 <= again <= report.reused):
@@ -136,11 +136,11 @@ def _held_against_new(report: EmbeddingReport, told: Mapping[str, Any], *, unche
 
 def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
     """The distinct texts of the run: segments and questions, and more where a baseline was measured again as well."""
-    seen, made = subject.metrics.exposure, subject.metrics.embedder
-    if not subject.has_dataset or seen is None or made is None:
+    seen, embedder = subject.metrics.exposure, subject.metrics.embedder
+    if not subject.has_dataset or seen is None or embedder is None:
         return
     texts = subject.dataset.texts
-    alone, wanted = subject.metrics.reproduction is None, distinct_texts(texts, made.name)
+    alone, wanted = subject.metrics.reproduction is None, distinct_texts(texts, embedder.name)
     if report.distinct < wanted or (alone and report.distinct > wanted):
         yield f"{report.distinct} distinct texts, the dataset has {wanted}"
     each_once = len(texts.passages) == seen.segments

@@ -19,8 +19,10 @@ from recallbench.stores.bm25 import BM25Store
 
 
 def run(subject: AuditSubject) -> Finding:
-    made = subject.retrieval
-    lines = trec_run(made.questions, made.rankings, made.calls.depth, run_tag(subject.metrics.store.name))
+    retrieval = subject.retrieval
+    lines = trec_run(
+        retrieval.questions, retrieval.rankings, retrieval.calls.depth, run_tag(subject.metrics.store.name)
+    )
     return _same(subject, "run.trec", "".join(lines))
 
 
@@ -47,18 +49,18 @@ def names(subject: AuditSubject) -> Finding:
 
 
 def control(subject: AuditSubject) -> Finding:
-    kept, made = subject.control, subject.retrieval
+    kept, retrieval = subject.control, subject.retrieval
     found = []
-    for question, size in zip(made.questions, made.candidates, strict=True):
+    for question, size in zip(retrieval.questions, retrieval.candidates, strict=True):
         hits = kept.get(question.id, [])
         strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
         found += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
-        if len(hits) != min(made.calls.depth, size):
-            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(made.calls.depth, size)}")
-    unknown = sorted(kept.keys() - {question.id for question in made.questions})
+        if len(hits) != min(retrieval.calls.depth, size):
+            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
+    unknown = sorted(kept.keys() - {question.id for question in retrieval.questions})
     found += [f"{id} is no question that was asked" for id in unknown]
     if subject.metrics.store.name == BM25Store.name:
-        pairs = zip(made.rankings, made.control, strict=True)
+        pairs = zip(retrieval.rankings, retrieval.control, strict=True)
         found += [
             f"{one.question_id}: the store is BM25, and ranks otherwise"
             for one, other in pairs
@@ -66,32 +68,32 @@ def control(subject: AuditSubject) -> Finding:
         ]
     if found:
         return pass_unless(found, "")
-    lines = trec_run(made.questions, made.control, made.calls.depth, CONTROL_TAG)
+    lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
     return _same(subject, "run.bm25.trec", "".join(lines))
 
 
 def control_again(subject: AuditSubject) -> Finding:
     """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
-    corpus, made = subject.dataset.corpus, subject.retrieval
+    corpus, retrieval = subject.dataset.corpus, subject.retrieval
     again = retrieve(
         lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
         BM25Store(),
         None,
         None,
-        expected=len(made.questions),
-        calls=made.calls,
+        expected=len(retrieval.questions),
+        calls=retrieval.calls,
         timings=Timings(),
         progress=subject.progress,
     )
     found = [
         f"{one.question_id}: another ranking than BM25 gives"
-        for one, other in zip(made.control, again.rankings, strict=True)
+        for one, other in zip(retrieval.control, again.rankings, strict=True)
         if one.positions != other.positions
     ]
     if subject.metrics.store.name == BM25Store.name:
         found += [
             f"{ranking.question_id}: other scores than BM25 gives"
-            for ranking, other in zip(made.rankings, again.rankings, strict=True)
+            for ranking, other in zip(retrieval.rankings, again.rankings, strict=True)
             if len(ranking.scores) != len(other.scores) or not all(map(_alike, ranking.scores, other.scores))
         ]
     return pass_unless(found, f"ranked again, all {len(again.rankings)} rankings equal")

@@ -25,81 +25,81 @@ store's by a gate, the server to what the store says of itself; a label is part 
 
 
 def options(subject: AuditSubject) -> Finding:
-    asked, made = recorded_options(subject), subject.metrics
-    if not asked:
+    options, metrics = recorded_options(subject), subject.metrics
+    if not options:
         return Finding("fail", "environment.json holds no options")
-    if lacking := sorted(_ALWAYS - asked.keys()):
+    if lacking := sorted(_ALWAYS - options.keys()):
         return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
     found = [
-        *_stated(subject, asked),
-        *_useless(asked, made),
-        *_command(subject.environment.get("command"), asked, made),
+        *_stated(subject, options),
+        *_useless(options, metrics),
+        *_command(subject.environment.get("command"), options, metrics),
     ]
     return pass_unless(found, "what was asked for is what metrics.json states")
 
 
-def _stated(subject: AuditSubject, asked: Mapping[str, Any]) -> Iterator[str]:
+def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     """Where the options ask for something else than metrics.json states."""
-    made, corpus = subject.metrics, subject.corpus
+    metrics, corpus = subject.metrics, subject.corpus
     pairs: dict[str, tuple[Any, Any]] = {
-        "corpus": (asked["corpus"], made.corpus.name),
-        "version": (asked["version"], made.store.asked_version),
-        "depth": (asked["depth"], made.retrieval.depth),
-        "pooled": (asked["pooled"], made.retrieval.scope == "pooled"),
-        "reproduce": (asked.get("reproduce"), made.reproduction),
-        "variant": (variant_of(made.store.name, options_of_record(asked)), made.store.variant),
+        "corpus": (options["corpus"], metrics.corpus.name),
+        "version": (options["version"], metrics.store.asked_version),
+        "depth": (options["depth"], metrics.retrieval.depth),
+        "pooled": (options["pooled"], metrics.retrieval.scope == "pooled"),
+        "reproduce": (options.get("reproduce"), metrics.reproduction),
+        "variant": (variant_of(metrics.store.name, options_of_record(options)), metrics.store.variant),
     }
-    embedder = made.embedder.name if made.embedder else None
+    embedder = metrics.embedder.name if metrics.embedder else None
     by_default = corpus.embedder if corpus.name in subject.rules.corpora and embedder else embedder
-    pairs["embedder"] = (asked["embedder"] or by_default, embedder)
-    if asked["store"] is not None:
-        pairs["store"] = (asked["store"], made.store.name)
-    elif made.store.name not in (REFERENCE_STORE, subject.rules.canonical_store):
-        yield f"store: none asked for, {made.store.name} stated"
-    limit = asked["limit"]
+    pairs["embedder"] = (options["embedder"] or by_default, embedder)
+    if options["store"] is not None:
+        pairs["store"] = (options["store"], metrics.store.name)
+    elif metrics.store.name not in (REFERENCE_STORE, subject.rules.canonical_store):
+        yield f"store: none asked for, {metrics.store.name} stated"
+    limit = options["limit"]
     # A limit that reaches all questions is none.
-    if limit is None or (isinstance(limit, int) and limit < made.corpus.questions - made.retrieval.left_out):
-        pairs["limit"] = (limit, made.retrieval.limit)
-    backend = made.embedder.fingerprint.get("backend", "").partition("/")[0] if made.embedder else ""
-    if asked["backend"] == "torch" and backend == "openvino":
-        pairs["backend"] = (asked["backend"], backend)
+    if limit is None or (isinstance(limit, int) and limit < metrics.corpus.questions - metrics.retrieval.left_out):
+        pairs["limit"] = (limit, metrics.retrieval.limit)
+    backend = metrics.embedder.fingerprint.get("backend", "").partition("/")[0] if metrics.embedder else ""
+    if options["backend"] == "torch" and backend == "openvino":
+        pairs["backend"] = (options["backend"], backend)
     account = subject.environment.get("embedding")
     explained = not isinstance(account, Mapping) or account.get("notes")
-    if asked["backend"] == "openvino" and backend == "torch" and not explained:
+    if options["backend"] == "openvino" and backend == "torch" and not explained:
         yield "backend: openvino asked for, torch stated, and no note says why"
     yield from (f"{name}: {one} asked for, {other} stated" for name, (one, other) in pairs.items() if one != other)
-    if made.retrieval.failed and asked.get("keep_going") is not True:
-        yield f"keep_going: not asked for, and {len(made.retrieval.failed)} questions are stated to have failed"
-    allowed = asked["allow_deviations"]
+    if metrics.retrieval.failed and options.get("keep_going") is not True:
+        yield f"keep_going: not asked for, and {len(metrics.retrieval.failed)} questions are stated to have failed"
+    allowed = options["allow_deviations"]
     if any(deviation.kind == "dataset" for deviation in subject.deviations) and "dataset" not in _listed(allowed):
         yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
 
 
-def _useless(asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
+def _useless(options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
     """Where an option is recorded that a run with this store refuses."""
-    kind = find_store(made.store.name)
+    kind = find_store(metrics.store.name)
     declared = {option.name: option for option in kind.options} if kind else {}
-    for name, value in options_of_record(asked).items():
+    for name, value in options_of_record(options).items():
         if kind and name not in declared:
-            yield f"{name}: {value} asked for, which {made.store.name} has no use for"
+            yield f"{name}: {value} asked for, which {metrics.store.name} has no use for"
         elif kind and declared[name].values and value not in declared[name].values:
             yield f"{name}: {value} asked for, which is not known"
-    if asked["backend"] not in get_args(Backend):
-        yield f"backend: {asked['backend']} asked for, which is not known"
+    if options["backend"] not in get_args(Backend):
+        yield f"backend: {options['backend']} asked for, which is not known"
 
 
-def _command(words: Any, asked: Mapping[str, Any], made: Metrics) -> Iterator[str]:
+def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
     """Where the command line names an option, the options have it."""
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or words[:1] != ["recallbench"]:
         yield "environment.json holds no command"
         return
     named = chain.from_iterable(GROUPS.get(word, (word,)) for word in words)
-    if words[1:2] == ["run"] and asked["corpus"] not in named:
-        yield f"the command does not name {asked['corpus']}"
-    for flag, told in _flags(words).items():
-        name, stated = _meant(flag, asked, made)
-        if name not in _ELSEWHERE and not _alike(flag, told, stated, made):
-            yield f"--{flag} {told} in the command, {stated} in the options"
+    if words[1:2] == ["run"] and options["corpus"] not in named:
+        yield f"the command does not name {options['corpus']}"
+    for flag, value in _flags(words).items():
+        name, stated = _meant(flag, options, metrics)
+        if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):
+            yield f"--{flag} {value} in the command, {stated} in the options"
 
 
 def _flags(words: Sequence[str]) -> dict[str, str]:
@@ -122,32 +122,32 @@ _UNKNOWN = object()
 """What an option is that says nothing of a result."""
 
 
-def _meant(flag: str, asked: Mapping[str, Any], made: Metrics) -> tuple[str, Any]:
+def _meant(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tuple[str, Any]:
     """What an option of the command line is called in environment.json, and its value there."""
     flags = {option.flag: option.name for option in store_options() if option.flag}
     if flag in flags or flag.startswith(f"{STORE_OPTION} "):
         own = flags.get(flag) or flag.removeprefix(f"{STORE_OPTION} ")
-        return own, options_of_record(asked).get(own)
+        return own, options_of_record(options).get(own)
     name = flag.replace("-", "_")
     for one in (name, f"{name}s", name.removeprefix("no_")):
-        if one in asked:
-            return one, asked[one]
+        if one in options:
+            return one, options[one]
     # Some are in the result under the name that the command has for them.
-    return name, made.retrieval.model_dump().get(name, _UNKNOWN)
+    return name, metrics.retrieval.model_dump().get(name, _UNKNOWN)
 
 
-def _alike(flag: str, told: str, stated: Any, made: Metrics) -> bool:
+def _alike(flag: str, value: str, stated: Any, metrics: Metrics) -> bool:
     if stated is _UNKNOWN:
         return True
     if isinstance(stated, bool):
         return stated != flag.startswith("no-")
     if isinstance(stated, list):
-        return told in stated
+        return value in stated
     if isinstance(stated, int) or (flag == "limit" and stated is None):
-        number = int(told) if told.strip().isdecimal() else None
+        number = int(value) if value.strip().isdecimal() else None
         # A limit that reaches all questions is none.
-        return number == stated or (stated is None and number is not None and number >= made.retrieval.asked)
-    return told == stated or (not told and stated is None)
+        return number == stated or (stated is None and number is not None and number >= metrics.retrieval.asked)
+    return value == stated or (not value and stated is None)
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -104,11 +104,11 @@ def length(subject: AuditSubject) -> Finding:
 
 def _failed(subject: AuditSubject) -> Iterator[str]:
     """Questions that are said to have failed were asked, and have no ranking."""
-    stated, asked = subject.metrics.retrieval.failed, [question.id for question in subject.questions]
+    stated, question_ids = subject.metrics.retrieval.failed, [question.id for question in subject.questions]
     answered = {row.question_id for row, hits, _ in _calls(subject) if hits}
     yield from (f"{id}: declared failed, but has a ranking" for id in stated if id in answered)
-    yield from (f"{id}: declared failed, but was not asked" for id in set(stated) - set(asked))
-    if stated != [id for id in asked if id in stated]:
+    yield from (f"{id}: declared failed, but was not asked" for id in set(stated) - set(question_ids))
+    if stated != [id for id in question_ids if id in stated]:
         yield "the failed questions are not in the order of the questions, each once"
 
 

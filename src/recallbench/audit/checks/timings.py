@@ -35,15 +35,15 @@ def timings(subject: AuditSubject) -> Finding:
 def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
     named = [str(row["phase"]) for row in phases]
     yield from (f"the phase {name} twice" for name in sorted({name for name in named if named.count(name) > 1}))
-    made = subject.metrics
+    metrics = subject.metrics
     expected = {
         "survey": True,
         "ingest": True,
         "search": True,
         "score": True,
-        "embed": made.embedder is not None,
-        "control": made.store.name != BM25Store.name,
-        "reproduce": made.reproduction is not None,
+        "embed": metrics.embedder is not None,
+        "control": metrics.store.name != BM25Store.name,
+        "reproduce": metrics.reproduction is not None,
     }
     with suppress(CannotTell):  # RB-CALLS tells of it
         expected["ready"] = not declared_store(subject).one_scope_at_a_time
@@ -52,12 +52,12 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
             yield f"{'no' if there else 'a'} phase {name}"
     # The report has a row for each.
     yield from (f"a phase {name[:60]}, which no run has" for name in named if name not in (*expected, "ready"))
-    told = subject.environment.get("seconds")
-    if not isinstance(told, dict) or list(told) != named:
+    stated = subject.environment.get("seconds")
+    if not isinstance(stated, dict) or list(stated) != named:
         yield f"environment.json tells of other phases than {NAME}"
         return
     for row in phases:
-        seconds, other = row.get("seconds"), told[str(row["phase"])]
+        seconds, other = row.get("seconds"), stated[str(row["phase"])]
         if not (_number(seconds) and _number(other) and abs(seconds - other) < _DIGITS):
             yield f"{row['phase']} took {seconds} s in {NAME}, {other} in environment.json"
 
@@ -70,12 +70,12 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
         yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"
         return
-    told = subject.environment.get("cold_queries")
-    if timed and (first > 0) != (told == "timed"):
-        yield f"{first} cold queries, where environment.json tells of `{told}`"
+    stated = subject.environment.get("cold_queries")
+    if timed and (first > 0) != (stated == "timed"):
+        yield f"{first} cold queries, where environment.json tells of `{stated}`"
     with suppress(CannotTell):  # RB-CALLS tells of it
-        if timed and told != (should := declared_store(subject).never_cold or "timed"):
-            yield f"cold queries told as `{told}`, where {subject.metrics.store.name} has them as `{should}`"
+        if timed and stated != (should := declared_store(subject).never_cold or "timed"):
+            yield f"cold queries told as `{stated}`, where {subject.metrics.store.name} has them as `{should}`"
     unanswered = set(subject.metrics.retrieval.failed)
     for place, row in enumerate(queries):
         state = "cold" if place < first else "warm"

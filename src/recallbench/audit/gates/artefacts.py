@@ -27,27 +27,27 @@ def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
         return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
     words = ["ls-tree", "-z", "HEAD", "./"]
     # What is asked of git needs no configuration, index or filter of a repository that nobody vouches for.
-    asked = subprocess.run(
+    git = subprocess.run(
         ["git", "--no-replace-objects", "-C", str(folder), "-c", "core.fsmonitor=false", *words],
         capture_output=True,
         check=False,
         env={name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
     )
-    if asked.returncode:
-        said = " ".join(asked.stderr.decode("utf-8", "replace").split())
-        if "dubious ownership" in said:
-            return Finding("cannot-tell", f"git refuses to look: {said[:200]}")
+    if git.returncode:
+        message = " ".join(git.stderr.decode("utf-8", "replace").split())
+        if "dubious ownership" in message:
+            return Finding("cannot-tell", f"git refuses to look: {message[:200]}")
         return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
-    held = dict(_entry(line) for line in asked.stdout.decode("utf-8", "replace").split("\0") if line)
+    blobs = dict(_entry(line) for line in git.stdout.decode("utf-8", "replace").split("\0") if line)
     present = {path.name for path in folder.iterdir()}
-    if absent := sorted(present - held.keys()):
+    if absent := sorted(present - blobs.keys()):
         return Finding("pending", f"not committed: {', '.join(absent)}", awaits="committed")
-    if lost := sorted(held.keys() - present):
+    if lost := sorted(blobs.keys() - present):
         return Finding("fail", f"committed, but gone: {', '.join(lost)}")
-    changed = sorted(name for name, blob in held.items() if _blob(folder / name, len(blob)) != blob)
+    changed = sorted(name for name, blob in blobs.items() if _blob(folder / name, len(blob)) != blob)
     if changed:
         return Finding("fail", f"changed since they were committed: {', '.join(changed)}")
-    return Finding("pass", f"all {len(held)} files committed and unchanged")
+    return Finding("pass", f"all {len(blobs)} files committed and unchanged")
 
 
 def _entry(line: str) -> tuple[str, str]:

@@ -11,14 +11,15 @@ def check(evidence: GateEvidence) -> Finding:
     named = leading_version(evidence.folder.resolve().name) if evidence.folder else ""
     if store.name == "pgmnemo" and named and not alike(named, version_in(store.version)):
         return Finding("fail", f"the folder is named {named}, measured was {store.version}")
-    asked = store.asked_version
+    requested = store.asked_version
     # Behind its own name and version a store may state what it runs on; only its own counts here.
     own = store.version.split(" ")[0].removeprefix("v")
-    as_asked = asked is None or asked.removeprefix("v") in (own, own.rpartition("/")[2])
+    as_asked = requested is None or requested.removeprefix("v") in (own, own.rpartition("/")[2])
     should = store.version if store.name == "pgmnemo" else None
     return passed_if(
         pinned == should and as_asked,
-        f"{store.name} states {store.version}, pgmnemo_version is {pinned or 'null'}, --version {asked or 'not given'}",
+        f"{store.name} states {store.version}, pgmnemo_version is {pinned or 'null'}, "
+        f"--version {requested or 'not given'}",
     )
 
 

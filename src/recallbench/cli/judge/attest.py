@@ -38,6 +38,6 @@ def attest(folder: Path, key: Path | None, quiet: bool) -> int:
             "no key is named", expected="--key FILE", remedy="make a pair with `recallbench keys NAME`, and name NAME"
         )
     found = audit(folder, progress=listener(quiet))
-    made = sign(folder, key.expanduser(), found.verdict.text, found.verdict.canonical)
-    print(f"{made}\n  {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL when signed")
+    signed = sign(folder, key.expanduser(), found.verdict.text, found.verdict.canonical)
+    print(f"{signed}\n  {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL when signed")
     return 0

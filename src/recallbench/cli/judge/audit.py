@@ -92,9 +92,9 @@ def audit(
                 found = found.also(attested(folder, require_attestation))
         except (RecallBenchError, OSError) as error:
             codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
-            told = visible_lines(str(error))
-            done.append({"folder": str(folder), "verdict": None, "error": told})
-            print(f"recallbench: {told}", file=sys.stderr)
+            problem = visible_lines(str(error))
+            done.append({"folder": str(folder), "verdict": None, "error": problem})
+            print(f"recallbench: {problem}", file=sys.stderr)
             continue
         codes.append(0 if found.verdict.label == "VERIFIED" else 1)
         done.append(_document(found, failures))
@@ -127,15 +127,15 @@ def _lines(found: Audit, failures: bool, verbose: bool) -> list[str]:
     lines = [*found.summary, "", str(found.folder)] if found.summary else [str(found.folder)]
     claims = sum(_is_claim(check) for check in found.checks)
     width = max(len(check.code) for check in found.checks)
-    told = ""
+    previous = ""
     for check in found.checks:
         if (check.status == "pass" and failures) or (_is_claim(check) and not verbose):
             continue
         aside = "" if check.needed else " (a result may do without)"
         lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}")
         # Of many claims that fall short of the same requirement, the first says what it is.
-        if check.status != "pass" and check.code + check.required != told:
-            told = check.code + check.required
+        if check.status != "pass" and check.code + check.required != previous:
+            previous = check.code + check.required
             lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
     if claims and not verbose:
         lines.append(f"  {claims} published numbers are traced one by one with --verbose")

@@ -88,13 +88,13 @@ def cite(
     try:
         folders = [place for place in (folder, previous) if place is not None]
         sides = [citation.AuditedResult(open_result(place), examine(place)) for place in folders]
-        made = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
+        cited = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
     except citation.NotCitable as refused:
         if not as_json:
             raise
         print(json.dumps({"citable": False, "folder": str(folder), "reasons": refused.reasons}, indent=1))
         return 1
-    print(json.dumps(citation.document(made), indent=1) if as_json else citation.text(made, markdown))
+    print(json.dumps(citation.document(cited), indent=1) if as_json else citation.text(cited, markdown))
     return 0
 
 

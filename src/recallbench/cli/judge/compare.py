@@ -87,16 +87,16 @@ def compare(
         raise UsageError(
             "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
         )
-    asked = _words(measures)
+    measure_names = _words(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)
-        found = _runs(first, second, qrels, asked, conditions, _words(allow), named, corpus_file, show, ties)
+        found = _runs(first, second, qrels, measure_names, conditions, _words(allow), named, corpus_file, show, ties)
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
-        found = _folders(first, second, asked, conditions, _words(allow), corpus_file, show)
+        found = _folders(first, second, measure_names, conditions, _words(allow), corpus_file, show)
     if as_json:
         print(plain(found.model_dump_json(indent=1)))
     elif as_markdown:
@@ -112,7 +112,7 @@ def compare(
 def _folders(
     first: Path,
     second: Path,
-    asked: Sequence[str],
+    measure_names: Sequence[str],
     conditions: Sequence[Rule],
     allowed: Sequence[str],
     corpus_file: Path | None,
@@ -128,7 +128,7 @@ def _folders(
             raise not_a_result(path, "a file", f"for TREC runs: recallbench compare {first} {second} --qrels FILE")
     one, other = open_result(first), open_result(second)
     words = None if corpus_file is None else corpus_words(one, corpus_file, dict(os.environ))
-    measures = [parse(text) for text in asked]
+    measures = [parse(text) for text in measure_names]
     return compare_results(one, other, measures, conditions, allowed=allowed, show=show, words=words)
 
 
@@ -136,7 +136,7 @@ def _runs(
     first: Path,
     second: Path,
     qrels: Path,
-    asked: Sequence[str],
+    measure_names: Sequence[str],
     conditions: Sequence[Rule],
     allowed: Sequence[str],
     named: tuple[Path | None, str | None],
@@ -160,7 +160,7 @@ def _runs(
             f"--allow {unknown[0]} is not possible for TREC runs", expected=f"--allow {DEPTH}, or nothing",
             remedy="a run file states neither embedder nor store",
         )  # fmt: skip
-    measures = [parse(text) for text in asked] or list(MEASURES)
+    measures = [parse(text) for text in measure_names] or list(MEASURES)
     every = [*measures, *(condition.measure for condition in conditions)]
     sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
     return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
@@ -174,14 +174,19 @@ def shown(found: Comparison) -> list[Part]:
     """Return the comparison for a terminal."""
     from dataclasses import replace
 
-    from recallbench.reports import comparison_text as told
+    from recallbench.reports import comparison_text
 
-    parts: list[Part] = [*told.opening(found), "", told.measure_table(found), *told.reading(found)]
+    parts: list[Part] = [
+        *comparison_text.opening(found),
+        "",
+        comparison_text.measure_table(found),
+        *comparison_text.reading(found),
+    ]
     if found.kinds:
-        parts += ["", told.kind_table(found)]
+        parts += ["", comparison_text.kind_table(found)]
     if found.abilities:
-        parts += ["", told.ability_table(found)]
+        parts += ["", comparison_text.ability_table(found)]
     for one in found.changed:
-        parts += ["", told.changed_title(one), *(f"  {line}" for line in told.texts(one))]
-        parts.append(replace(told.ranking_table(one, rank=""), indent=2))
-    return [*parts, "", *told.verdict(found)]
+        parts += ["", comparison_text.changed_title(one), *(f"  {line}" for line in comparison_text.texts(one))]
+        parts.append(replace(comparison_text.ranking_table(one, rank=""), indent=2))
+    return [*parts, "", *comparison_text.verdict(found)]

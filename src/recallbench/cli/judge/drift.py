@@ -41,18 +41,18 @@ def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None,
     """
     from recallbench.compare import drift as verdict
     from recallbench.errors import UsageError
-    from recallbench.reports import drift as told
+    from recallbench.reports import drift as report
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
-    asked = parse(measure)
-    found = verdict.drift([folder for place in results for folder in result_folders(place, Path())], asked)
+    wanted = parse(measure)
+    found = verdict.drift([folder for place in results for folder in result_folders(place, Path())], wanted)
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(told.markdown(found), end="")
+        print(report.markdown(found), end="")
     else:
         print_parts(*_parts(found))
     if out is not None:
@@ -68,7 +68,7 @@ def _write(found: Drift, out: Path) -> None:
 
 
 def _parts(found: Drift) -> list[Part]:
-    from recallbench.reports import drift as told
+    from recallbench.reports import drift as report
 
-    below = [*told.left_out(found), *told.findings(found), *told.reading(found)]
-    return [told.title(found), "", told.result_table(found), "", *below]
+    below = [*report.left_out(found), *report.findings(found), *report.reading(found)]
+    return [report.title(found), "", report.result_table(found), "", *below]

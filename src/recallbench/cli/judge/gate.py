@@ -52,7 +52,7 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     from recallbench.compare import thresholds
     from recallbench.compare.thresholds_file import read_thresholds
     from recallbench.errors import UsageError
-    from recallbench.reports import thresholds as told
+    from recallbench.reports import thresholds as report
 
     if replace and not update:
         raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
@@ -64,7 +64,7 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(told.markdown(found), end="")
+        print(report.markdown(found), end="")
     else:
         print_parts(*_parts(found))
     beyond = thresholds.unreachable(found)
@@ -116,9 +116,9 @@ def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: b
 
 
 def _parts(found: Gating) -> list[Part]:
-    from recallbench.reports import thresholds as told
+    from recallbench.reports import thresholds as report
 
-    parts: list[Part] = list(told.sources(found))
-    for title, thresholds in told.sections(found).items():
-        parts += ["", f"{title}:", told.table(thresholds)]
-    return [*parts, "", told.verdict(found)]
+    parts: list[Part] = list(report.sources(found))
+    for title, thresholds in report.sections(found).items():
+        parts += ["", f"{title}:", report.table(thresholds)]
+    return [*parts, "", report.verdict(found)]

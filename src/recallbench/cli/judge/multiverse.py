@@ -119,12 +119,12 @@ def _parts(found: Multiverse) -> list[Part]:
 
 
 def _legend(found: Multiverse) -> list[str]:
-    told = []
+    notes = []
     if any(cell.stated for cell in found.cells):
-        told.append("* rests on stated ranks of first hits: the kept ids alone leave it open")
+        notes.append("* rests on stated ranks of first hits: the kept ids alone leave it open")
     if not all(cell.exact for cell in found.cells):
-        told.append("a-b: the least and the most that what was kept allows")
-    return ["", *told] if told else []
+        notes.append("a-b: the least and the most that what was kept allows")
+    return ["", *notes] if notes else []
 
 
 def _table(found: Multiverse, scope: str, denominator: str) -> Table:

@@ -97,24 +97,24 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     if found is None:
         return []
     loose = [file.name for file in found.files if not file.pinned]
-    told = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
-    return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {told}"]
+    pins = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
+    return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {pins}"]
 
 
 def _matched(metrics: Metrics) -> list[str]:
     found = metrics.matching
     if found is None:
         return []
-    told = [
+    lines = [
         f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
         f" {found.questions - found.without} of {found.questions} queries have some"
     ]
     if found.shares is not None:
-        told.append(
+        lines.append(
             "found first in the first 10: " + ", ".join(f"{share.found_10} by {share.step}" for share in found.shares)
         )
     if found.by_id is not None and found.by_text is not None:
-        told.append(
+        lines.append(
             ", ".join(
                 f"{one.questions} by {way}: recall_any@10 {figure(one.recall_any_10)}"
                 for way, one in (("id", found.by_id), ("text", found.by_text))
@@ -124,36 +124,36 @@ def _matched(metrics: Metrics) -> list[str]:
         whole = next(denominator for denominator in metrics.denominators if denominator.headline)
         named = ", ".join(found.unmatched[:NAMED])
         more = f" and {found.without - NAMED} more" if found.without > NAMED else ""
-        told.append(
+        lines.append(
             f"nothing matches {named}{more}: 0 in the denominator {whole.name},"
             f" recall_any@10 {figure(whole.values['recall_any@10'])} of {whole.count}"
         )
-    return told
+    return lines
 
 
 def _worst(metrics: Metrics) -> list[str]:
     worst = metrics.worst or []
     if not worst:
         return ["no question drags the mean down"]
-    told = [
+    named = [
         f"{one.question_id} (first gold {'not found' if one.first_rank is None else f'at {one.first_rank}'},"
         f" {one.found} of {one.gold} in the first 10)"
         for one in worst[:NAMED]
     ]
     more = f"; the report names {len(worst)}" if len(worst) > NAMED else ""
-    return [f"these drag the mean down: {', '.join(told)}{more}"]
+    return [f"these drag the mean down: {', '.join(named)}{more}"]
 
 
 def _stale(metrics: Metrics, limit: date, said: str) -> list[str]:
     labels = metrics.labels
     if labels is None:
         return []
-    told = []
+    lines = []
     if labels.oldest is not None and labels.oldest < limit.isoformat():
-        told.append(f"warning: labels are older than {said}: the oldest is of {labels.oldest}; look at them again")
+        lines.append(f"warning: labels are older than {said}: the oldest is of {labels.oldest}; look at them again")
     if labels.undated:
-        told.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
-    return told
+        lines.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
+    return lines
 
 
 def _age(text: str) -> timedelta:

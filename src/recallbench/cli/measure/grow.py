@@ -74,7 +74,7 @@ def grow(
         )
     target = Target(corpus, split, options.matching_options(match, match_threshold, match_chunk), qrels_revision, pin)
     labelled = of_hub(corpus) or Path(corpus).is_dir()
-    asked = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **of_run)
+    run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **of_run)
     unfit = ("corpus_file",) if labelled else ("match", "match_chunk", "split", "qrels_revision", "pin")
     if unfitting := typed(*unfit):
         raise UsageError(
@@ -85,9 +85,9 @@ def grow(
         )
     progress = listener(quiet)
     if labelled:
-        name, folder = target.obtain(asked, progress)
-        asked = replace(asked, corpus=name, corpus_file=folder)
-    found = growth(asked, sorted({int(word) for word in words}), distractors, seed, progress)
+        name, folder = target.obtain(run_options, progress)
+        run_options = replace(run_options, corpus=name, corpus_file=folder)
+    found = growth(run_options, sorted({int(word) for word in words}), distractors, seed, progress)
     if format == "json":
         print(json.dumps(document(found), indent=1))
     elif format == "markdown":

@@ -48,21 +48,21 @@ def repeat(times: int, corpus: str, resume: Path | None, as_json: bool, quiet: b
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.reports import repetition as told
+    from recallbench.reports import repetition as report
     from recallbench.studies import repetition
 
-    asked = options.run_options(corpus=options.single_corpus(corpus), **of_run)
-    if resume is not None and (asked.out is not None or asked.label is not None):
+    run_options = options.run_options(corpus=options.single_corpus(corpus), **of_run)
+    if resume is not None and (run_options.out is not None or run_options.label is not None):
         raise UsageError(
             "--resume names a folder that is there already",
             expected="--resume without --out and --label",
-            found=f"--{'out' if asked.out is not None else 'label'}",
+            found=f"--{'out' if run_options.out is not None else 'label'}",
         )
-    made = repetition.repeat(asked, times, listener(quiet), date.today(), resume)
+    repeated = repetition.repeat(run_options, times, listener(quiet), date.today(), resume)
     if as_json:
-        print((made.folder / told.JSON).read_text(encoding="utf-8"), end="")
+        print((repeated.folder / report.JSON).read_text(encoding="utf-8"), end="")
     else:
-        below = [*told.findings(made.summary), *told.conditions(made.summary)]
-        place = f"report: {(made.folder / told.MARKDOWN).absolute()}"
-        print_parts(told.title(made.summary), told.spread_table(made.summary), *below, place)
-    return 0 if made.summary.holds else 1
+        below = [*report.findings(repeated.summary), *report.conditions(repeated.summary)]
+        place = f"report: {(repeated.folder / report.MARKDOWN).absolute()}"
+        print_parts(report.title(repeated.summary), report.spread_table(repeated.summary), *below, place)
+    return 0 if repeated.summary.holds else 1

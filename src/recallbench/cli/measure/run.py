@@ -37,7 +37,7 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
     from recallbench.runs.dry import dry_run as rehearse
     from recallbench.runs.run import run as measure
 
-    asked = options.run_options(**of_run)
+    run_options = options.run_options(**of_run)
     if strict and not dry_run:
         raise UsageError(
             "--strict goes with --dry-run",
@@ -46,7 +46,7 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
             remedy="add --dry-run, or use --require-verified to make the verdict the exit code",
         )
     corpora = names(corpus)
-    if asked.folder is not None and len(corpora) > 1:
+    if run_options.folder is not None and len(corpora) > 1:
         raise UsageError(
             f"--folder names one result, but {corpus} makes {len(corpora)}",
             expected="one corpus",
@@ -54,12 +54,12 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
             remedy=f"run {corpora[0]} and {corpora[1]} apart, or name a parent with --out",
         )
     if dry_run:
-        ready = [rehearse(replace(asked, corpus=name)) for name in corpora]
+        ready = [rehearse(replace(run_options, corpus=name)) for name in corpora]
         return 0 if all(ready) or not strict else 3
     progress = listener(quiet)
     good = True
     for name in corpora:
-        outcome = measure(replace(asked, corpus=name), progress, date.today())
+        outcome = measure(replace(run_options, corpus=name), progress, date.today())
         print_parts(*headline(outcome.metrics, outcome.folder))
         if outcome.reproduced is not None:
             print_parts(*reproduction(outcome.reproduced, outcome.folder))

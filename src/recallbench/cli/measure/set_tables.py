@@ -38,12 +38,12 @@ def earlier(folder: Path, name: str, options: Options) -> Result:
             remedy="compare results over the same files, matched alike",
         )
     was = metrics.retrieval
-    asked = (
+    settings = (
         ("depth", was.depth, options.depth),
         ("limit", was.limit, options.limit),
         ("scope", was.scope, "pooled" if options.pooled else "own"),
     )
-    for what, before, now in asked:
+    for what, before, now in settings:
         if before != now:
             raise UsageError(
                 f"{folder} was made with another --{what}, so it can't be compared",

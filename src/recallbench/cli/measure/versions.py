@@ -42,7 +42,7 @@ def versions(version: tuple[str, ...], corpus: str | None, quiet: bool, **of_run
 
     if corpus is None:
         raise UsageError("no corpus is named", expected="--corpus NAME", remedy=EXAMPLE)
-    asked = options.run_options(corpus=options.single_corpus(corpus), **of_run)
-    compared = measure_versions(asked, version, listener(quiet), date.today())
+    run_options = options.run_options(corpus=options.single_corpus(corpus), **of_run)
+    compared = measure_versions(run_options, version, listener(quiet), date.today())
     print_parts(*comparison(compared.summary, compared.folder))
     return 0 if compared.complete else 3

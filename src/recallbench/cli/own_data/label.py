@@ -58,24 +58,24 @@ def label(
 
     book = LabelBook(folder)
     if cut := book.mend():
-        said = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
-        print(f"recallbench: {visible(said)}", file=sys.stderr)
+        warning = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
+        print(f"recallbench: {visible(warning)}", file=sys.stderr)
     done = book.labelled()
     if query:
         free = (name for number in count(1) if (name := f"q{number}") not in done)
-        asked = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
+        all_queries = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
     else:
-        asked = queries_to_label(folder, queries)
-    asked = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in asked]
-    left = [one for one in asked if one.id not in done]
-    print(f"{len(asked) - len(left)} of {len(asked)} queries are labelled; {KEYS}", file=sys.stderr)
+        all_queries = queries_to_label(folder, queries)
+    all_queries = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in all_queries]
+    left = [one for one in all_queries if one.id not in done]
+    print(f"{len(all_queries) - len(left)} of {len(all_queries)} queries are labelled; {KEYS}", file=sys.stderr)
     proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
     kept = 0
     for number, (one, found) in enumerate(
         propose(folder, left, proposing, k, listener(quiet)) if left else (),
-        len(asked) - len(left) + 1,
+        len(all_queries) - len(left) + 1,
     ):
-        print(f"\n[{number} of {len(asked)}] {visible_lines(one.text)}")
+        print(f"\n[{number} of {len(all_queries)}] {visible_lines(one.text)}")
         grades = _judged(found)
         if grades is None:
             break

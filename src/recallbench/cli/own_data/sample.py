@@ -125,7 +125,7 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
 def _score(
     log: RecallLog, labels: Path, measures: list[str], matching: Matching, percentiles: Rule, format: str
 ) -> int:
-    from recallbench.reports import log_scores as told
+    from recallbench.reports import log_scores
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.logs.scoring import score
 
@@ -133,8 +133,8 @@ def _score(
     if format == "json":
         print(plain(found.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(told.markdown(found), end="")
+        print(log_scores.markdown(found), end="")
     else:
-        below = [*told.matched(found), *told.intervals(found), *told.abstention(found), *found.notes]
-        print_parts(told.table(found), "", *below)
+        below = [*log_scores.matched(found), *log_scores.intervals(found), *log_scores.abstention(found), *found.notes]
+        print_parts(log_scores.table(found), "", *below)
     return 0

@@ -161,10 +161,10 @@ class Labelled:
         segments: dict[str, list[Segment]] = {}
         places: dict[str, dict[str, int]] = {}
         for document in read_documents(self._files, self.name):
-            held = segments.setdefault(document.scope, [])
-            position = len(held)
+            in_scope = segments.setdefault(document.scope, [])
+            position = len(in_scope)
             places.setdefault(document.scope, {})[document.id] = position
-            held.append(
+            in_scope.append(
                 Segment(
                     document.scope,
                     position,
@@ -189,7 +189,7 @@ class Labelled:
             questions.setdefault(label.scope, []).append(
                 _question(label, places, by_text, self._ids_too, self._judgements)
             )
-        return tuple(Haystack(scope, tuple(held), tuple(questions[scope])) for scope, held in segments.items())
+        return tuple(Haystack(scope, tuple(in_scope), tuple(questions[scope])) for scope, in_scope in segments.items())
 
 
 def _question(

@@ -231,8 +231,8 @@ def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> It
         seen.add(id)
         if id in elsewhere:
             continue
-        asked = record.get("kind") == ABSTENTION or (expecting and record.get("expected") is not None)
-        if name and id not in judged and not asked:
+        needs_no_judgement = record.get("kind") == ABSTENTION or (expecting and record.get("expected") is not None)
+        if name and id not in judged and not needs_no_judgement:
             unjudged.append(id)
             continue
         grades = judged.get(id, {})

@@ -48,21 +48,21 @@ class Passages:
 
     def _scores(self, expected: str) -> npt.NDArray[np.float64]:
         """By text the score of its best passage, as a share of the expected text's own; 0 where no word is shared."""
-        asked = Counter(words(expected))
+        expected_words = Counter(words(expected))
         found = np.zeros(self._count)
-        for word, times in asked.items():
+        for word, times in expected_words.items():
             if (number := self._vocabulary.get(word)) is not None:
                 first, last = self._weights["indptr"][number], self._weights["indptr"][number + 1]
                 found[self._weights["indices"][first:last]] += times * self._weights["data"][first:last]
         if not found.any():
             return np.zeros(len(self._starts))
-        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own(asked)
+        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own(expected_words)
         return best.round(DIGITS)
 
-    def _own(self, asked: Counter[str]) -> float:
+    def _own(self, expected_words: Counter[str]) -> float:
         """What the expected text would get, were it one of the passages and the statistics the same."""
-        norm = K1 * (1 - B + B * asked.total() / self._mean_length)
-        return sum(times * self._rarity(word) * times / (times + norm) for word, times in asked.items())
+        norm = K1 * (1 - B + B * expected_words.total() / self._mean_length)
+        return sum(times * self._rarity(word) * times / (times + norm) for word, times in expected_words.items())
 
     def _rarity(self, word: str) -> float:
         number = self._vocabulary.get(word)

@@ -108,10 +108,10 @@ class TextMatched:
             questions = [question for question in haystack.questions if question.expected]
             index = _Index(haystack.segments, questions, self.matching, whole=self._whole)
             for question in questions:
-                made, nearest = _with_matches(question, index, self.matching)
-                by_question[question.id] = made
+                matched, nearest = _with_matches(question, index, self.matching)
+                by_question[question.id] = matched
                 expected.append(question.expected)
-                relevant.append({len(texts) + position for position in {*made.exact, *made.by_id, nearest}})
+                relevant.append({len(texts) + position for position in {*matched.exact, *matched.by_id, nearest}})
             texts += [segment.text for segment in haystack.segments]
             searched.append(index.passages)
             ends.append(len(texts))
@@ -208,8 +208,8 @@ def _with_matches(question: Question, index: _Index, matching: Matching) -> tupl
     near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))
     enough = frozenset(np.flatnonzero(found >= matching.threshold).tolist())
     gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
-    made = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), found[near].tolist()))
-    return made, int(found.argmax())
+    matched = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), found[near].tolist()))
+    return matched, int(found.argmax())
 
 
 def _remedy(matching: Matching, expected: Sequence[str]) -> str:

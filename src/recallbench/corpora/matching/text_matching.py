@@ -126,9 +126,9 @@ def random_matches(
     for _ in range(4 * draws if expected and pool else 0):
         if len(found) == draws:
             break
-        asked, drawn = int(rng.integers(len(expected))), int(rng.integers(len(pool)))
-        if drawn not in relevant[asked]:
-            found.append(near(asked, drawn) if near else likeness(expected[asked], pool[drawn]))
+        case, drawn = int(rng.integers(len(expected))), int(rng.integers(len(pool)))
+        if drawn not in relevant[case]:
+            found.append(near(case, drawn) if near else likeness(expected[case], pool[drawn]))
     if not found:
         return RandomMatches(0, None, {})
     ways = {t: (matching or Matching("tokens")).at(t) for t in thresholds}

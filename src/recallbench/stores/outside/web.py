@@ -221,10 +221,10 @@ def _loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _pause(attempt: int, asked: str | None) -> float:
+def _pause(attempt: int, retry_after: str | None) -> float:
     longest = min(FIRST_PAUSE * 4.0 ** (attempt - 1), LONGEST_PAUSE)
     try:
-        wanted = float(asked or "")
+        wanted = float(retry_after or "")
     except ValueError:
         wanted = 0.0
     if not (math.isfinite(wanted) and wanted > 0):

@@ -189,8 +189,8 @@ class PgmnemoStore(Store):
             )
         self._given += len(items)
         for item, row in zip(items, rows, strict=True):
-            asked, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
-            self._probes[item.scope] = asked, size + 1
+            probe, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
+            self._probes[item.scope] = probe, size + 1
 
     def ready(self) -> None:
         connection, projects = self._open()
@@ -201,8 +201,8 @@ class PgmnemoStore(Store):
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
         before = self._said.copy()
         with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
-            for asked, size in counted(self._probes.values(), advance):
-                found = len(self.search(asked, size))
+            for probe, size in counted(self._probes.values(), advance):
+                found = len(self.search(probe, size))
                 if not found:
                     raise Blocked(
                         f"{SCHEMA}.{self._function} recalls nothing of what was put in",
@@ -228,10 +228,10 @@ class PgmnemoStore(Store):
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         connection, projects = self._open()
         for scope, of_scope in groupby(queries, key=lambda query: query.scope):
-            asked, project = list(of_scope), projects.number(scope)
+            scope_queries, project = list(of_scope), projects.number(scope)
             self._as_tenant(connection, project)
-            for start in range(0, len(asked), AT_ONCE):
-                block = asked[start : start + AT_ONCE]
+            for start in range(0, len(scope_queries), AT_ONCE):
+                block = scope_queries[start : start + AT_ONCE]
                 vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
                 values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
                 with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):

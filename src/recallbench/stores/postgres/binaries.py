@@ -110,9 +110,9 @@ def _installed(pg_config: str | None) -> Install | None:
     if not pg_config:
         return None
     try:
-        told = subprocess.run([pg_config, "--bindir", "--sharedir"], capture_output=True, text=True, check=True)
+        answer = subprocess.run([pg_config, "--bindir", "--sharedir"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    programs, share = (Path(line) for line in told.stdout.splitlines()[:2])
+    programs, share = (Path(line) for line in answer.stdout.splitlines()[:2])
     complete = (programs / "postgres").exists() and (share / "extension" / "vector.control").exists()
     return Install(programs, share, programs.parent) if complete else None

@@ -202,7 +202,7 @@ def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, pass
         command += ["--auth=scram-sha-256", f"--pwfile={secret}"]
     else:
         command += ["--auth=trust"]
-    told = ""
+    message = ""
     # Its trial servers too need no room in /dev/shm; before Postgres 16 they can't be told so.
     options = ["-c", "dynamic_shared_memory_type=mmap"]
     # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
@@ -216,18 +216,18 @@ def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, pass
         if process.returncode == 0:
             secret.unlink(missing_ok=True)
             return
-        said = errors.decode(errors="replace").strip()[-600:]
+        errors_now = errors.decode(errors="replace").strip()[-600:]
         # Why the first failed, unless all that it did not understand was how it was asked.
-        told = said if not told or re.search(r"(unrecognized|invalid|illegal) option", told) else told
+        message = errors_now if not message or re.search(r"(unrecognized|invalid|illegal) option", message) else message
     raise Blocked(
-        "the embedded Postgres could not make its database folder", found=told, remedy=_remedy(told, folder.run)
+        "the embedded Postgres could not make its database folder", found=message, remedy=_remedy(message, folder.run)
     )
 
 
-def _remedy(told: str, folder: Path) -> str:
-    if NO_ROOM in told:
+def _remedy(message: str, folder: Path) -> str:
+    if NO_ROOM in message:
         return ROOM
-    if "No space left" in told:
+    if "No space left" in message:
         return f"free about 100 MB where {folder} lies, or name another place with TMPDIR, then run again"
     return REMEDY
 
@@ -239,11 +239,11 @@ def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
         if _status(folder / "data" / "postmaster.pid") == "ready":
             return
         time.sleep(0.005)
-    told = _end_of(folder / "log")
+    log = _end_of(folder / "log")
     raise Blocked(
         "the embedded Postgres did not come up",
-        found=f"{_fate(process) or f'not ready after {PATIENCE:.0f} s'}; {told}",
-        remedy=_remedy(told, folder),
+        found=f"{_fate(process) or f'not ready after {PATIENCE:.0f} s'}; {log}",
+        remedy=_remedy(log, folder),
     )
 
 

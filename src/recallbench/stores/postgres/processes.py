@@ -21,8 +21,8 @@ def birth(pid: int) -> str:
     if Path("/proc/self/stat").exists():
         fields = _fields(pid)
         return fields[19] if fields else ""
-    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    listing = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return listing.stdout.strip()
 
 
 def end(pid: int, born: str, patience: float = PATIENCE) -> None:
@@ -72,8 +72,8 @@ def _parents() -> Iterator[tuple[int, int]]:
             if name.isdigit() and (fields := _fields(int(name))):
                 yield int(name), int(fields[1])
         return
-    told = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False)
-    for line in told.stdout.splitlines():
+    listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False)
+    for line in listing.stdout.splitlines():
         one, parent = line.split()
         yield int(one), int(parent)
 
