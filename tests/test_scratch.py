@@ -11,7 +11,8 @@ import pytest
 
 from killing import killed_at
 from recallbench.results.folder import staged
-from recallbench.scratch import MARKER, OWNER, PREFIX, Scratch, replacing, scratch, sweep
+from recallbench.scratch import MARKER, OWNER, PREFIX, Scratch, scratch, sweep
+from recallbench.whole_file import write_whole
 
 
 def write_result(place: Path) -> None:
@@ -21,8 +22,7 @@ def write_result(place: Path) -> None:
 
 
 def write_file(place: Path) -> None:
-    with replacing(place / "baseline.json") as made:
-        made.write_text("new")
+    write_whole(place / "baseline.json", "new")
 
 
 def throw_away(place: Path) -> None:

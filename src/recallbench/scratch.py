@@ -64,15 +64,6 @@ def scratch(place: Path) -> Iterator[Path]:
         room.remove()
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write that becomes `path` when the block ends well: a file is whole, or what it was before."""
-    with scratch(path.parent) as room:
-        draft = room / path.name
-        yield draft
-        os.replace(draft, path)
-
-
 def sweep(place: Path, prefix: str = PREFIX, marker: str = MARKER, last: Last | None = None) -> list[Path]:
     """Remove the folders in `place` whose owner is dead, and return them."""
     return [folder for folder in _candidates(place, prefix) if _swept(folder, marker, last)]

@@ -33,7 +33,7 @@ from recallbench.reports.part import DocumentPart
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
-from recallbench.scratch import replacing
+from recallbench.whole_file import write_whole
 
 DIGITS = 10
 """Kept behind the point: last digits may differ from one processor to the next."""
@@ -98,9 +98,7 @@ def write(baseline: Baseline, path: Path) -> bool:
     text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
     if path.is_file() and path.read_bytes() == text.encode():
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as staged:
-        staged.write_text(concealed(text), encoding="utf-8", newline="\n")
+    write_whole(path, concealed(text))
     return True
 
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recallbench import private_file
 from recallbench.audit.gate import Check
 from recallbench.citing.keys import needs_extra, private_key, public_key
 from recallbench.corpora.stream import sha256_of
@@ -15,6 +14,7 @@ from recallbench.reading import document, parsed
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result, open_result, open_unchanged
+from recallbench.whole_file import write_errors, write_whole
 
 CODE = "RB-ATTESTED"
 REQUIRED = "an attestation beside the folder, signed with that key, over exactly these files"
@@ -159,19 +159,17 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> Path:
-    try:
-        private_file.create(path, text.encode(), 0o644)
-    except FileExistsError:
-        raise UsageError(
-            f"{path} exists already",
-            expected="a result without an attestation: none is ever overwritten",
-            remedy="move it away to attest the result anew",
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be written",
-            expected="a folder that may be written to",
-            found=error.strerror or str(error),
-            remedy="copy the result folder to such a place, and attest it there",
-        ) from None
+    with write_errors(
+        f"{path} can't be written",
+        expected="a folder that may be written to",
+        remedy="copy the result folder to such a place, and attest it there",
+    ):
+        try:
+            write_whole(path, text, overwrite=False, mode=0o644, synced=True)
+        except FileExistsError:
+            raise UsageError(
+                f"{path} exists already",
+                expected="a result without an attestation: none is ever overwritten",
+                remedy="move it away to attest the result anew",
+            ) from None
     return path

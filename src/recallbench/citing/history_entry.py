@@ -10,13 +10,13 @@ from typing import Literal
 
 from recallbench.citing.publication import read
 from recallbench.compare.movement import Movement, movements
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import UsageError
 from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, appended
 from recallbench.reports.cells import figure
 from recallbench.reports.table import Table
 from recallbench.results.result import Result, open_unchanged
-from recallbench.scratch import replacing
+from recallbench.whole_file import write_errors, write_whole
 
 Kind = Literal["source", "methodology"]
 KINDS: dict[Kind, str] = {
@@ -80,22 +80,12 @@ def add(file: Path, new: HistoryEntry) -> None:
     real = file.resolve()
     before = read(real) if real.exists() else ""
     content = appended(before, new)
-    try:
-        with replacing(real) as draft:
-            with draft.open("w", encoding="utf-8", newline="\n") as written:
-                written.write(content)
-                written.flush()
-                os.fsync(written.fileno())
-            if real.exists():
-                draft.chmod(real.stat().st_mode & 0o777)
-                if read(real) != before:
-                    raise InputError(
-                        f"{file} changed meanwhile", expected="a file that nobody else writes", remedy="run it again"
-                    )
-            else:
-                draft.chmod(0o644)
-    except OSError as error:
-        raise _unwritable(file, error) from None
+    with write_errors(
+        f"{file} can't be written",
+        expected="a file in a folder that may be written to",
+        remedy="name another with --file; nothing was changed",
+    ):
+        write_whole(real, content, mode=real.stat().st_mode & 0o777 if real.exists() else 0o644, synced=True)
 
 
 def _origin(word: str, result: Result, file: Path) -> str:
@@ -119,13 +109,4 @@ def _row(movement: Movement) -> tuple[str, ...]:
         figure(movement.after),
         difference,
         interval,
-    )
-
-
-def _unwritable(file: Path, error: OSError) -> InputError:
-    return InputError(
-        f"{file} can't be written",
-        expected="a file in a folder that may be written to",
-        found=error.strerror or str(error),
-        remedy="name another with --file; nothing was changed",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from recallbench import private_file
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.results.folder import BLOCKED
 from recallbench.results.manifest import NAME as MANIFEST
+from recallbench.whole_file import PRIVATE, refuse_shared, write_errors, write_whole
 
 PUBLIC = ".pub"
 REMEDY = "pip install 'recallbench[attest]'"
@@ -47,7 +47,7 @@ def make(name: Path) -> tuple[Path, Path]:
                 remedy="name another file",
             )
     key = signer.CryptoSigner.generate_ed25519()
-    _write(private, key.private_bytes, private_file.MODE)
+    _write(private, key.private_bytes, PRIVATE)
     try:
         _write(public, _public_bytes(key.private_bytes), 0o644)
     except BaseException:
@@ -66,9 +66,7 @@ def private_key(path: Path) -> Any:
     content = _content(path)
     if b"PUBLIC KEY" in content:
         raise _no_key(path, "the private key, which signs", "a public key")
-    private_file.refuse_shared(
-        path, "private key", "if others could have read it, make a new one with `recallbench keys`"
-    )
+    refuse_shared(path, "private key", "if others could have read it, make a new one with `recallbench keys`")
     try:
         key = load_pem_private_key(content, None)
     except (ValueError, TypeError, ArithmeticError) as error:
@@ -135,15 +133,12 @@ def _holds_results(folder: Path) -> bool:
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    try:
-        private_file.create(path, content, mode)
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be written",
-            expected="a new file in a folder that may be written to",
-            found=error.strerror or str(error),
-            remedy="name another place",
-        ) from None
+    with write_errors(
+        f"{path} can't be written",
+        expected="a new file in a folder that may be written to",
+        remedy="name another place",
+    ):
+        write_whole(path, content, overwrite=False, mode=mode, synced=True)
 
 
 def _content(path: Path) -> bytes:

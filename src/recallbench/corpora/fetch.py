@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import CorpusRules
-from recallbench.scratch import scratch
+from recallbench.whole_file import draft_of, write_errors
 
 
 def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
@@ -31,22 +30,17 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
             raise _wrong(rules, str(target), found, f"move {target} away, then `recallbench fetch {rules.name}`")
         progress.note(f"{target} is there already, with the registered sha256")
         return target
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Beside its place, so that the last step is a rename within one file system.
-        with scratch(target.parent) as room:
-            body = SOURCES[rules.name](rules, room, environ, progress)
-            if (found := sha256_of(body)) != rules.sha256:
-                again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
-                raise _wrong(rules, f"the downloaded {rules.file}", found, again)
-            os.replace(body, target)
-    except OSError as error:
-        raise Blocked(
-            f"{target}: can't be written",
-            expected="a data folder with room for the file",
-            found=error.strerror or str(error),
-            remedy=f"free space or permissions there, or name another folder in {DATA_DIR}",
-        ) from None
+    unwritable = write_errors(
+        f"{target}: can't be written",
+        expected="a data folder with room for the file",
+        remedy=f"free space or permissions there, or name another folder in {DATA_DIR}",
+        kind=Blocked,
+    )
+    with unwritable, draft_of(target) as body:
+        SOURCES[rules.name](rules, body, environ, progress)
+        if (found := sha256_of(body)) != rules.sha256:
+            again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
+            raise _wrong(rules, f"the downloaded {rules.file}", found, again)
     progress.note(f"{target}: sha256 {rules.sha256}, as registered")
     return target
 

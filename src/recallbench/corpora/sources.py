@@ -29,12 +29,12 @@ _TIMEOUT = 30.0
 LARGEST = 1 << 30
 """Bytes of LoCoMo's file, which has three millions."""
 
-Download = Callable[[CorpusRules, Path, Mapping[str, str], Progress], Path]
-"""Gets the body of a corpus file into a scratch folder, unchecked; raises Blocked where the source can't be reached."""
+Download = Callable[[CorpusRules, Path, Mapping[str, str], Progress], None]
+"""Writes a corpus file, unchecked, to the path given; raises Blocked where the source can't be reached."""
 
 
-def from_hub(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
-    """The file of a hub dataset at its pinned revision, through the hub's own cache."""
+def from_hub(rules: CorpusRules, body: Path, environ: Mapping[str, str], progress: Progress) -> None:
+    """Write the file of a hub dataset at its pinned revision, through the hub's own cache."""
     source = f"dataset {rules.source} of the hub"
     try:
         cached = hub.download(rules.source, rules.file, rules.revision, environ, progress, repo_type="dataset")
@@ -47,11 +47,11 @@ def from_hub(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], prog
                 remedy="free space or permissions there, or name another folder in HF_HOME",
             ) from error
         raise _unreachable(rules, source, environ, str(error)) from error
-    return _leave_cache(cached, scratch / "body", rules)
+    _leave_cache(cached, body, rules)
 
 
-def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], progress: Progress) -> Path:
-    """The raw file of a GitHub repository. No revision is known for LoCoMo's: its sha256 alone pins it."""
+def from_github(rules: CorpusRules, body: Path, environ: Mapping[str, str], progress: Progress) -> None:
+    """Write the raw file of a GitHub repository. No revision is known for LoCoMo's: its sha256 alone pins it."""
     import httpx2
 
     default = f"https://raw.githubusercontent.com/{rules.source}/{rules.revision or 'main'}/data/{rules.file}"
@@ -70,13 +70,13 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
                 raise _unreachable(rules, url, environ, f"HTTP status {reply.status_code} {reply.reason_phrase}")
             promised = _length(reply.headers.get("content-length"))
             stage = progress.stage(f"fetching {rules.file}", promised or None, "B")
-            with stage as advance, (scratch / "body").open("wb") as body:
+            with stage as advance, body.open("wb") as file:
                 # As it comes: what packs itself would be unpacked without end.
                 for chunk in reply.iter_raw():
                     done += len(chunk)
                     if done > LARGEST:
                         raise _unreachable(rules, url, environ, f"more than {LARGEST} bytes")
-                    body.write(chunk)
+                    file.write(chunk)
                     advance(len(chunk))
     except TooSlow as error:
         raise _unreachable(rules, url, environ, f"the download is too slow: {error}") from None
@@ -84,7 +84,6 @@ def from_github(rules: CorpusRules, scratch: Path, environ: Mapping[str, str], p
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, ImportError) as error:
         cut = f"the connection ended after {done} of {promised} bytes" if done else str(error)
         raise _unreachable(rules, url, environ, cut) from None
-    return scratch / "body"
 
 
 SOURCES: Mapping[str, Download] = {"longmemeval": from_hub, "locomo": from_github}
@@ -95,19 +94,18 @@ def _length(stated: str | None) -> int:
     return int(stated) if stated and stated.isdecimal() else 0
 
 
-def _leave_cache(cached: Path, body: Path, rules: CorpusRules) -> Path:
-    """The cached blob under another name, at no cost in space where the file system allows it."""
+def _leave_cache(cached: Path, body: Path, rules: CorpusRules) -> None:
+    """Put the cached blob under another name, at no cost in space where the file system allows it."""
     blob = cached.resolve()
     if sha256_of(blob) != rules.sha256:
         # Left where it is, the hub's cache would hand out the same wrong body for ever.
         shutil.move(blob, body)
         cached.unlink(missing_ok=True)
-        return body
+        return
     try:
         os.link(blob, body)
     except OSError:
         shutil.copyfile(blob, body)
-    return body
 
 
 def _unreachable(rules: CorpusRules, source: str, environ: Mapping[str, str], reason: str) -> Blocked:

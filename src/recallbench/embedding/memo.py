@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import RecallBenchError
-from recallbench.scratch import replacing
+from recallbench.whole_file import write_errors, write_whole
 
 
 class Memo:
@@ -30,16 +30,9 @@ class Memo:
     def remember(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
         """Keep the fact; a later one replaces it."""
         path = self._path(key)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as draft:
-                draft.write_text(json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise RecallBenchError(
-                f"can't write {path}",
-                found=str(error),
-                remedy="free some space, make the folder writable, or name another folder with --cache-dir",
-            ) from error
+        remedy = "free some space, make the folder writable, or name another folder with --cache-dir"
+        with write_errors(f"{path} can't be written", remedy=remedy, kind=RecallBenchError):
+            write_whole(path, json.dumps({"key": dict(key), "fact": dict(fact)}, indent=1) + "\n")
 
     def _path(self, key: Mapping[str, str]) -> Path:
         digest = hashlib.sha256(json.dumps(dict(key), sort_keys=True).encode()).hexdigest()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
-from recallbench.private_file import create, refuse_shared
+from recallbench.whole_file import PRIVATE, refuse_shared, write_whole
 
 KEY_LENGTH = 32
 SEAL_LENGTH = 16
@@ -70,7 +70,7 @@ def _make_key(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Another process may have been first.
     with suppress(FileExistsError):
-        create(path, os.urandom(KEY_LENGTH))
+        write_whole(path, os.urandom(KEY_LENGTH), overwrite=False, mode=PRIVATE, synced=True)
 
 
 def _read_key(path: Path) -> bytes:

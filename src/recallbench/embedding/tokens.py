@@ -72,7 +72,8 @@ def _load_tokenizer(paths: Mapping[str, Path]) -> Tokenizer:
         settings = parsed(paths["tokenizer_config.json"].read_bytes(), paths["tokenizer_config.json"])
         lowercase = bool(settings.get("do_lower_case", True))
         wordpiece = BertWordPieceTokenizer(str(paths["vocab.txt"]), lowercase=lowercase)
-        tokenizer = wordpiece._tokenizer
+        # Its written form is the public way from the ready-made class to what it is made of.
+        tokenizer = Tokenizer.from_str(wordpiece.to_str())
     # The files bring their own cut and padding (MiniLM's: 128); the window is ours to set.
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -23,7 +23,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import IntEnum
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from recallbench.embedding.cache_files import open_cache_file, read_at, write_at
 from recallbench.embedding.embedder import Counts, Matrix
 from recallbench.embedding.own_key import SEAL_LENGTH, Seal
 from recallbench.errors import RecallBenchError
-from recallbench.scratch import replacing
+from recallbench.whole_file import write_errors, write_whole
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
@@ -83,8 +83,7 @@ class VectorCache:
         with self._disk_errors():
             folder.mkdir(parents=True, exist_ok=True)
             if about and not os.path.lexists(folder / "fingerprint.json"):
-                with replacing(folder / "fingerprint.json") as draft:
-                    draft.write_text(json.dumps(dict(about), indent=1) + "\n", encoding="utf-8")
+                write_whole(folder / "fingerprint.json", json.dumps(dict(about), indent=1) + "\n")
             self._index = open_cache_file(folder / "index")
             self._vectors = open_cache_file(folder / "vectors.f32")
             self._sealed = open_cache_file(folder / f"seals-{seal.owner}")
@@ -224,8 +223,7 @@ class VectorCache:
         known = self.computed_with
         if self._computation and self._computation not in known:
             # Before the rows, so that none is ever there without it; renamed, so that no line is ever torn.
-            with replacing(self.folder / "computed_with") as draft:
-                draft.write_text("".join(f"{line}\n" for line in (*known, self._computation)), encoding="utf-8")
+            write_whole(self.folder / "computed_with", "".join(f"{line}\n" for line in (*known, self._computation)))
 
     def _complete_rows(self) -> int:
         """Count the rows that both files hold completely; refuses files that were cut, whose rows are renumbered."""
@@ -279,17 +277,13 @@ class VectorCache:
         finally:
             fcntl.flock(self._index, fcntl.LOCK_UN)
 
-    @contextmanager
-    def _disk_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise RecallBenchError(
-                f"the vector cache can't be written: {self.folder}",
-                found=str(error),
-                remedy="free some space, make the folder writable, or name another folder with --cache-dir; "
-                "what was embedded so far is kept",
-            ) from error
+    def _disk_errors(self) -> AbstractContextManager[None]:
+        return write_errors(
+            f"the vector cache can't be written: {self.folder}",
+            remedy="free some space, make the folder writable, or name another folder with --cache-dir; "
+            "what was embedded so far is kept",
+            kind=RecallBenchError,
+        )
 
 
 def _checksum(head: bytes, vector: bytes) -> int:

@@ -12,7 +12,6 @@ from typing import Any, cast
 from recallbench.confidential import concealed
 from recallbench.corpora.records import Haystack
 from recallbench.corpora.stream import sha256_of
-from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.results.result import open_result
 from recallbench.results.retrievals import rows
@@ -27,8 +26,8 @@ from recallbench.scoring.calls import judge_calls
 from recallbench.scoring.judgement import Bools, Floats, reaching
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr
-from recallbench.scratch import replacing
 from recallbench.stores.store import Item, Matrix, Store
+from recallbench.whole_file import write_errors, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class _Filled:
 
 def _warm_pass(retrieval: Retrieval, name: str, measures: Sequence[Measure], folder: Path) -> Pass:
     lines = "".join(rows(retrieval.questions, retrieval.candidates, retrieval.rankings, retrieval.short))
-    write_whole(folder / f"{name}.jsonl", lines)
+    write_part(folder / f"{name}.jsonl", lines)
     calls = judge_calls(retrieval)
     return Pass(
         name,
@@ -136,15 +135,11 @@ def _warm_pass(retrieval: Retrieval, name: str, measures: Sequence[Measure], fol
     )
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is whole or absent."""
-    try:
-        with replacing(path) as draft:
-            draft.write_text(concealed(text), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(
-            f"{path} can't be written",
-            expected="a writable place with room for it",
-            found=error.strerror or str(error),
-            remedy="free some room; the runs that were made are whole",
-        ) from None
+def write_part(path: Path, text: str) -> None:
+    """Write a file of a repeat: whole, and without secrets."""
+    with write_errors(
+        f"{path} can't be written",
+        expected="a writable place with room for it",
+        remedy="free some room; the runs that were made are whole",
+    ):
+        write_whole(path, concealed(text))

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench import __version__
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.reading import document, parsed
 from recallbench.reports import repetition as reports
@@ -24,8 +24,9 @@ from recallbench.runs.run import Outcome, run
 from recallbench.scoring.measures.registry import ALL
 from recallbench.scratch import sweep
 from recallbench.stores.registry import REFERENCE_STORE
-from recallbench.studies.passes import cold_pass, warm_passes, write_whole
+from recallbench.studies.passes import cold_pass, warm_passes, write_part
 from recallbench.studies.spread import summarise
+from recallbench.whole_file import write_errors
 
 PLAN = "plan.json"
 """What is being repeated; lies in the folder until all is done."""
@@ -53,7 +54,7 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
     repeated = _repeated_options(plan)
     if unfinished is None:
         folder = _new_folder(plan, today)
-        write_whole(folder / PLAN, json.dumps(repeated, indent=1) + "\n")
+        write_part(folder / PLAN, json.dumps(repeated, indent=1) + "\n")
     else:
         folder = unfinished
         _refuse_another_plan(folder, repeated)
@@ -64,8 +65,8 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         if warm:
             passes += warm_passes(plan, times, measures, folder, progress)
         summary = summarise(outcomes, passes, measures, plan.corpus, (cold, warm or NOT_WARM))
-        write_whole(folder / reports.MARKDOWN, reports.markdown(summary))
-        write_whole(folder / reports.JSON, summary.model_dump_json(indent=1) + "\n")
+        write_part(folder / reports.MARKDOWN, reports.markdown(summary))
+        write_part(folder / reports.JSON, summary.model_dump_json(indent=1) + "\n")
         (folder / PLAN).unlink(missing_ok=True)
     except KeyboardInterrupt:
         if any(folder.glob("run_*")):
@@ -148,7 +149,9 @@ def _new_folder(plan: Plan, today: date) -> Path:
                 started.rmdir()  # one that had not even its plan
     folder = free_folder(results_parent(options), name)
     check_writable(folder)
-    try:
+    with write_errors(
+        f"the folder {folder} can't be made", expected="a writable place", remedy="name another place with --out DIR"
+    ):
         folder.parent.mkdir(parents=True, exist_ok=True)
         while True:
             try:
@@ -157,10 +160,3 @@ def _new_folder(plan: Plan, today: date) -> Path:
                 folder = free_folder(folder.parent, name)
             else:
                 return folder
-    except OSError as error:
-        raise InputError(
-            f"the folder {folder} can't be made",
-            expected="a writable place",
-            found=error.strerror or str(error),
-            remedy="name another place with --out DIR",
-        ) from None

@@ -61,10 +61,10 @@ def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None,
 
 
 def _write(found: Drift, out: Path) -> None:
+    from recallbench.cli.output_file import write_output
     from recallbench.reports.drift_page import page, picture
 
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page(found) if out.suffix == ".html" else picture(found), encoding="utf-8", newline="\n")
+    write_output(out, page(found) if out.suffix == ".html" else picture(found))
 
 
 def _parts(found: Drift) -> list[Part]:

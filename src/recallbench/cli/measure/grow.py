@@ -95,5 +95,7 @@ def grow(
     else:
         print_parts(table(found), *notes(found))
     if plot is not None:
-        plot.write_text(picture(found), encoding="utf-8")
+        from recallbench.cli.output_file import write_output
+
+        write_output(plot, picture(found))
     return 0

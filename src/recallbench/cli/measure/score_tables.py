@@ -85,7 +85,7 @@ def show(
 ) -> None:
     """Print everything on stdout and draw the plot; `more` goes into JSON.
 
-    Raises UsageError for a plot that can't be written, after everything was printed.
+    Raises InputError for a plot that can't be written, after everything was printed.
     """
     from recallbench.cases.document import document
 
@@ -126,13 +126,9 @@ def _print(
 
 def _draw(tradeoff: Tradeoff, plot: Path) -> None:
     from recallbench.cases.tradeoff_plot import picture
+    from recallbench.cli.output_file import write_output
 
-    try:
-        plot.write_text(picture(tradeoff), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{plot} can't be written", expected="a file that can be", found=error.strerror or str(error)
-        ) from None
+    write_output(plot, picture(tradeoff))
 
 
 def _depths(text: str | None) -> tuple[int, ...]:

@@ -102,6 +102,7 @@ def sample(
 
 
 def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
+    from recallbench.cli.output_file import write_output
     from recallbench.studies.logs.sampling import draw_sample
 
     found = draw_sample(log, n, seed)
@@ -109,9 +110,7 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     if out is None:
         print(text, end="")
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write_output(out, text, overwrite=False)
     parts = ", ".join(
         f"{name or '(none)'} {found.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
         for name, count in sorted(found.recalls.items())

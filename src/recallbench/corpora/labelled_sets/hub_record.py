@@ -11,7 +11,7 @@ from recallbench.corpora.location import data_folder
 from recallbench.corpora.records import HubFiles
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
-from recallbench.scratch import replacing
+from recallbench.whole_file import write_whole
 
 NAME = "hub.json"
 _FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)")
@@ -66,8 +66,7 @@ def write_record(folder: Path, record: HubFiles) -> None:
         },
         indent=1,
     )
-    with replacing(folder / NAME) as file:
-        file.write_text(f"{text}\n", encoding="utf-8")
+    write_whole(folder / NAME, f"{text}\n")
 
 
 def check_recorded(record: HubFiles | None, folder: Path, name: str, sha256: str) -> str:

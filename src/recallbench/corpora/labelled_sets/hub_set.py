@@ -21,6 +21,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
 from recallbench.scratch import scratch
+from recallbench.whole_file import write_errors
 
 PREFIX = "hub:"
 DEFAULT_SPLIT = "test"
@@ -127,7 +128,12 @@ def obtain_set(
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_word(split)}.tsv"])]
     record = known
-    try:
+    with write_errors(
+        f"{folder}: can't be written",
+        expected="a data folder with room for the set",
+        remedy="free space or permissions there, or name another folder in RECALLBENCH_DATA_DIR",
+        kind=Blocked,
+    ):
         sets_folder(environ).mkdir(parents=True, exist_ok=True)
         with scratch(sets_folder(environ)) as room:
             for name in needed:
@@ -135,19 +141,13 @@ def obtain_set(
                     record = _fetched(wanted, name, room, record, pinned, environ, progress)
             _check_pins(record, pinned)
             record = replace(record, pinned=record.pinned.union(pinned))
+            # None takes its place before all are checked.
             (folder / JUDGEMENTS).mkdir(parents=True, exist_ok=True)
             for name in needed:
                 if (body := room / name).is_file():
                     os.replace(body, folder / name)
             if record != known:
                 write_record(folder, record)
-    except OSError as error:
-        raise Blocked(
-            f"{folder}: can't be written",
-            expected="a data folder with room for the set",
-            found=error.strerror or str(error),
-            remedy="free space or permissions there, or name another folder in RECALLBENCH_DATA_DIR",
-        ) from None
     return folder
 
 

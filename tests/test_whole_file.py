@@ -1,4 +1,4 @@
-"""Keys: their owner's alone, whole or absent, and never written over."""
+"""Files are whole or absent; keys are their owner's alone, and never written over."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from killing import killed_at
-from recallbench.private_file import create
+from recallbench.errors import Blocked
+from recallbench.whole_file import PRIVATE, write_errors, write_whole
 
 KEY = bytes(range(32))
+
+
+def create(path: Path, key: bytes) -> None:
+    write_whole(path, key, overwrite=False, mode=PRIVATE, synced=True)
 
 
 def test_whenever_it_is_killed_a_key_is_whole_or_absent_and_the_next_one_sweeps(tmp_path: Path) -> None:
@@ -53,3 +58,26 @@ def test_where_a_file_can_have_one_name_only(tmp_path: Path, monkeypatch: pytest
         create(tmp_path / "key", b"other")
     assert os.listdir(tmp_path) == ["key"]
     assert (tmp_path / "key").read_bytes() == KEY
+
+
+def test_what_goes_wrong_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    write_whole(tmp_path / "new" / "report", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(tmp_path / "new" / "report", "half a character: \ud83d")
+    assert (tmp_path / "new" / "report").read_text() == "old"
+    assert os.listdir(tmp_path / "new") == ["report"]
+
+
+def test_what_the_system_refuses_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(Blocked) as refused,
+        write_errors("no report", expected="a folder", remedy="name another", kind=Blocked),
+    ):
+        write_whole(tmp_path / "file" / "report", "text")
+    assert str(refused.value).splitlines() == [
+        "no report",
+        "  expected: a folder",
+        "  found: File exists",
+        "  what to do: name another",
+    ]
