@@ -97,7 +97,9 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
         (("run", "--nonsense"), "No such option '--nonsense'", "recallbench run --help"),
         (("run",), "Missing argument 'CORPUS'", "recallbench run --help"),
         (("run", "locomo", "--depth", "3"), "Invalid value for '--depth': 3 is not in the range 10<=x<=10000", "run"),
-        (("evaluated",), "No such command 'evaluated'", "recallbench --help"),
+        (("evaluated",), "No such command 'evaluated'. Did you mean 'evaluate'?", "recallbench --help"),
+        (("history",), "Missing argument '{add}'. Choose from: add", "recallbench history --help"),
+        (("rnu",), "No such command 'rnu'. Did you mean 'run'?", "recallbench --help"),
     ],
 )
 def test_wrong_usage_is_written_as_every_other_error(words: tuple[str, ...], problem: str, helps: str) -> None:

@@ -107,7 +107,9 @@ def _run(arguments: Sequence[str]) -> int:
 def usage_error(error: click.UsageError) -> UsageError:
     """What click says of a command line, as every other error is written."""
     path = error.ctx.command_path if error.ctx else "recallbench"
-    return UsageError(error.format_message().rstrip("."), remedy=f"`{path} --help` shows what can be given")
+    # click writes choices in lines of their own.
+    problem = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(problem, remedy=f"`{path} --help` shows what can be given")
 
 
 def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
