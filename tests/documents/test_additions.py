@@ -103,7 +103,7 @@ def test_a_new_store(extended: Path) -> None:
     plain, with_option = [words for words in command_lines(CONTRIBUTING) if "newest" in words]
     listed = in_the_copy(extended, "stores").stdout
     assert re.search(r"^newest +the newest sessions first$", listed, re.MULTILINE)
-    assert "How many of the newest sessions are passed over [default: 0; others are labelled]" in listed
+    assert "How many of the newest sessions are passed over [default: 0; others are deviations]" in listed
     for number, words in enumerate((plain, with_option)):
         folder = extended / f"by-age-{number}"
         metrics = written(in_the_copy(extended, *words, "--folder", folder.name), folder)

@@ -33,7 +33,7 @@ JSON = flag("json", "Print one JSON document, for programs.", "as_json")
 
 STORE = option(
     "store",
-    "The memory under test: a name, python:module:factory, or http://host:port/ "
+    "The memory under test: a store's name, python:module:factory, or http://host:port/ "
     "[default: pgmnemo where the server has it, else pgvector].",
 )
 DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
@@ -42,23 +42,29 @@ BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
 SYSTEM = (STORE, DSN, EMBEDDER, BACKEND)
 """The system under test; the options of its own come from `of_stores`."""
 
-VERSION = option("version", "Tag of the version being measured: it names the folder and is gated.")
+VERSION = option("version", "The version to measure: it names the folder, and the store must state the same.")
 CORPUS_FILE = option("corpus-file", "The corpus file [default: found by variable or data folder].", type=PATH)
 CORPUS = (
     CORPUS_FILE,
     flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
-    option("allow-deviation", "Run although `dataset` is not the registered one; labelled.", multiple=True),
+    option("allow-deviation", "Run although the `dataset` is not the registered one; a deviation.", multiple=True),
 )
-LIMIT = option("limit", "Ask only the first N questions; labelled.", type=click.IntRange(1))
+LIMIT = option("limit", "Ask only the first N questions; a deviation.", type=click.IntRange(1))
 DEPTH = option(
-    "depth", "Depth of the rankings; other than 50 is labelled.", type=click.IntRange(10, DEEPEST), default=50
+    "depth",
+    "How many hits each ranking keeps; any number but 50 is a deviation.",
+    type=click.IntRange(10, DEEPEST),
+    default=50,
 )
 SCOPE = choice(
-    "scope", "Answer from the question's own haystack, or pooled; labelled.", ["own", "pooled"], default="own"
+    "scope",
+    "What a question is answered from: its own haystack, or all of them pooled (a deviation).",
+    ["own", "pooled"],
+    default="own",
 )
 OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
 LABEL = option("label", "A word added to the folder's name.")
-KEEP_GOING = flag("keep-going", "Count a question that fails as the worst answer, name it, and exit 1; labelled.")
+KEEP_GOING = flag("keep-going", "Count a failed question as the worst answer, name it, and exit 1; a deviation.")
 RESULT = (
     OUT,
     option("folder", "The result folder itself; it must not exist yet.", type=PATH),
@@ -72,14 +78,14 @@ RESULT = (
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
 OF_LABELLED_SET = (
-    option("split", "Of a labelled set: the judgements qrels/<split>.tsv [default: test]."),
-    option("qrels-revision", "Of a hub set: judgements are those of OWNER/NAME-qrels at this commit."),
-    option("pin", "Of a hub set: NAME=HEX, the sha256 of a file, as published or unpacked; repeat it.", multiple=True),
+    option("split", "For a labelled set: the split, whose judgements are qrels/<split>.tsv [default: test]."),
+    option("qrels-revision", "For a hub set: the commit of OWNER/NAME-qrels to read judgements at."),
+    option("pin", "For a hub set: NAME=HEX, the sha256 of a file, published or unpacked; repeat it.", multiple=True),
 )
 MATCHING = (
     choice(
         "match",
-        "What makes a hit relevant: its id, or its text beside the expected one. hybrid tries id, exact, tokens and "
+        "What makes a hit relevant: its id, or a text like the expected one. hybrid tries id, exact, tokens and "
         "cosine in this order; bm25 takes the best passage of a long text.",
         ["id", "exact", "tokens", "hybrid", "bm25"],
         default="id",
@@ -92,15 +98,15 @@ MATCHING = (
     ),
     option(
         "match-chunk",
-        "Match chunks of so many tokens; the best one counts. Fewer suit short answers, since n words in c tokens "
-        "reach F1 2n/(n+c) at most: 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
+        "Compare chunks of so many tokens; the best one counts. Short answers need small chunks: n words in c tokens "
+        "reach F1 2n/(n+c) at most, 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
         type=int,
     ),
 )
 MATCHING_OF_LOG = (
     choice(
         "match",
-        "What makes a hit relevant: its id, or its text beside the expected one.",
+        "What makes a hit relevant: its id, or a text like the expected one.",
         ["id", "exact", "tokens"],
         default="id",
     ),
@@ -111,25 +117,25 @@ MATCHING_OF_LOG = (
     ),
     option(
         "match-chunk",
-        "Match chunks of so many tokens; the best one counts. Fewer suit short answers [default: whole texts].",
+        "Compare chunks of so many tokens; the best one counts. Short answers need small ones [default: whole texts].",
         type=int,
     ),
 )
 TIES = choice(
     "ties",
-    "What decides among equal scores of a run: the file (its ranks, then its order), or trec_eval's rule (scores as "
+    "How a run's equal scores are ordered: as in the file (its ranks, then its lines), or as trec_eval does (scores as "
     "32-bit floats, then the id, the later one first).",
     ["file", "trec"],
     default="file",
 )
 PRECISION = choice(
     "precision",
-    "What precision divides by, also in F1: k, or what was retrieved. Every output names it.",
+    "What precision divides by, in F1 too: k, or how many were retrieved. Every output names it.",
     ["k", "retrieved"],
     default="k",
 )
 PERCENTILE_RULES = ["nearest-rank", "index"]
-RULES = "The p95 is the least that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
+RULES = "The p95 is the least value that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
 
 
 def of_stores(*stores: str) -> list[Declaration]:

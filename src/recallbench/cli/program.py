@@ -26,8 +26,8 @@ PANELS = {
                 "Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach."
             ),
             "repeat": (
-                "Run N times on a cold index and ask a warm one as often: the spread of each measure, and the "
-                "band it must keep."
+                "Measure N times on a cold index and N times on a warm one: the spread of each measure, and its "
+                "allowed band."
             ),
             "versions": "Measure versions of pgmnemo alike, each in a database of its own, and compare neighbours.",
             "grow": (
@@ -51,12 +51,10 @@ PANELS = {
             ),
             "drift": "Follow a measure over stored results, earliest first, with its intervals, and flag a trend.",
             "multiverse": (
-                "Score one set of rankings again under every definition, scope and denominator, and place "
-                "published numbers in it."
+                "Score one set of rankings under every definition, scope and denominator, and find published "
+                "numbers there."
             ),
-            "cite": (
-                "Print the release note's text for a CANONICAL result, or refuse and say what is in the way (exit 1)."
-            ),
+            "cite": "Print the release note's text for a CANONICAL result, or say why it can't be cited (exit 1).",
             "attest": (
                 "Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json."
             ),
@@ -65,7 +63,7 @@ PANELS = {
             ),
             "history": "Add a dated entry to HISTORY.md, with an impact table where two results are named.",
             "parity": (
-                "Hold the measures against pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and "
+                "Compare the measures with pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and "
                 "partial runs."
             ),
         },
@@ -74,8 +72,7 @@ PANELS = {
         "own_data",
         {
             "label": (
-                "Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep "
-                "them safely."
+                "Propose a store's top results for each query, and save the label (y, n or a grade) that you type."
             ),
             "sample": (
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
@@ -86,7 +83,7 @@ PANELS = {
     "Set-up": Panel(
         "setup",
         {
-            "doctor": "Print the readiness table of a real run.",
+            "doctor": "List what a real run needs, and whether it is here.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
             "corpora": "List the corpora.",
             "stores": "List the stores, and what can be set of each.",

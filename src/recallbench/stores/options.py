@@ -31,7 +31,7 @@ class StoreOption:
     @property
     def description(self) -> str:
         """What it decides and its default, as help says it."""
-        labelled = "" if self.deviation == "" else "; others are labelled"
+        labelled = "" if self.deviation == "" else "; others are deviations"
         return self.help + (f" [default: {self.default}{labelled}]" if self.default else "")
 
     @property

@@ -23,8 +23,8 @@ EXAMPLE = (
 def attest(folder: Path, key: Path | None, quiet: bool) -> int:
     """Sign every file of a result by its hash; the envelope lies beside the folder, as DIR.attestation.json.
 
-    An in-toto Statement v1 in a DSSE envelope, Ed25519, made without any network. A folder that is not as its
-    manifest says is refused; what the audit calls the result when it is signed is in the statement.
+    The envelope is an in-toto Statement v1 in DSSE, signed with Ed25519, without any network. It states the audit's
+    verdict at the time of signing. A folder that differs from its manifest is refused.
     """
     from recallbench.audit.audit import audit
     from recallbench.citing.attestation import attest as sign

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recallbench.progress import Progress
 
 EPILOG = (
-    "Exit codes: 0 every folder is VERIFIED, 1 one is not (what can't be told included), 2 one is no result folder. "
+    "Exit codes: 0 every folder is VERIFIED, 1 one is not or can't be decided, 2 one is no result folder. "
     "benchmarks/AUDIT.md explains each check by its code."
 )
 
@@ -39,17 +39,17 @@ EPILOG = (
         "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
         default=None,
     ),
-    flag("json", "Print one JSON document instead of lines.", "as_json"),
+    flag("json", "Print one JSON document, for programs.", "as_json"),
     flag("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY)."),
     option("history", "The HISTORY.md for --publish [default: the nearest above the folder].", type=PATH),
     option(
         "require-attestation",
-        "Also require the attestation beside the folder by this public key.",
+        "Also require an attestation beside the folder, signed by the owner of this public key.",
         metavar="KEY",
         type=PATH,
     ),
     flag("failures", "Show only what did not pass, and the verdict."),
-    flag("verbose", "Of a folder in another layout, show each published number with its definition."),
+    flag("verbose", "For a folder of another tool: show each published number with its definition."),
     options.QUIET,
     options.CONFIG,
     epilog=EPILOG,

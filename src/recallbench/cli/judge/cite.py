@@ -26,10 +26,10 @@ EXAMPLES = (
 
 @command(
     argument("folder", "A result folder.", required=False, metavar="[DIR]", type=PATH),
-    option("previous", "The result of the release before, to set beside it.", metavar="DIR", type=PATH),
+    option("previous", "The result of the release before, to compare it with.", metavar="DIR", type=PATH),
     flag("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first."),
     option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder].", type=PATH),
-    option("check", "Hold every figure of this text to the folder it names.", metavar="FILE", type=PATH),
+    option("check", "Compare every figure of this text with the folder it names.", metavar="FILE", type=PATH),
     option("corpus-file", "The dataset, for the audit; repeat it for several.", multiple=True, type=PATH),
     flag("markdown", "Print measures, folders and hashes in code marks."),
     options.JSON,
@@ -48,10 +48,10 @@ def cite(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Print the release note's text for a CANONICAL result, or refuse and say what is in the way (exit 1).
+    """Print the release note's text for a CANONICAL result, or say why it can't be cited (exit 1).
 
-    The result is audited first. With --check, a release note or README is read instead: every figure in it is held to
-    the folder named for it. One that was altered, or that no folder supports, is listed with its line (exit 1).
+    The result is audited first. With --check, every figure in a release note or README is compared with the folder that
+    the text names for it. A figure that was altered, or that no folder supports, is listed with its line (exit 1).
     """
     from recallbench.citing import citation
     from recallbench.cli.bars import listener

@@ -29,24 +29,24 @@ EXAMPLES = (
 
 @command(
     argument("first", "The result folder (or TREC run) to start from.", metavar="A", type=PATH),
-    argument("second", "The one to hold against it.", metavar="B", type=PATH),
+    argument("second", "The result to compare with it.", metavar="B", type=PATH),
     option("allow", "What may differ: embedder, store, or embedder,store (the normal A/B).", multiple=True),
     option(
         "measures",
-        "Measures, with commas between [default: the primary two and six secondary ones].",
+        "Measures, separated by commas [default: the two primary and six secondary ones].",
         multiple=True,
     ),
     option(
         "fail-if",
-        "Exit 1 on 'recall_any@10 drops 0.005' if proven, or 'recall_any@10 below 0.9'; repeat it for several.",
+        "When to exit 1: 'recall_any@10 drops 0.005' or 'recall_any@10 below 0.9'; repeat it for several.",
         multiple=True,
     ),
-    flag("strict", "Exit 1 also where a --fail-if is inconclusive."),
-    option("show", "So many of the questions that changed most.", type=click.IntRange(0), default=20),
+    flag("strict", "Exit 1 also when a --fail-if is inconclusive."),
+    option("show", "How many of the questions that changed most are shown.", type=click.IntRange(0), default=20),
     option("corpus-file", "The corpus file that was measured, to show texts.", type=PATH),
     option("qrels", "TREC judgements: A and B are TREC runs.", type=PATH),
-    option("clusters", "For TREC runs: a file of lines `question cluster`.", type=PATH),
-    option("cluster-prefix", "For TREC runs: a question's cluster is its id before the last of these."),
+    option("clusters", "For TREC runs: a file with a line `question cluster` for each question.", type=PATH),
+    option("cluster-prefix", "For TREC runs: a question's cluster is its id up to the last TEXT in it."),
     options.TIES,
     options.JSON,
     flag("markdown", "Print Markdown.", "as_markdown"),
@@ -71,10 +71,10 @@ def compare(
 ) -> int:
     """Compare two results question by question: B minus A, with interval, exact test and what changed most.
 
-    Refuses to compare across protocol, clarifications, dataset, depth, scope or denominator. A release against the
-    next is `--allow store`. Exits with 1 when a --fail-if fails: the 95% interval of the drop lies at or above what is
-    named. It passes when the interval lies below that, and is inconclusive otherwise. With `below`, B's value alone
-    decides. Without --fail-if, 1 says that a primary measure fell, at a corrected p of .05 or less.
+    Both must have the same protocol, clarifications, dataset, depth, scope and denominator. Compare a release with the
+    next by `--allow store`. A `drops` fails (exit 1) when the 95% interval of the drop lies at or above the number, and
+    passes when it lies below; otherwise it is inconclusive. A `below` goes by B's value alone. Without --fail-if, exit
+    1 says that a primary measure fell, at a corrected p of .05 or less.
     """
     from recallbench.compare.rules import FORM, exit_code, parse_failure
     from recallbench.errors import UsageError

@@ -35,9 +35,9 @@ EXAMPLES = (
 def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None, fail_on_trend: bool) -> int:
     """Follow a measure over stored results, earliest first, with its intervals, and flag a trend.
 
-    A trend is Mann and Kendall's test at p of .05 or less, over five results or more. The last result is also compared
-    with the first, question by question. Results of another protocol, dataset, depth, scope, embedder or store are left
-    out, each named with the reason; the largest comparable set is looked at.
+    A trend is proven by Mann and Kendall's test, at p of .05 or less, over five results or more. The last result is
+    also compared with the first, question by question. Only results of the same protocol, dataset, depth, scope,
+    embedder and store are compared: the largest such group. The others are listed with the reason.
     """
     from recallbench.compare import drift as verdict
     from recallbench.errors import UsageError

@@ -22,30 +22,34 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Examples: recallbench gate; recallbench gate --format markdown > gate.md; recallbench gate nightly=out/today; "
-    "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder is not "
-    "sound or a threshold is out of reach, 3 a result is not there. The others are shown in every case. " + VARIABLES
+    "recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls short, 2 the file or a folder "
+    "can't be used or a threshold is out of reach, 3 a result is not there. Other results are shown all the same. "
+    + VARIABLES
 )
 
 
 @command(
-    argument("results", "Other folders than the file names for its results.", nargs=-1, metavar="[[NAME=]DIR...]"),
+    argument("results", "A folder to take for a result, in place of the file's.", nargs=-1, metavar="[[NAME=]DIR...]"),
     click.option(
-        "--config", type=PATH, default=Path("recallbench.toml"), help="Which results, and what they are held to."
+        "--config",
+        type=PATH,
+        default=Path("recallbench.toml"),
+        help="The file that names results and their thresholds.",
     ),
     choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
-    flag("update", "Store each result as its baseline, and hold it to nothing."),
-    flag("replace", "With --update: in place of another baseline that is there."),
+    flag("update", "Store each result as its baseline; check no threshold."),
+    flag("replace", "With --update: replace a baseline that is there."),
     options.QUIET,
     epilog=EPILOG,
 )
 def gate(results: tuple[str, ...], config: Path, format: str, update: bool, replace: bool, quiet: bool) -> int:
     """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
 
-    The file has a table [result.NAME] per result: folder (a pattern means its latest match), at_least, drops (from a
-    baseline, by the paired comparison), abstention (auroc at least, false_retrieval at most), p95_ms, p95_ratio (of the
-    baseline's p95: it can't be told across different hardware), kinds, abilities and tenants. Each folder is checked
-    before anything is read off it, and a threshold that not even an oracle could keep is an error, told beside the
-    others. thresholds = "recommended" are the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
+    The file has a table [result.NAME] for each result. Its keys are folder (a pattern means its latest match),
+    at_least, drops (against a baseline, by the paired comparison), abstention (auroc at least, false_retrieval at
+    most), p95_ms, p95_ratio (to the baseline's p95, on the same hardware), kinds, abilities and tenants. Each folder is
+    checked before its figures are used. A threshold that not even an oracle could reach is an error, listed with the
+    others. thresholds = "recommended" sets the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
     ndcg@10 .85 and mrr@10 .90.
     """
     from recallbench.cli.bars import listener

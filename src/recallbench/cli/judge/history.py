@@ -17,13 +17,13 @@ EXAMPLE = (
 
 
 @command(
-    argument("action", "Entries are only ever added.", type=click.Choice(["add"])),
+    argument("action", "The only action: entries are never changed.", type=click.Choice(["add"])),
     choice(
         "kind",
         "What changed: the system or program that is run, or how results are made and counted.",
         ["source", "methodology"],
     ),
-    option("title", "The entry's heading, behind its date."),
+    option("title", "The entry's heading, after its date."),
     option("text", "A paragraph or more on what changed and why, in Markdown.", default=""),
     option(
         "deviation",
@@ -50,7 +50,7 @@ def history(
 ) -> int:
     """Add a dated entry to HISTORY.md, with an impact table where two results are named.
 
-    What is written is never rewritten: an entry or deviation that is there already is refused.
+    Existing entries are never changed: an entry or deviation that is already there is refused.
     """
     from recallbench.citing.history_entry import add, entry
     from recallbench.errors import UsageError

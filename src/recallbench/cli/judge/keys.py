@@ -9,7 +9,7 @@ from recallbench.cli.command import PATH, argument, command
 
 
 @command(
-    argument("name", "The private key's file; the public one gets .pub behind it.", type=PATH),
+    argument("name", "The file of the private key; the public one is NAME.pub.", type=PATH),
     epilog="Example: recallbench keys ~/.config/recallbench/release",
 )
 def keys(name: Path) -> int:

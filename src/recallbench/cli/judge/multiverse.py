@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
 )
 def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...], as_json: bool, as_csv: bool) -> int:
-    """Score one set of rankings again under every definition, scope and denominator, and place published numbers in it.
+    """Score one set of rankings under every definition, scope and denominator, and find published numbers there.
 
     Reads folders of this tool, pgmnemo's published ones, a TREC run with qrels, and LongMemEval's retrieval log. Where
-    rows keep too few ids, a figure is given by its bounds. Gold comes from the dataset where that is at hand.
+    rows keep too few ids for a figure, its bounds are given. Gold comes from the dataset where that is at hand.
     """
     from recallbench.errors import UsageError
     from recallbench.foreign.multiverse import survey

@@ -10,13 +10,13 @@ from recallbench.reports.table import Table, print_parts
 
 
 @command(
-    option("runs", "So many random runs, of one to five questions each.", type=click.IntRange(1), default=3000),
-    option("seed", "What they are drawn from.", type=click.IntRange(0), default=42),
+    option("runs", "How many random runs, of one to five questions each.", type=click.IntRange(1), default=3000),
+    option("seed", "The seed they are drawn by.", type=click.IntRange(0), default=42),
     options.JSON,
     options.CONFIG,
 )
 def parity(runs: int, seed: int, as_json: bool) -> int:
-    """Hold the measures against pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and partial runs.
+    """Compare the measures with pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and partial runs.
 
     Exits with 1 when any value differs by more than 1e-9, and with 3 where one of the two is not installed.
     """

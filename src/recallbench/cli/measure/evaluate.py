@@ -36,35 +36,35 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
         "gold", "What is relevant: TREC or BEIR qrels, JSONL (query, relevant), or {query: {id: grade}}.", type=PATH
     ),
     option("k", "Depth of the measures.", type=int, default=10),
-    option("by", "Also the means per `kind`, or per any other field of the gold (DIR: tenant, scope)."),
+    option("by", "Also show the means by `kind`, or by another field of the gold (of DIR: tenant, scope)."),
     choice("format", "How the table is printed.", ["text", "markdown", "csv", "json"], default="text"),
     *options.MATCHING,
-    option("match-embedder", "With hybrid, whose vectors match where nothing else does; files only."),
+    option("match-embedder", "With hybrid: the encoder to match by where nothing else does; files only."),
     option("match-cosine", "The cosine that counts as a match; each encoder has a scale of its own.", type=float),
-    option("texts", "The texts of ids, for --match: JSONL with _id (or id) and text.", type=PATH),
+    option("texts", "The texts behind ids, for --match: JSONL with _id (or id) and text.", type=PATH),
     options.TIES,
-    option("ks", "Precision and recall against these depths, as 1,3,5,10,20, and the best F1."),
+    option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
     option("plot", "Draw --ks into this SVG file.", type=PATH),
     options.PRECISION,
     choice(
         "ndcg",
-        "Mean nDCG over all queries with something to find, or over graded ones alone.",
+        "Average nDCG over all queries with something to find, or over graded ones alone.",
         ["all", "graded"],
         default="all",
     ),
     choice(
         "percentiles",
-        f"Also p50 and p95 of the queries that were timed. {options.RULES}",
+        f"Also show p50 and p95 of the timed queries. {options.RULES}",
         options.PERCENTILE_RULES,
     ),
     option(
         "compare",
         "A second run on the same gold: did the change from --run to it help? With DIR: an earlier result folder; did "
-        "the change from it help?",
+        "the change since then help?",
         type=PATH,
     ),
     *options.OF_LABELLED_SET,
-    option("stale-after", "Of a folder: warn of labels older than this, as 90d, 12w, 6m or 1y."),
+    option("stale-after", "With DIR: warn of labels older than this, as 90d, 12w, 6m or 1y."),
     options.VERSION,
     *options.SYSTEM,
     *options.of_stores(),
@@ -108,10 +108,10 @@ def evaluate(
 ) -> int:
     """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
 
-    With a folder a store is run over a labelled set, and leaves a result. --k, --by, --ks, --compare, --precision,
-    --ndcg or --percentiles add the table; in Markdown, CSV and JSON it is all that is printed. With --run and --gold
-    rankings that were made elsewhere are scored as they stand. One JSONL file that holds `query`, `relevant` and
-    `ranked` needs --gold alone.
+    With DIR, a store is run over a labelled set, and a result is written. Each of --k, --by, --ks, --compare,
+    --precision, --ndcg and --percentiles adds the table of queries; as Markdown, CSV or JSON only the table is printed.
+    With --run and --gold, rankings that were made elsewhere are scored. One JSONL file that holds `query`, `relevant`
+    and `ranked` needs --gold alone.
     """
     from recallbench.cases.definitions import Definitions
     from recallbench.cli.measure.score_tables import table_options

@@ -21,11 +21,11 @@ EXAMPLES = (
     argument(
         "corpus", "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>."
     ),
-    option("factors", "Sizes of the haystacks, as times their own.", default="1,2,5,10"),
+    option("factors", "How many times their own size the haystacks grow to.", default="1,2,5,10"),
     option(
         "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
     ),
-    option("seed", "Which of them are drawn.", type=int, default=42),
+    option("seed", "The seed by which documents are drawn.", type=int, default=42),
     *options.MATCHING,
     *options.OF_LABELLED_SET,
     *options.SYSTEM,
@@ -58,8 +58,8 @@ def grow(
 ) -> int:
     """Add documents that answer nothing to every haystack, ask again, and show recall and p95 against the size.
 
-    No result folder is written: a grown haystack is no corpus that anything could be compared with. With --match a
-    document that matches what a query of a haystack expects is no distractor there: it is not added, and counted.
+    No result folder is written: nothing could be compared with a grown haystack. With --match, a document that matches
+    what a query of a haystack expects is left out of that haystack, and counted.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.labelled_target import Target, of_hub

@@ -16,7 +16,7 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
 
 @command(
-    argument("times", "How many runs, and warm passes as many.", metavar="N", type=click.IntRange(2)),
+    argument("times", "How many runs, and as many warm passes.", metavar="N", type=click.IntRange(2)),
     argument("corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval."),
     options.VERSION,
     *options.SYSTEM,
@@ -33,18 +33,18 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
         metavar="FOLDER",
         type=PATH,
     ),
-    flag("json", "Print repeat.json in place of the summary.", "as_json"),
+    flag("json", "Print repeat.json instead of the summary.", "as_json"),
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
     epilog=f"Example: {EXAMPLE}\n\n{EPILOG}",
 )
 def repeat(times: int, corpus: str, resume: Path | None, as_json: bool, quiet: bool, **of_run: Any) -> int:
-    """Run N times on a cold index and ask a warm one as often: the spread of each measure, and the band it must keep.
+    """Measure N times on a cold index and N times on a warm one: the spread of each measure, and its allowed band.
 
     Leaves a folder with every run and every warm ranking, repeat.md and repeat.json. Exits with 1 when the spread
-    leaves the protocol's band, or when settings drifted between the runs. An interrupted or killed repeat leaves whole
-    runs; the same command with --resume FOLDER goes on from them.
+    leaves the protocol's band, or when settings changed between runs. After an interruption the same command with
+    --resume FOLDER goes on from the runs that are whole.
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
     from recallbench.studies.logs.proposals import Proposal
 
-KEYS = "y relevant, n not, 0-9 a grade, a all that is left is not, s skip this query, m more of the text, q stop"
+KEYS = "y relevant, n not, 0-9 a grade, a none of the rest, s skip this query, m more of the text, q stop"
 SHOWN = 400
 """Characters of a document that are shown at first."""
 
 
 @command(
-    argument("folder", "A folder with corpus.jsonl; gold.jsonl is made there.", metavar="DIR", type=PATH),
+    argument("folder", "A folder with corpus.jsonl; labels go to its gold.jsonl.", metavar="DIR", type=PATH),
     option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].", type=PATH),
     option("query", "A query to label; repeat it for several.", multiple=True),
     option("scope", "The scope (or tenant) of queries that name none, where documents have scopes."),
     option("k", "How many results are proposed for each query.", type=click.IntRange(1, DEEPEST), default=10),
-    option("store", "The memory that proposes.", default="bm25"),
+    option("store", "The store that proposes.", default="bm25"),
     options.DSN,
     options.EMBEDDER,
     options.BACKEND,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
-    epilog=f"Keys: {KEYS}. Each query is kept as soon as it is done; stop and go on any time.",
+    epilog=f"Keys: {KEYS}. Labels are saved query by query; stop and go on at any time.",
 )
 def label(
     folder: Path,
@@ -50,7 +50,7 @@ def label(
     quiet: bool,
     **of_run: Any,
 ) -> int:
-    """Propose a store's top results for each query, take y, n or a grade from the keyboard, and keep them safely."""
+    """Propose a store's top results for each query, and save the label (y, n or a grade) that you type."""
     from recallbench.cli.bars import listener
     from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery, queries_to_label
     from recallbench.corpora.labelled_sets.set_name import SetName, folder_word

@@ -32,8 +32,8 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
         "log", "Logged recalls, JSON lines with query and ids.", nargs=-1, required=True, metavar="LOG...", type=PATH
     ),
     option("n", "How many distinct queries to draw.", type=click.IntRange(1), default=200),
-    option("by", "The field that recalls are told apart by: each of its values is drawn.", default="kind"),
-    option("seed", "Another one draws other queries.", type=int, default=42),
+    option("by", "The field that groups recalls: each of its values is drawn from.", default="kind"),
+    option("seed", "The seed by which queries are drawn.", type=int, default=42),
     option("out", "Where to write the sample [default: print it].", type=PATH),
     option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
     option("k", "Depth of the measures, with --labels.", type=click.IntRange(1, DEEPEST), default=10),
@@ -45,7 +45,7 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
         options.PERCENTILE_RULES,
         default="nearest-rank",
     ),
-    flag("skip-bad", "Pass over lines that are no recall, and count them."),
+    flag("skip-bad", "Pass over lines that can't be read as a recall, and count them."),
     choice("format", "How scores are printed.", ["text", "markdown", "json"], default="text"),
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
@@ -68,10 +68,10 @@ def sample(
     """Draw a stratified, seeded sample of logged recalls to label; later score the log itself by these labels.
 
     A line of the log has query and ids (best first), and may have kind, ms (or timings), at, scores, texts, scope and
-    tenant. Each distinct query is drawn at most once, in proportion to the recalls of each kind and at least one; the
-    order of the lines decides nothing, and memory does not grow with the log. With --labels each kind weighs as many
-    recalls as it has, so that the estimate is of the whole log. With --match the labels' `expected` is held against the
-    texts of the log, and the first one that matches is the find.
+    tenant. Each kind gets a part of the sample by its number of recalls, and at least one query; no query is drawn
+    twice. The order of lines decides nothing, and memory does not grow with the log. With --labels each kind counts
+    by its recalls, so that the estimate is of the whole log. With --match the labels' `expected` is compared with
+    the log's texts; the first that matches is the find.
     """
     from recallbench.corpora.recall_log import RecallLog, describe_skipped
     from recallbench.errors import UsageError

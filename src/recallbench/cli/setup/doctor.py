@@ -20,7 +20,7 @@ from recallbench.cli.command import argument, command
     options.CONFIG,
 )
 def doctor(corpora: tuple[str, ...], strict: bool, **of_run: Any) -> int:
-    """Print the readiness table of a real run."""
+    """List what a real run needs, and whether it is here."""
     from recallbench.corpora.registry import names
     from recallbench.runs.dry import print_readiness
 
