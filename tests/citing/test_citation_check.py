@@ -48,7 +48,6 @@ def by_name(place: Path, bodies: dict[str, str]) -> dict[str, list[CheckedFigure
     starts: dict[str, int] = {}
     for name, body in bodies.items():
         starts[name] = len(lines) + 1
-        body = body.replace("{manifest}", result.manifest_sha256).replace("{short}", result.manifest_sha256[:16])
         lines += [f"## Case {name}", "", *f"{HEAD}{body.replace('{multi-hop}', f'{kind.value:.4f}')}".splitlines(), ""]
     figures = checked(place, "\n".join(lines))
     last = [*starts.values(), len(lines) + 1]
@@ -69,8 +68,6 @@ HONEST = {
     "address": f"recall@10 0.8354 (https://example.org/o/r/blob/main/{F}/report.md)",
     "interval": f"recall@10 0.835 (95% CI 0.760–0.888), n=158, {F}",
     "brackets": f"recall@10 0.8354 [0.7598, 0.8877] {F}",
-    "more than": f"recall@10 is over 83% ({F})",
-    "less than": f"MRR < 0.46 ({F})",
     "half": f"recall@10 0.835 ± 0.064 ({F})",
     "two": f"MRR 0.4575 and recall@10 83.54% in `{F}`",
     "controls": f"recall@10 0.8354 (chance 0.4774, BM25 0.8354), {F}",
@@ -83,14 +80,9 @@ HONEST = {
     "footnote": f"recall@10 0.8354[^1]\n\n[^1]: {F}",
     "link defined below": f"recall@10 [0.8354][r]\n\n[r]: {F}/report.md",
     "heading": f"# {F}, with deviations\n\nrecall@10 0.8354",
-    "item under an item": f"- {F}\n  - recall@10\n    - 0.8354\n  - MRR 0.4575",
-    "in one breath": f"recall@10 and MRR are 0.8354 and 0.4575 ({F})",
-    "slashes": f"recall@10 / MRR = 0.8354 / 0.4575, {F}",
     "whole percent": f"recall@10: 84 ({F})",
     "fraction": f"recall@10 is 132/158 ({F})",
     "kinds in rows": f"| kind | recall@10 |\n|---|---|\n| multi-hop | {{multi-hop}} |\n| all | 0.8354 |\n\nFrom {F}",
-    "hash": f"recall@10 0.8354, {F}, manifest sha256 {{manifest}}",
-    "short hash": f"recall@10 0.8354, {F}, manifest sha256 {{short}}",
 }
 
 SILENT = {
@@ -112,11 +104,6 @@ def test_what_no_result_states_is_passed_over(place: Path) -> None:
     assert by_name(place, SILENT) == {key: [] for key in SILENT}
 
 
-def test_a_registered_baseline_needs_no_folder(place: Path) -> None:
-    (figure,) = checked(place, "The published baseline has recall@10 0.933.")
-    assert figure.status == "baseline"
-
-
 ALTERED = {
     "digit": (f"recall@10 is 0.8364 ({F})", "has 0.8354"),
     "percent": (f"recall@10: 84.5% ({F})", "has 0.8354"),
@@ -135,19 +122,13 @@ ALTERED = {
     "a depth": (f"recall@5 0.8354 ({F})", "has 0.7089"),
     "interval": (f"recall@10 0.8354, 95% interval 0.7893 to 0.8877, {F}", "the interval 0.7893 to 0.8877"),
     "interval in brackets": (f"recall@10 0.8354 [0.7598, 0.8916] {F}", "the interval"),
-    "more than": (f"recall@10 > 0.85 ({F})", "has 0.8354"),
-    "at least": (f"recall@10 of at least 84% ({F})", "has 0.8354"),
-    "item under an item": (f"- {F}\n  - recall@10\n    - 0.9454", "has 0.8354"),
     "at": (f"With MRR at 0.5575 ({F})", "has 0.4575"),
     "list over its folder": (f"- recall@10 0.8354\n- MRR 0.5575\n\nSee {F}.", "has 0.4575"),
     "half": (f"recall@10 0.835 ± 0.026 ({F})", "± 0.026"),
     "n": (f"recall@10 0.8354, n = 1982, {F}", "n = 1982: the folder has 158"),
     "chance": (f"recall@10 0.8354 (chance 0.2774), {F}", "has 0.4774"),
     "control": (f"recall@10 0.8354 (BM25 0.6354), {F}", "has 0.8354"),
-    "another hash": (f"recall@10 0.8354, {F}, manifest sha256 {'0a' * 32}", "is no hash of"),
     "no such folder": ("recall@10 0.8354, results/bm25_20261119", "there is no result folder"),
-    "another corpus": (f"recall@10 on LongMemEval is 0.8354 ({F})", "corpus longmemeval, the folder canary-locomo"),
-    "another embedder": (f"Embedder bge-m3: recall@10 0.8354 ({F})", "embedder bge-m3, the folder no embedder"),
     "row": (f"| metric | value |\n|---|---|\n| recall@10 | 0.8454 |\n\nFrom {F}", "has 0.8354"),
     "column": (f"| system | recall@10 |\n|---|---|\n| [x]({F}) | 0.8454 |", "has 0.8354"),
     "a column's interval": (
@@ -168,13 +149,9 @@ ALTERED = {
     "a bar in a cell": (f"From {F}\n\n| a \\| b | recall@10 |\n|---|---|\n| x | 0.94 |\n", "has 0.8354"),
     "footnote": (f"recall@10 0.9354[^1]\n\n[^1]: {F}", "has 0.8354"),
     "heading": (f"# {F}, with deviations\n\nrecall@10 0.9354", "has 0.8354"),
-    "swapped in one breath": (f"recall@10 and MRR are 0.4575 and 0.8354 ({F})", "has 0.4575"),
     "as a kind's": (f"recall@10 on multi-hop: 0.8354 ({F})", "has "),
     "a row as a kind's": (f"| kind | recall@10 |\n|---|---|\n| multi-hop | 0.8354 |\n\nFrom {F}", "has "),
     "no folder": ("recall@10 0.93", "no result folder"),
-    "no baseline": ("The published baseline has recall@10 0.943.", "no result folder"),
-    "difference": (f"recall@10 0.8354, up 3.2 points, {F}", "needs the folders of both"),
-    "improvement": (f"recall@10 improved to 0.8354 ({F})", "an improvement needs the folders of both"),
     "authority": (f"pgmnemo Recall Benchmark Protocol v1.0.0: recall@10 0.8354, {F}", "under the protocol's name"),
 }
 
@@ -190,6 +167,12 @@ def test_what_is_wrong_is_told(place: Path) -> None:
 
 
 UNPLACED: dict[str, tuple[str, str]] = {
+    "more than": (f"recall@10 is over 85% ({F})", "a bound is not compared"),
+    "at least": (f"recall@10 >= 0.85 ({F})", "a bound is not compared"),
+    "in one breath": (f"recall@10 and MRR are 0.83 and 0.45 ({F})", "several measures"),
+    "measure above": (f"- {F}\n  - recall@10\n    - 0.9454", "no measure is named"),
+    "baseline": ("The published baseline has recall@10 0.933.", "a baseline of others has no result folder"),
+    "difference": (f"recall@10 0.8354, up 3.2 points, {F}", "needs the folders of both"),
     "no measure": (f"It finds 0.845 of what matters ({F}).", "no measure is named"),
     "no measure of ours": (f"accuracy 0.9354 ({F})", "accuracy is no measure"),
     "few digits": (f"recall@10 is 0.8 ({F})", "too few digits"),
@@ -198,7 +181,6 @@ UNPLACED: dict[str, tuple[str, str]] = {
         f"recall@10 is 0.8354, on multi-hop {{multi-hop}} ({F})",
         "several figures are given",
     ),
-    "three for two": (f"recall@10 and MRR are 0.83, 0.84 and 0.45 ({F})", "several measures"),
     "from and to": (f"recall@10 went from 0.75 to 0.9354 ({F})", "several figures are given"),
     "two folders": (f"recall@10 is 0.9354 ({F}, results/other_20261118)", "several folders"),
     "HTML table": (

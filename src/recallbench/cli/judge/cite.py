@@ -133,8 +133,7 @@ def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:
     if not checked:
         print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
     counts = Counter(one.status for one in checked)
-    more = f", {counts['baseline']} are baselines that the protocol registers" if counts["baseline"] else ""
-    more += f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
+    more = f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
     print(
         f"{file}: {len(checked)} figures, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold"
     )
