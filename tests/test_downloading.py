@@ -6,11 +6,10 @@ import gzip
 import itertools
 from http.server import BaseHTTPRequestHandler
 
-import httpx2
 import pytest
 
 from recallbench.corpora.fetch import fetch
-from recallbench.downloading import careful
+from recallbench.downloading import download_client
 from recallbench.errors import Blocked
 from recallbench.protocol import load
 from scripted_server import scripted_server
@@ -27,7 +26,7 @@ def endless(handler: BaseHTTPRequestHandler) -> None:
 
 @pytest.mark.parametrize("answer", [(500, BOMB, {"Content-Encoding": "gzip"}), (404, BOMB, {}), endless])
 def test_the_body_of_a_refusal_is_not_read(answer: object) -> None:
-    with scripted_server() as script, careful(httpx2.Client(timeout=10)) as client:
+    with scripted_server() as script, download_client(timeout=10) as client:
         script.answer = lambda path, body: answer
         found = client.get(script.address)
         assert found.is_error
@@ -35,7 +34,7 @@ def test_the_body_of_a_refusal_is_not_read(answer: object) -> None:
 
 
 def test_the_body_of_a_redirection_is_not_read_and_it_is_followed() -> None:
-    with scripted_server() as script, careful(httpx2.Client(timeout=10, follow_redirects=True)) as client:
+    with scripted_server() as script, download_client(timeout=10, follow_redirects=True) as client:
         there = {"Location": "/there", "Content-Encoding": "gzip"}
         script.answer = lambda path, body: b"the file" if path == "/there" else (302, BOMB, there)
         found = client.get(script.address)
@@ -56,7 +55,7 @@ def test_the_body_of_a_redirection_is_not_read_and_it_is_followed() -> None:
     ],
 )
 def test_no_longer_wait_is_asked_for_than_a_silence_may_last(name: str, value: str, kept: bool) -> None:
-    with scripted_server() as script, careful(httpx2.Client(timeout=10)) as client:
+    with scripted_server() as script, download_client(timeout=10) as client:
         script.answer = lambda path, body: (429, b"", {name: value})
         assert (name in client.get(script.address).headers) is kept
 

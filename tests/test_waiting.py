@@ -19,7 +19,8 @@ from recallbench.corpora.fetch import fetch
 from recallbench.errors import Blocked
 from recallbench.progress import Silent
 from recallbench.protocol import load
-from recallbench.waiting import Deadline, Pace, TooSlow, limit_waiting, watched
+from recallbench.waiting import Deadline, Pace, TooSlow, limit_waiting
+from recallbench.web_client import web_client
 
 LOCOMO = replace(load().corpora["locomo"], sha256="0" * 64)
 REVISION = "a" * 40
@@ -139,7 +140,7 @@ def test_a_slow_download_that_keeps_the_pace_is_waited_for() -> None:
             peer.sendall(b"a" * 1000)
             time.sleep(0.025)
 
-    with talking(steady) as url, limit_waiting(Pace(5.0, 1_000, 0.5)), watched(httpx2.Client()) as client:
+    with talking(steady) as url, limit_waiting(Pace(5.0, 1_000, 0.5)), web_client() as client:
         assert len(client.get(url).content) == 40_000
 
 
@@ -149,14 +150,14 @@ def test_what_is_sent_has_its_time_too() -> None:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with (
             limit_waiting(Deadline(0.4)),
-            watched(httpx2.Client()) as client,
+            web_client() as client,
             pytest.raises((TooSlow, httpx2.WriteTimeout)),
         ):
             client.post(url, content=b"a" * (64 << 20))
 
 
 def test_without_a_limit_the_clients_own_time_counts() -> None:
-    with talking(silent) as url, watched(httpx2.Client(timeout=0.2)) as client, pytest.raises(httpx2.ReadTimeout):
+    with talking(silent) as url, web_client(timeout=0.2) as client, pytest.raises(httpx2.ReadTimeout):
         client.get(url)
 
 

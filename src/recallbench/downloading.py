@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from recallbench.waiting import SILENCE, watched
+from recallbench.waiting import SILENCE
+from recallbench.web_client import web_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -15,10 +16,11 @@ _WAITS = ("retry-after", "ratelimit")
 """Headers by which a server says how long to wait before another try."""
 
 
-def careful(client: httpx2.Client) -> httpx2.Client:
-    """The client itself, fit to download with: watched, and wary of all that is no file."""
+def download_client(**options: Any) -> httpx2.Client:
+    """Return a web client that is wary of all that is no file."""
+    client = web_client(**options)
     client.event_hooks["response"].append(_bare)
-    return watched(client)
+    return client
 
 
 def _bare(response: httpx2.Response) -> None:

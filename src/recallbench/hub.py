@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from recallbench.confidential import remember_logins, remember_secrets, sanitised
-from recallbench.downloading import careful
+from recallbench.downloading import download_client
 from recallbench.errors import InputError, UsageError
 from recallbench.hub_leftovers import sweep_downloads
 from recallbench.progress import Advance, Progress
@@ -195,8 +196,9 @@ def _guarded(revision: str) -> Iterator[None]:
     """All that the hub's library does in this block keeps to the pace of downloads and meets no hostile header."""
     from huggingface_hub import constants, get_session, set_client_factory
 
-    if _refuse_hostile not in get_session().event_hooks["response"]:
-        set_client_factory(_client)
+    hooks = get_session().event_hooks
+    if _refuse_hostile not in hooks["response"]:
+        set_client_factory(partial(_client, hooks["request"]))
     # The hub's other protocol opens connections of its own, which nothing here could watch.
     before, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True
     asked = _asked.set(revision)
@@ -208,12 +210,10 @@ def _guarded(revision: str) -> Iterator[None]:
         constants.HF_HUB_DISABLE_XET = before
 
 
-def _client() -> httpx2.Client:
-    from huggingface_hub.utils._http import default_client_factory
-
-    client = default_client_factory()
-    client.event_hooks["response"].append(_refuse_hostile)
-    return careful(client)
+def _client(request_hooks: list[Callable[..., Any]]) -> httpx2.Client:
+    """Return a client for the hub's library, which goes by what the library's own does to each request."""
+    hooks = {"request": request_hooks, "response": [_refuse_hostile]}
+    return download_client(follow_redirects=True, timeout=None, event_hooks=hooks)
 
 
 def _refuse_hostile(response: httpx2.Response) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    import httpx2
+from typing import Protocol
 
 SILENCE = 60.0
 """Seconds of a download in which not a byte came, after which none is waited for."""
@@ -19,8 +16,6 @@ WINDOW = 60.0
 """Seconds of waiting over which that is judged."""
 PAUSE = 10.0
 """Seconds before a new connection that count as waited for at most: longer, something else was being done."""
-PIECE = 16 << 10
-"""Bytes that are sent at once: each piece may take no longer than what is left."""
 
 
 class TooSlow(Exception):
@@ -106,7 +101,7 @@ _limit: ContextVar[Limit | None] = ContextVar("limit of waiting", default=None)
 
 @contextmanager
 def limit_waiting(limit: Limit) -> Iterator[None]:
-    """Hold what `watched` clients do in this block to a limit."""
+    """Hold what web clients do in this block to a limit."""
     before = _limit.set(limit)
     try:
         yield
@@ -114,99 +109,6 @@ def limit_waiting(limit: Limit) -> Iterator[None]:
         _limit.reset(before)
 
 
-def watched(client: httpx2.Client) -> httpx2.Client:
-    """The client itself, whose connections from now on keep to the limit they are used under."""
-    import httpx2
-
-    # httpx2 offers no other way that keeps the proxies of the environment: a transport handed to it would replace them.
-    for transport in (client._transport, *client._mounts.values()):
-        if isinstance(transport, httpx2.HTTPTransport):
-            pool: Any = transport._pool
-            pool._network_backend = _backend(pool._network_backend)
-    return client
-
-
-def _backend(inner: Any) -> Any:
-    import socket
-
-    import httpcore2
-
-    class Watched(httpcore2.NetworkStream):
-        def __init__(self, stream: httpcore2.NetworkStream) -> None:
-            self._stream = stream
-
-        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-            return _waited(lambda seconds: self._stream.read(max_bytes, seconds), timeout)
-
-        def write(self, buffer: bytes, timeout: float | None = None) -> None:
-            limit, view = _limit.get(), memoryview(buffer)
-            for start in range(0, len(view), PIECE):
-                piece = bytes(view[start : start + PIECE])
-                self._stream.write(piece, timeout if limit is None else limit.seconds_left())
-
-        def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
-            limit = _limit.get()
-            seconds = timeout if limit is None else limit.seconds_left()
-            return Watched(self._stream.start_tls(ssl_context, server_hostname, seconds))
-
-        def get_extra_info(self, info: str) -> Any:
-            return self._stream.get_extra_info(info)
-
-        def close(self) -> None:
-            self._stream.close()
-
-    class Backend(httpcore2.NetworkBackend):
-        def connect_tcp(
-            self,
-            host: str,
-            port: int,
-            timeout: float | None = None,
-            local_address: str | None = None,
-            socket_options: Any = None,
-        ) -> Any:
-            options: dict[str, Any] = {"local_address": local_address, "socket_options": socket_options}
-            limit = _limit.get()
-            if limit is None:
-                return Watched(inner.connect_tcp(host, port, timeout, **options))
-            limit.connecting()
-            try:
-                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            except OSError as error:
-                raise httpcore2.ConnectError(str(error)) from error
-            # One by one: given the name, each of its addresses would be waited for as long.
-            for place, (*_, address) in enumerate(found, 1):
-                seconds = limit.seconds_left() if timeout is None else min(timeout, limit.seconds_left())
-                began = time.monotonic()
-                try:
-                    stream = inner.connect_tcp(str(address[0]), port, seconds, **options)
-                except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                    if place == len(found):
-                        raise
-                    continue
-                limit.note(time.monotonic() - began, 0)
-                return Watched(stream)
-            raise httpcore2.ConnectError(f"{host} has no address")
-
-        def sleep(self, seconds: float) -> None:
-            inner.sleep(seconds)
-
-    return Backend()
-
-
-def _waited(read: Callable[[float | None], bytes], timeout: float | None) -> bytes:
-    """What came, within the limit in force; the client's own time counts where there is none."""
-    import httpcore2
-
-    limit = _limit.get()
-    if limit is None:
-        return read(timeout)
-    while True:
-        seconds, began = limit.seconds_left(), time.monotonic()
-        try:
-            received = read(seconds)
-        except httpcore2.ReadTimeout:
-            # A clock that is a hair behind must not make this loop spin.
-            limit.note(max(time.monotonic() - began, seconds), 0)
-            continue
-        limit.note(time.monotonic() - began, len(received))
-        return received
+def limit_in_force() -> Limit | None:
+    """Return the limit of the block that this is called in, if there is one."""
+    return _limit.get()

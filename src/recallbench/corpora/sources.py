@@ -11,7 +11,7 @@ from pathlib import Path
 from recallbench import hub
 from recallbench.confidential import remember_logins
 from recallbench.corpora.stream import sha256_of
-from recallbench.downloading import careful
+from recallbench.downloading import download_client
 from recallbench.errors import Blocked
 from recallbench.progress import Progress
 from recallbench.protocol.rules import CorpusRules
@@ -63,7 +63,7 @@ def from_github(rules: CorpusRules, body: Path, environ: Mapping[str, str], prog
     try:
         with (
             limit_waiting(download_pace()),
-            careful(httpx2.Client(follow_redirects=True, timeout=_TIMEOUT)) as client,
+            download_client(follow_redirects=True, timeout=_TIMEOUT) as client,
             client.stream("GET", url, headers={"accept-encoding": "identity"}) as reply,
         ):
             if reply.status_code != 200:

@@ -16,7 +16,8 @@ from recallbench.confidential import remember_logins, remember_secrets, sanitise
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.outside.address import recorded_name, web_address
 from recallbench.stores.outside.patience import VARIABLE, patience_of
-from recallbench.waiting import Deadline, TooSlow, limit_waiting, watched
+from recallbench.waiting import Deadline, TooSlow, limit_waiting
+from recallbench.web_client import web_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -194,16 +195,14 @@ def _client(address: str, environ: Mapping[str, str], patience: float, base: str
         headers["authorization"] = f"Bearer {token}"
     host, _, _ = web_address(address)
     try:
-        return watched(
-            httpx2.Client(
-                base_url=base + "/",
-                auth=login,
-                headers=headers,
-                timeout=patience,
-                # A proxy that the environment names is for the world outside.
-                trust_env=not _loopback(host),
-                follow_redirects=False,
-            )
+        return web_client(
+            base_url=base + "/",
+            auth=login,
+            headers=headers,
+            timeout=patience,
+            # A proxy that the environment names is for the world outside.
+            trust_env=not _loopback(host),
+            follow_redirects=False,
         )
     except (ValueError, httpx2.InvalidURL, ImportError) as error:
         raise UsageError(
