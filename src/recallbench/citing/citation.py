@@ -141,7 +141,7 @@ def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) ->
 def text(citation: Citation, markdown: bool = False) -> str:
     """The citation as a release note has it; each line names what it takes to check its figures."""
     result, metrics = citation.cited.result, citation.cited.result.metrics
-    what = f"corpus {metrics.corpus.name}, embedder {result.metrics.embedder_name}, store {metrics.store.name}"
+    what = f"corpus {metrics.corpus.name}, embedder {metrics.embedder_name}, store {metrics.store.name}"
     if citation.deviations:
         lines = [
             f"Deviations from the frozen rules ({metrics.protocol.version}): {'; '.join(citation.deviations)}.",
@@ -174,10 +174,7 @@ def _disclosure(corpus: str) -> list[str]:
 def _line(
     citation: Citation, side: AuditedResult, estimate: EstimatePart, headline: HeadlinePart, markdown: bool
 ) -> str:
-    name = _code(estimate.measure, markdown)
-    if not citation.deviations:
-        # The protocol's own name for it is for results under the protocol.
-        name = f"{_escaped(headline.protocol_name, markdown)} ({name})"
+    name = _name(citation, headline.protocol_name, estimate.measure, markdown)
     bounds = "" if estimate.low is None else f", 95% interval {interval(estimate)}"
     system = f"{side.result.metrics.store.name} {side.result.version}"
     return (
@@ -190,9 +187,7 @@ def _difference(citation: Citation, movement: Movement, markdown: bool) -> str:
     paired, before, now = movement.found, citation.previous, citation.cited
     assert paired is not None
     assert before is not None
-    name = _code(movement.measure, markdown)
-    if not citation.deviations:
-        name = f"{_escaped(movement.protocol_name, markdown)} ({name})"
+    name = _name(citation, movement.protocol_name, movement.measure, markdown)
     interval = "no interval" if paired.low is None else f"95% interval {paired.low:+.4f} to {paired.high:+.4f}"
     return (
         f"- {name} {movement.before:.4f} -> {movement.after:.4f} "
@@ -200,6 +195,12 @@ def _difference(citation: Citation, movement: Movement, markdown: bool) -> str:
         f"difference {paired.difference:+.4f}, {interval}, paired over n = {paired.n}: {movement.word}; "
         f"{_code(before.path, markdown)} -> {_code(now.path, markdown)}"
     )
+
+
+def _name(citation: Citation, protocol_name: str, measure: str, markdown: bool) -> str:
+    """What a metric is called: the protocol's own name is for results under the protocol."""
+    name = _code(measure, markdown)
+    return name if citation.deviations else f"{_escaped(protocol_name, markdown)} ({name})"
 
 
 def _code(text: str, markdown: bool) -> str:
@@ -241,7 +242,7 @@ def document(citation: Citation) -> dict[str, object]:
         "protocol_version": metrics.protocol.version,
         "clarifications_sha256": load().clarifications_sha256,
         "corpus": metrics.corpus.name,
-        "embedder": citation.cited.result.metrics.embedder_name,
+        "embedder": metrics.embedder_name,
         "result": described(citation.cited),
         "previous": None if citation.previous is None else described(citation.previous),
         "differences": [

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from recallbench.audit.audit import Audit
+from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import read_figures
 from recallbench.citing.figure_grammar import CitedFigure
 from recallbench.compare.movement import movements
@@ -22,7 +23,6 @@ from recallbench.results.metrics import OVERALL
 from recallbench.results.result import Result, open_result, repository
 
 Status = Literal["agrees", "altered", "unsupported", "not checkable"]
-Audited = tuple[Result, Audit]
 
 FEWEST = 2
 """Decimals that a figure needs: with fewer, 0.95 and 1 are the same."""
@@ -84,8 +84,8 @@ def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, 
     roots = [folder, repository(folder) or Path.cwd()]
 
     @cache
-    def audited(path: Path) -> Audited:
-        return open_result(path), examine(path)
+    def audited(path: Path) -> AuditedResult:
+        return AuditedResult(open_result(path), examine(path))
 
     return tuple(_checked(figure, audited, text) for figure in read_figures(text, lambda word: _locate(word, roots)))
 
@@ -108,7 +108,7 @@ def _locate(word: str, roots: list[Path]) -> Path | None:
     return None
 
 
-def _checked(figure: CitedFigure, audited: Callable[[Path], Audited], text: str) -> CheckedFigure:
+def _checked(figure: CitedFigure, audited: Callable[[Path], AuditedResult], text: str) -> CheckedFigure:
     hindrance = figure.unplaced or next(
         (f"{name.text} is no measure of a result" for name in figure.names if not name.measure), ""
     )
@@ -121,7 +121,7 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], Audited], text: str)
         hindrance = "a bound is not compared"
     if hindrance:
         return CheckedFigure(figure, "not checkable", (hindrance,))
-    sides: list[Audited] = []
+    sides: list[AuditedResult] = []
     for folder in figure.folders:
         if folder.path is None:
             return CheckedFigure(figure, "unsupported", (f"there is no result folder {folder.text}",))
@@ -129,8 +129,8 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], Audited], text: str)
             sides.append(audited(folder.path))
         except RecallBenchError as error:
             return CheckedFigure(figure, "unsupported", (": ".join(filter(None, (error.problem, error.found))),))
-    altered = tuple(_difference(figure, sides) if figure.role == "difference" else _value(figure, sides[0][0]))
-    wrong = tuple(problem for result, audit in sides for problem in _standing(figure, result, audit, text))
+    altered = tuple(_difference(figure, sides) if figure.role == "difference" else _value(figure, sides[0].result))
+    wrong = tuple(problem for side in sides for problem in _standing(figure, side, text))
     if altered or wrong:
         return CheckedFigure(figure, "altered" if altered else "unsupported", (*altered, *wrong))
     if _number(figure.value)[1] < FEWEST:
@@ -138,9 +138,9 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], Audited], text: str)
     return CheckedFigure(figure, "agrees")
 
 
-def _standing(figure: CitedFigure, result: Result, audit: Audit, text: str) -> Iterator[str]:
+def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[str]:
     """Whether this result may be cited at all, and in these words."""
-    name = result.folder.name
+    result, audit, name = side.result, side.audit, side.result.folder.name
     if audit.verdict.label != "VERIFIED":
         failing = [check for check in audit.checks if check.status != "pass" and check.needed]
         first = f"{failing[0].code} {failing[0].name}: {failing[0].observed}" if failing else "no check failed"
@@ -196,10 +196,10 @@ def _stated(figure: CitedFigure, result: Result) -> list[Expected]:
     return [Expected(part.value, part.low, part.high, part.n) for part in parts if part.value is not None]
 
 
-def _difference(figure: CitedFigure, sides: Sequence[Audited]) -> Iterator[str]:
+def _difference(figure: CitedFigure, sides: Sequence[AuditedResult]) -> Iterator[str]:
     """How a difference is not what the two folders give."""
     try:
-        moved = [one for one in movements(sides[0][0], sides[1][0]) if one.measure == figure.names[0].measure]
+        moved = [one for one in movements(sides[0].result, sides[1].result) if one.measure == figure.names[0].measure]
     except RecallBenchError as error:
         yield error.problem
         return

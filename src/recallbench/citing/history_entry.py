@@ -93,7 +93,7 @@ def _origin(word: str, result: Result, file: Path) -> str:
     metrics = result.metrics
     return (
         f"- {word}: {code(where)}, manifest sha256 {result.manifest_sha256}; "
-        f"{inline(f'{metrics.corpus.name}, {result.metrics.embedder_name}, {metrics.store.name} ({result.version})')}, "
+        f"{inline(f'{metrics.corpus.name}, {metrics.embedder_name}, {metrics.store.name} ({result.version})')}, "
         f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
     )
 
