@@ -1,10 +1,15 @@
 """Nothing hidden reaches the terminal, wherever it was overlooked before."""
 
 import io
+import os
+import pty
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from commandline import environment
 from recallbench.cli.screen import Screen, screen_output, underlying_stream
 
 
@@ -31,3 +36,36 @@ def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert out.getvalue() == "\\x9b1m\n"
     assert underlying_stream(sys.stderr) is err
+
+
+@pytest.mark.parametrize("kind", ["xterm-256color", "dumb"])
+def test_a_table_in_a_terminal_is_drawn_whole_and_without_control_characters(tmp_path: Path, kind: str) -> None:
+    """`stores` has lines wider than the 80 columns of a dumb terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "recallbench", "stores"],
+        cwd=tmp_path,
+        env=environment(tmp_path, {"TERM": kind}),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while part := _read(ours):
+            shown += part
+    os.close(ours)
+
+    text = shown.decode()
+    assert process.returncode == 0
+    assert "───" in text
+    assert "recall_lessons|recall_hybrid|recall_fast" in text
+    assert "…" not in text.replace("=…", "")
+    assert "x1b" not in text
+    assert "\x1b" not in text
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux tells that the other end was closed
+        return b""

@@ -104,7 +104,9 @@ class Table:
         for row in self.rows:
             grid.add_row(*(Text(visible(cell)) for cell in row))
         indented = Padding(grid, (0, 0, 0, self.indent), expand=False)
-        wide = Console(file=file, highlight=False, width=10_000)
+        # As for a file, whatever the terminal says of itself: rich takes a dumb one for 80 columns and cuts cells, and
+        # what sets letters bold would be written out by the screen that hides control characters.
+        wide = Console(file=file, highlight=False, force_terminal=False, color_system=None, width=10_000)
         wide.width = wide.measure(indented).maximum
         wide.print(indented)
 
