@@ -42,8 +42,8 @@ def regular(path: Path, folder: Path | None = None) -> Path:
 
 def state(path: Path) -> State:
     """What changes when a file is written or replaced."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
 def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Iterator[tuple[int, str]]:
@@ -104,9 +104,9 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")  # json would guess at other encodings
-        found = json.loads(text, parse_constant=_constant, object_pairs_hook=_without_duplicates)
+        value = json.loads(text, parse_constant=_constant, object_pairs_hook=_without_duplicates)
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()  # half a character can't be written anywhere again
+            json.dumps(value, ensure_ascii=False).encode()  # half a character can't be written anywhere again
     except UnicodeDecodeError as error:
         raise _refusal(path, "UTF-8", f"byte {error.object[error.start]:#04x} at {error.start}", number) from None
     except UnicodeEncodeError as error:
@@ -115,9 +115,9 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
         raise _refusal(
             path, "a JSON object" + ("" if number is None else " a line"), _explanation(error), number
         ) from None
-    if not isinstance(found, dict):
-        raise _refusal(path, "a JSON object", type(found).__name__, number)
-    return found
+    if not isinstance(value, dict):
+        raise _refusal(path, "a JSON object", type(value).__name__, number)
+    return value
 
 
 def is_finite(value: object) -> TypeGuard[int | float]:
@@ -199,10 +199,10 @@ def _constant(name: str) -> NoReturn:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"the field {next(name for name in found if [n for n, _ in pairs].count(name) > 1)} twice")
-    return found
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError(f"the field {next(name for name in fields if [n for n, _ in pairs].count(name) > 1)} twice")
+    return fields
 
 
 def _explanation(error: Exception) -> str:

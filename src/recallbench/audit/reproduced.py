@@ -80,17 +80,17 @@ def obstacles(wanted: Reproduction, metrics: Metrics, registered_sha256: str) ->
     """Why this run's reproduced figure can't be held against the published one."""
     store, version = metrics.store.name, metrics.store.version
     embedder = metrics.embedder.name if metrics.embedder else "none"
-    found = []
+    problems = []
     if store != wanted.store:
-        found.append(f"the store is {store}, the published figure is that of {wanted.store}")
+        problems.append(f"the store is {store}, the published figure is that of {wanted.store}")
     elif version.removeprefix("v") != wanted.version:
-        found.append(f"the version is {version}, the published figure is that of {wanted.store} {wanted.version}")
+        problems.append(f"the version is {version}, the published figure is that of {wanted.store} {wanted.version}")
     if metrics.store.variant:
-        found.append(f"the store does not work by its defaults: {metrics.store.variant}")
+        problems.append(f"the store does not work by its defaults: {metrics.store.variant}")
     if embedder != wanted.embedder:
-        found.append(f"the embedder is {embedder}, the published figure was made with {wanted.embedder}")
+        problems.append(f"the embedder is {embedder}, the published figure was made with {wanted.embedder}")
     if metrics.dataset_sha256 != registered_sha256:
-        found.append(f"the corpus file is {metrics.dataset_sha256}, the published one was {registered_sha256}")
+        problems.append(f"the corpus file is {metrics.dataset_sha256}, the published one was {registered_sha256}")
     if metrics.retrieval.limit is not None:
-        found.append(f"only the first {metrics.retrieval.limit} questions were asked")
-    return found
+        problems.append(f"only the first {metrics.retrieval.limit} questions were asked")
+    return problems

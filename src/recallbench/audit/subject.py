@@ -205,10 +205,10 @@ class AuditSubject:
 
 
 def _first(rows: Sequence[Row]) -> dict[str, Row]:
-    found: dict[str, Row] = {}
+    first: dict[str, Row] = {}
     for row in rows:
-        found.setdefault(row.question_id, row)
-    return found
+        first.setdefault(row.question_id, row)
+    return first
 
 
 def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -> Ranking:
@@ -217,13 +217,13 @@ def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -
     return Ranking(question.id, tuple(position for position, _ in in_scope), tuple(score for _, score in in_scope))
 
 
-def _as_pinned(found: HubPart | None, stated: HubPart | None) -> HubPart | None:
+def _as_pinned(derived: HubPart | None, stated: HubPart | None) -> HubPart | None:
     """A file may be pinned after the result was made; a result that states a pin is held to it."""
-    if found is None or stated is None:
-        return found
+    if derived is None or stated is None:
+        return derived
     before = {file.name for file in stated.files if not file.pinned}
-    files = [file.model_copy(update={"pinned": file.pinned and file.name not in before}) for file in found.files]
-    return found.model_copy(update={"files": files})
+    files = [file.model_copy(update={"pinned": file.pinned and file.name not in before}) for file in derived.files]
+    return derived.model_copy(update={"files": files})
 
 
 def _stated_question(row: Row) -> Question:

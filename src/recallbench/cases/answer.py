@@ -66,8 +66,8 @@ def failure_of(case: Case, error: BaseException) -> InputError:
     """Return the error of a retriever that raised, naming the case."""
     if isinstance(error, InputError):
         return error
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    failure = case.wrong("the retriever raised", "a ranking", said, "mend the retriever, or go on with keep_going")
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    failure = case.wrong("the retriever raised", "a ranking", message, "mend the retriever, or go on with keep_going")
     failure.__cause__ = error
     return failure
 

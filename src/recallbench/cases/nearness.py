@@ -21,12 +21,12 @@ Near = Callable[[str, str], Likeness]
 
 def nearness(
     expected: Sequence[str],
-    said: Sequence[Sequence[str]],
+    returned: Sequence[Sequence[str]],
     matching: Matching,
     texts: Mapping[Any, str] | Callable[[Any], str] | None,
 ) -> Near:
     """Return how near texts come to expected ones; BM25's statistics are of all `texts` where these are listed."""
-    came_back = list(dict.fromkeys(chain.from_iterable(said)))
+    came_back = list(dict.fromkeys(chain.from_iterable(returned)))
     read: dict[str, Read] = {text: Read(text, matching.chunk) for text in came_back}
     wanted = {text: Read(text) for text in expected}
 

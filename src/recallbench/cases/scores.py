@@ -224,13 +224,13 @@ class CaseScores:
 
     def __str__(self) -> str:
         figures = ", ".join(f"{measure} {self.value(measure):.4f}" for measure in self.measures)
-        said = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
+        summary = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
         by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
         if self.shares:
             by = ", ".join(f"{share.cases} by {share.step}" for share in self.shares)
         how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
-        return f"{said}{f' ({failed} failed)' if failed else ''}; {how}"
+        return f"{summary}{f' ({failed} failed)' if failed else ''}; {how}"
 
     @cached_property
     def _counted(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -40,10 +40,10 @@ class Threshold:
         if math.isnan(self.observed):
             nothing = "no case has grades" if self.measure.endswith("(graded)") else NOTHING
             return f"{self.measure}: {nothing}; {self.required:g} required"
-        said = (
+        text = (
             f"{self.measure} is {self.observed:.4f}, {self.required:g} required (an oracle reaches {self.ceiling:.4f}"
         )
-        return f"{said}: out of reach on these cases)" if self.out_of_reach else f"{said})"
+        return f"{text}: out of reach on these cases)" if self.out_of_reach else f"{text})"
 
 
 class BelowThreshold(RecallBenchError, AssertionError):

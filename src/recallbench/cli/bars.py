@@ -97,7 +97,7 @@ class Lines(Notes):
 
     def __init__(self, every: float = EVERY) -> None:
         self._every = every
-        self._said = time.monotonic()
+        self._last_shown = time.monotonic()
         self._stages: list[_Stage] = []
         self._latest = "the start"
         self._look = every / 30
@@ -105,7 +105,7 @@ class Lines(Notes):
         _thread.start_new_thread(_watch, (weakref.ref(self), self._look))
 
     def note(self, text: str) -> None:
-        self._said = time.monotonic()
+        self._last_shown = time.monotonic()
         self._latest = text.splitlines()[0] if text else self._latest
         super().note(text)
 
@@ -126,7 +126,7 @@ class Lines(Notes):
     def tell_when_due(self) -> None:
         """Say how far the work is, where nothing was said for too long."""
         now = time.monotonic()
-        if now + self._look - self._said < self._every:
+        if now + self._look - self._last_shown < self._every:
             return
         # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
         open_ = list(self._stages)
@@ -134,7 +134,7 @@ class Lines(Notes):
         stage = next(reversed(lasting or open_[:1]), None)
         line = f"still at work; last: {self._latest}" if stage is None else str(stage)
         os.write(2, f"{visible(concealed(line))}\n".encode(errors="backslashreplace"))
-        self._said = now
+        self._last_shown = now
 
 
 def _watch(progress: weakref.ref[Lines], seconds: float) -> None:

@@ -112,9 +112,9 @@ def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         return {**stated_, "store's version": metrics.store.version, **settings}
 
     for kind, facts in (("embedder", embedder), ("store", store)):
-        found = list(differing(kind, facts(first), facts(second)))
+        differences = list(differing(kind, facts(first), facts(second)))
         # Of another encoder or store every detail differs: its name says it all.
-        yield from (found[:1] if found and found[0][1].what == kind else found)
+        yield from (differences[:1] if differences and differences[0][1].what == kind else differences)
 
 
 def _known(allowed: Collection[str]) -> None:

@@ -29,7 +29,7 @@ def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: B
                 found=str(measure),
                 remedy=f"{str(measure).replace(measure.name, 'f1')} does",
             )
-    found: dict[Measure, Paired] = {}
+    paired: dict[Measure, Paired] = {}
     # Those over the same questions together: their signs are flipped alike.
     for counted, alike in _by_population(one, measures):
         chosen = np.flatnonzero(counted if keep is None else counted & keep)
@@ -42,8 +42,8 @@ def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: B
             )
         clusters = [one.clusters[i] for i in chosen]
         first, second = (np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (one, other))
-        found |= zip(alike, paired_columns(first, second, clusters), strict=True)
-    return [found[measure] for measure in measures]
+        paired |= zip(alike, paired_columns(first, second, clusters), strict=True)
+    return [paired[measure] for measure in measures]
 
 
 def pair_values(first: Floats, second: Floats) -> Paired:

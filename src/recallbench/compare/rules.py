@@ -105,17 +105,17 @@ def is_out_of_reach(floor: float, ceiling: float) -> bool:
     return floor > ceiling + ROUNDING
 
 
-def decide(rule: Rule, found: MeasuredPart) -> ConditionPart:
+def decide(rule: Rule, measured: MeasuredPart) -> ConditionPart:
     """Whether the second of two keeps the rule, and why."""
     low = high = None
     outcome: Outcome
     if rule.word == "at_least":
-        kept = keeps_floor(found.second, rule.threshold)
-        outcome, reason = "passes" if kept else "fails", f"it is {found.second:.4f}"
+        kept = keeps_floor(measured.second, rule.threshold)
+        outcome, reason = "passes" if kept else "fails", f"it is {measured.second:.4f}"
     else:
-        low = None if found.high is None else -found.high
-        high = None if found.low is None else -found.low
-        outcome, reason = _decide_drop(rule.threshold, found, low, high)
+        low = None if measured.high is None else -measured.high
+        high = None if measured.low is None else -measured.low
+        outcome, reason = _decide_drop(rule.threshold, measured, low, high)
     return ConditionPart(
         condition=str(rule),
         measure=str(rule.measure),
@@ -127,17 +127,17 @@ def decide(rule: Rule, found: MeasuredPart) -> ConditionPart:
     )
 
 
-def decide_by_case(rule: Rule, found: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
+def decide_by_case(rule: Rule, measured: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
     """The same over few cases: where the interval can't tell, the cases themselves may."""
-    decided = decide(rule, found)
+    decided = decide(rule, measured)
     if decided.outcome != "inconclusive":
         return decided
     outcome: Outcome = decided.outcome
     reason = decided.reason
     least = float((first - second)[above_zero(first, second)].min())
-    if min(-found.difference, least) >= rule.threshold - ROUNDING:
+    if min(-measured.difference, least) >= rule.threshold - ROUNDING:
         outcome, reason = "fails", f"every case that could drop did, by {least:.4f} or more"
-    elif found.low is None and found.difference >= 0:
+    elif measured.low is None and measured.difference >= 0:
         outcome, reason = "passes", "the mean did not fall"
     return decided.model_copy(update={"outcome": outcome, "reason": reason})
 
@@ -225,19 +225,21 @@ def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, str
     return 1 if any(condition.outcome in failing for condition in conditions) else 0
 
 
-def _decide_drop(threshold: float, found: MeasuredPart, low: float | None, high: float | None) -> tuple[Outcome, str]:
-    if not found.wins and not found.losses:
+def _decide_drop(
+    threshold: float, measured: MeasuredPart, low: float | None, high: float | None
+) -> tuple[Outcome, str]:
+    if not measured.wins and not measured.losses:
         return "passes", "no question's value differs"
     if low is None or high is None:
-        return "inconclusive", f"there is no interval: {found.method}"
+        return "inconclusive", f"there is no interval: {measured.method}"
     between = f"the drop is between {low:+.4f} and {high:+.4f}"
     if low >= threshold:
         return "fails", f"{between}: at least {threshold:g}"
     if high < threshold:
         return "passes", f"{between}: below {threshold:g}"
     uneven = ""
-    if found.largest is not None and found.largest >= UNEQUAL:
-        uneven = f"; one of the {found.clusters} clusters holds {found.largest:.0%} of the questions"
+    if measured.largest is not None and measured.largest >= UNEQUAL:
+        uneven = f"; one of the {measured.clusters} clusters holds {measured.largest:.0%} of the questions"
     return "inconclusive", f"{between}, and {threshold:g} lies within{uneven}"
 
 

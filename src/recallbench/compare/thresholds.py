@@ -152,12 +152,12 @@ def _measured(one: GatedResult) -> _Values:
             remedy="name a measure within the depth of the result",
         )
     masks = {name: mask for name, mask, _ in one.parts()}
-    found = estimates(measures, rankings.calls, rankings.clusters, masks)
+    by_part = estimates(measures, rankings.calls, rankings.clusters, masks)
     for name, mask in masks.items():
         if not (mask & rankings.answerable).any():
             raise _empty(one, name)
     # By what the file says, which may stand between blanks.
-    values = {name: dict(zip(names, row, strict=True)) for name, row in found.items()}
+    values = {name: dict(zip(names, row, strict=True)) for name, row in by_part.items()}
     for name, _, demands in one.parts():
         for measure in (*demands.at_least, *demands.drops):
             if values[name][measure].value is None:
@@ -182,9 +182,9 @@ def _empty(one: GatedResult, part: str) -> InputError:
     )
 
 
-def unreachable(found: Gating) -> UsageError | None:
+def unreachable(gating: Gating) -> UsageError | None:
     """What is to be said of the thresholds that not even an oracle keeps."""
-    beyond = [threshold for threshold in found.thresholds if threshold.outcome == "out of reach"]
+    beyond = [threshold for threshold in gating.thresholds if threshold.outcome == "out of reach"]
     if not beyond:
         return None
     return UsageError(
@@ -222,31 +222,32 @@ def _decided(
         )
 
 
-def _floor(one: GatedResult, part: str, found: Estimate, floor: float) -> GateThreshold:
-    assert found.value is not None
-    short = not keeps_floor(found.value, floor)
-    beyond = is_out_of_reach(floor, found.ceiling or 0.0)
-    within = short and not beyond and found.high is not None and found.high >= floor
+def _floor(one: GatedResult, part: str, estimate: Estimate, floor: float) -> GateThreshold:
+    assert estimate.value is not None
+    short = not keeps_floor(estimate.value, floor)
+    beyond = is_out_of_reach(floor, estimate.ceiling or 0.0)
+    within = short and not beyond and estimate.high is not None and estimate.high >= floor
     notes = ["no ranking could keep it"] * beyond + [REACHES] * within
-    notes += [TOO_SHORT] * is_too_short(found.value, found.design_effect)
+    notes += [TOO_SHORT] * is_too_short(estimate.value, estimate.design_effect)
     return _part(
-        one, part, "at_least", str(found.measure),
-        required=floor, observed=found.value, low=found.low, high=found.high, ceiling=found.ceiling, n=found.n,
+        one, part, "at_least", str(estimate.measure),
+        required=floor, observed=estimate.value, low=estimate.low, high=estimate.high, ceiling=estimate.ceiling,
+        n=estimate.n,
         outcome="out of reach" if beyond else "falls short" if short else "holds",
-        by=floor - found.value if short else None, note="; ".join(notes),
+        by=floor - estimate.value if short else None, note="; ".join(notes),
     )  # fmt: skip
 
 
-def _dropped(one: GatedResult, part: str, mask: Bools, found: Estimate, drop: float) -> GateThreshold:
+def _dropped(one: GatedResult, part: str, mask: Bools, estimate: Estimate, drop: float) -> GateThreshold:
     assert one.baseline is not None
-    pairs = pair(one.baseline.rankings, one.side.rankings, [found.measure], keep=mask)
-    (measured,) = measured_parts([str(found.measure)], pairs)
-    ruled = decide(Rule(found.measure, "drops", drop), measured)
+    pairs = pair(one.baseline.rankings, one.side.rankings, [estimate.measure], keep=mask)
+    (measured,) = measured_parts([str(estimate.measure)], pairs)
+    ruled = decide(Rule(estimate.measure, "drops", drop), measured)
     inconclusive = ruled.outcome == "inconclusive"
     short = ruled.outcome == "fails" or (inconclusive and one.thresholds.strict)
     return _part(
-        one, part, "drops", str(found.measure),
-        required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=found.ceiling,
+        one, part, "drops", str(estimate.measure),
+        required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=estimate.ceiling,
         outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
         n=measured.n, by=max(0.0, -measured.difference - drop) if short else None,
         note=("inconclusive, which `strict` forbids: " if short and inconclusive else "") + ruled.reason,

@@ -68,20 +68,20 @@ def trec_sides(
 
 def read_clusters(path: Path) -> dict[str, str]:
     """Question and cluster, a line each; raises InputError, naming the line, for anything else."""
-    found: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for number, line in lines(path):
         fields = line.split()
         if not fields:
             continue
-        if len(fields) != 2 or fields[0] in found:
+        if len(fields) != 2 or fields[0] in clusters:
             raise InputError(
                 f"{path}, line {number}: not a question and its cluster",
                 expected="two columns: question cluster, each question once",
                 found=f"{fields[0]} again" if len(fields) == 2 else f"{len(fields)} columns",
                 remedy="mend the file, or leave --clusters out where questions are independent",
             )
-        found[fields[0]] = fields[1]
-    return found
+        clusters[fields[0]] = fields[1]
+    return clusters
 
 
 def _clusters(questions: Sequence[str], file: Path | None, prefix: str | None) -> Mapping[str, str]:

@@ -40,8 +40,8 @@ class Hay:
         found: dict[str, set[int]] = {}
         for haystack, own in zip(self.haystacks, self._own(), strict=True):
             gold = frozenset().union(*(question.gold for question in haystack.questions))
-            said = {_folded(segment) for segment in haystack.segments if segment.position in gold}
-            copied = {place for text in said for place in places.get(text, ()) if place not in own}
+            gold_texts = {_folded(segment) for segment in haystack.segments if segment.position in gold}
+            copied = {place for text in gold_texts for place in places.get(text, ()) if place not in own}
             if copied:
                 found[haystack.scope] = copied
         return found

@@ -89,11 +89,11 @@ class Stream:
                 found=f"another encoding from byte {offset} on",
                 remedy=self._remedy,
             )
-        said = str(error).splitlines()[0].removeprefix("parse error: ").removeprefix("lexical error: ")
-        if "premature EOF" in said:
+        message = str(error).splitlines()[0].removeprefix("parse error: ").removeprefix("lexical error: ")
+        if "premature EOF" in message:
             size = self.path.stat().st_size
-            said = f"the file ends inside the list, after {count} whole items and {size} bytes"
-        return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=said, remedy=self._remedy)
+            message = f"the file ends inside the list, after {count} whole items and {size} bytes"
+        return InputError(f"{where}: not JSON", expected="a JSON list, complete", found=message, remedy=self._remedy)
 
 
 def sha256_of(path: Path) -> str:

@@ -120,12 +120,12 @@ def table_numbers(reports: Sequence[ReportText]) -> TableNumbers:
                 if header:
                     in_row = _row(header, cells, where)
                 else:
-                    header, in_row = cells, (found for cell in cells for found in _cell(cell, where))
-                for found in in_row:
-                    if isinstance(found, TableFigure):
-                        figures.append(found)
+                    header, in_row = cells, (match for cell in cells for match in _cell(cell, where))
+                for match in in_row:
+                    if isinstance(match, TableFigure):
+                        figures.append(match)
                     else:
-                        loose.append(found)
+                        loose.append(match)
     return TableNumbers(tuple(figures), tuple(loose), tuple(dict.fromkeys(prose)))
 
 
@@ -142,8 +142,8 @@ def _numbers(text: str) -> Iterator[_Number]:
 
 def _cell(cell: str, where: str) -> Iterator[TableFigure]:
     """The figures of a cell that names their measure itself, such as `recall@10: 0.97`."""
-    mentions = [found for found in MENTION.finditer(cell) if not _QUALIFIED.match(cell, found.end())]
-    ends = [found.start() for found in mentions[1:]] + [len(cell)]
+    mentions = [match for match in MENTION.finditer(cell) if not _QUALIFIED.match(cell, match.end())]
+    ends = [match.start() for match in mentions[1:]] + [len(cell)]
     for mention, end in zip(mentions, ends, strict=False):
         behind = cell[mention.end() : end]
         for number in _numbers(behind):
@@ -154,8 +154,8 @@ def _cell(cell: str, where: str) -> Iterator[TableFigure]:
 
 def _measure(cell: str) -> re.Match[str] | None:
     """The measure that a heading or the name of a row stands for; none where other words make it another thing."""
-    found = MENTION.search(cell)
-    return None if found is None or _QUALIFIED.match(cell, found.end()) else found
+    match = MENTION.search(cell)
+    return None if match is None or _QUALIFIED.match(cell, match.end()) else match
 
 
 def _row(header: Sequence[str], cells: Sequence[str], where: str) -> Iterator[TableFigure | ReportText]:

@@ -153,22 +153,22 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     if view.call is not None and definition.k <= view.reach:
         view = view.call
     judged, k = view.judged, definition.k
-    gold, found = judged.gold, judged.gold_within(k)
+    gold, gold_found = judged.gold, judged.gold_within(k)
     unseen = np.where(view.cut, np.maximum(k - view.lengths, 0), 0)
     start = np.minimum(view.lengths, k)
     """Places behind which an unseen gold id may stand."""
-    sure = np.zeros_like(found)
+    sure = np.zeros_like(gold_found)
     """Gold ids that stand, as stated, at the first unseen place considered."""
     if believe and view.first is not None:
-        unlisted = (unseen > 0) & (found == 0)
+        unlisted = (unseen > 0) & (gold_found == 0)
         somewhere = unlisted & (view.first > 0)
         nowhere = unlisted & (view.first == 0)
         start = np.where(somewhere, np.maximum(view.first - 1, start), np.where(nowhere, max(view.seen, 0), start))
         start = np.where(nowhere, np.maximum(start, view.lengths), start)
         unseen = np.where(unlisted, np.maximum(k - start, 0), unseen)
         sure = np.where(somewhere & (view.first <= k) & (gold > 0), 1, 0)
-    more = np.minimum(gold - found, unseen)
-    low, high = found + sure, found + more
+    more = np.minimum(gold - gold_found, unseen)
+    low, high = gold_found + sure, gold_found + more
     if definition.kind == "recall_any":
         return (low > 0).astype(float), (high > 0).astype(float)
     if definition.kind == "recall_frac":
@@ -178,8 +178,8 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     if definition.kind == "precision":
         return low / k, high / k
     if definition.kind == "mrr":
-        listed = np.where(found > 0, reciprocal_rank(judged), 0.0)
-        best = np.where((found == 0) & (more > 0), 1.0 / (start + 1.0), 0.0)
+        listed = np.where(gold_found > 0, reciprocal_rank(judged), 0.0)
+        best = np.where((gold_found == 0) & (more > 0), 1.0 / (start + 1.0), 0.0)
         return listed + best * (sure > 0), listed + best
     return _ndcg(definition, judged, start, sure, more)
 
@@ -203,7 +203,7 @@ def _ndcg(definition: Definition, judged: Judged, start: Ints, sure: Ints, more:
 
 def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Sequence[Denominator]) -> list[Cell]:
     """The figure in every universe; denominators that count nobody are passed over."""
-    found = []
+    scored = []
     for definition in wanted:
         for view in views:
             low, high = bounds(definition, view)
@@ -219,7 +219,7 @@ def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Seq
                 least, most, kept_least, kept_most = (
                     (float(each[counted].sum()) + extra) / n for each in (low, high, kept_low, kept_high)
                 )
-                found.append(
+                scored.append(
                     Cell(
                         definition,
                         view.name,
@@ -232,7 +232,7 @@ def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Seq
                         denominator.protocol,
                     )
                 )
-    return found
+    return scored
 
 
 def agrees(value: float, published: float, decimals: int) -> bool:

@@ -22,13 +22,13 @@ def check_version(case: ForeignCase) -> Iterator[Check]:
         # A label may go on to tell of other things' versions.
         f"its field {LABEL} says": leading_version(stated.get(LABEL, "")),
     }
-    named_by = {place: found for place, found in named.items() if found}
+    named_by = {place: version for place, version in named.items() if version}
     measured = version_in(stated.get(MEASURED, "")) or version_in(f"v{stated.get(MEASURED, '')}")
     if not named_by:
         yield check("RB-F-VERSION", "version as measured", "pass", "neither folder nor field names one")
         return
     versions = [*named_by.values(), *([measured] if measured else [])]
-    text = ", ".join(f"{place} {found}" for place, found in named_by.items())
+    text = ", ".join(f"{place} {version}" for place, version in named_by.items())
     text += f", measured was {measured}" if measured else f"; no {MEASURED} is stated"
     if any(not alike(version, versions[-1]) for version in versions):
         yield check("RB-F-VERSION", "version as measured", "fail", text)

@@ -26,8 +26,8 @@ def start_of(folder: Path) -> datetime:
     path = folder / "environment.json"
     stated = str(parsed(document(path), path).get("started", "")) if path.is_file() else ""
     try:
-        found = datetime.fromisoformat(stated)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(stated)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     except ValueError:
         pass
     for digits in reversed(_DAY.findall(folder.name)):
@@ -54,11 +54,11 @@ def result_folders(place: str, base: Path) -> list[Path]:
 
 def latest_result(place: str, base: Path) -> Path:
     """The one result a path means, the latest where it means several; raises Blocked where that could not be made."""
-    found = result_folders(place, base)
-    if len(found) == 1 and not _WILD.search(place) and not is_result(found[0]):
-        raise _none(place, "no such folder" if not found[0].exists() else "a folder without metrics.json")
-    whole = [one for one in found if (one / "metrics.json").is_file()]
-    given_up = [one for one in found if (one / BLOCKED).is_file()]
+    folders = result_folders(place, base)
+    if len(folders) == 1 and not _WILD.search(place) and not is_result(folders[0]):
+        raise _none(place, "no such folder" if not folders[0].exists() else "a folder without metrics.json")
+    whole = [one for one in folders if (one / "metrics.json").is_file()]
+    given_up = [one for one in folders if (one / BLOCKED).is_file()]
     best = max(whole, key=lambda one: (start_of(one), one.name), default=None)
     # Of one day, the attempt that came to something counts: the name of the other tells no hour.
     last = max(given_up, key=lambda one: (start_of(one).date(), one.name), default=None)

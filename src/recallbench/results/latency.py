@@ -15,7 +15,7 @@ HARDWARE = ("machine", "cpu", "cores")
 
 def query_times(folder: Path, state: str) -> list[float]:
     """Milliseconds of each query timed in that state, in file order; raises InputError for what is no time."""
-    found = []
+    values = []
     for number, row in objects(folder / NAME):
         if row.get("state") != state:
             continue
@@ -27,8 +27,8 @@ def query_times(folder: Path, state: str) -> list[float]:
                 found=str(taken),
                 remedy="make the result again with `recallbench run`",
             )
-        found.append(float(taken))
-    return found
+        values.append(float(taken))
+    return values
 
 
 def why_none(folder: Path, state: str) -> str:
@@ -66,6 +66,6 @@ def _hardware(folder: Path) -> dict[str, str]:
         return {}
     stated = parsed(document(path), path)
     machine, options = stated.get("machine"), stated.get("options")
-    found = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
+    values = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
     server = options.get("dsn") if isinstance(options, dict) else None
-    return {**found, "server": str(server)} if server else found
+    return {**values, "server": str(server)} if server else values

@@ -51,12 +51,12 @@ def differences(folder: Path) -> list[str]:
         return [f"{NAME} is missing"]
     files, content = read(path)
     present = {entry.name for entry in folder.iterdir() if entry.name != NAME}
-    found = [f"{name} is missing" for name in sorted(files.keys() - present)]
-    found += [f"{name} is not in the manifest" for name in sorted(present - files.keys())]
+    problems = [f"{name} is missing" for name in sorted(files.keys() - present)]
+    problems += [f"{name} is not in the manifest" for name in sorted(present - files.keys())]
     for name in sorted(present & files.keys()):
         actual = file_sha256(folder / name) if (folder / name).is_file() else "not a file"
         if actual != files[name]:
-            found.append(f"{name} has sha256 {actual}, the manifest says {files[name]}")
+            problems.append(f"{name} has sha256 {actual}, the manifest says {files[name]}")
     if content != content_sha256(files):
-        found.append(f"content_sha256 is {content_sha256(files)}, the manifest says {content}")
-    return found
+        problems.append(f"content_sha256 is {content_sha256(files)}, the manifest says {content}")
+    return problems

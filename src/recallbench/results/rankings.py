@@ -98,13 +98,13 @@ def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
     return rankings
 
 
-def check_figure(folder: str, name: str, stated: float | None, found: float | None) -> None:
+def check_figure(folder: str, name: str, stated: float | None, derived: float | None) -> None:
     """Raise InputError where a figure does not follow from the rankings."""
-    if (stated is None) != (found is None) or abs((stated or 0.0) - (found or 0.0)) > _ROUNDING:
+    if (stated is None) != (derived is None) or abs((stated or 0.0) - (derived or 0.0)) > _ROUNDING:
         raise InputError(
             f"{folder}: the rankings do not give the figures",
             expected=f"{name} {stated}",
-            found=f"{found} from {NAME}",
+            found=f"{derived} from {NAME}",
             remedy=_REMEDY,
         )
 

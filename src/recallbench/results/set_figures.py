@@ -18,9 +18,9 @@ WORST = 20
 def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> list[parts.WorstPart]:
     """Those whose first gold segment comes latest, then those with the least of it among the first k."""
     first = np.where(judged.first > 0, judged.first, judged.depth + 1)
-    found = judged.gold_within(min(k, judged.depth))
-    wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (found < np.minimum(judged.gold, k))))
-    order = sorted(wanting.tolist(), key=lambda i: (-first[i], found[i] / judged.answering[i], i))
+    gold_found = judged.gold_within(min(k, judged.depth))
+    wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (gold_found < np.minimum(judged.gold, k))))
+    order = sorted(wanting.tolist(), key=lambda i: (-first[i], gold_found[i] / judged.answering[i], i))
     return [
         parts.WorstPart(
             question_id=questions[i].id,
@@ -28,7 +28,7 @@ def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> li
             tenant=questions[i].tenant,
             first_rank=int(first[i]) if first[i] <= judged.depth else None,
             gold=int(judged.answering[i]),
-            found=int(found[i]),
+            found=int(gold_found[i]),
         )
         for i in order[:WORST]
     ]

@@ -40,7 +40,7 @@ def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple
     trec_eval's. A document that comes twice for a question is refused. With `refused` a question with such a line is
     put there, and left out here.
     """
-    found: dict[str, list[tuple[float, int, str]]] = {}
+    rankings: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
     for number, fields in _rows(path, 6, "question Q0 document rank score tag", refused):
         try:
@@ -50,10 +50,10 @@ def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple
                 raise
             refused.setdefault(fields[0], error)
         else:
-            found.setdefault(question, []).append((-score, rank, document))
+            rankings.setdefault(question, []).append((-score, rank, document))
     return {
         question: [(document, -score) for score, _, document in sorted(hits, key=lambda hit: hit[:2])]
-        for question, hits in found.items()
+        for question, hits in rankings.items()
         if not refused or question not in refused
     }
 
@@ -90,9 +90,9 @@ def read_qrels(path: Path, refused: Refused | None = None) -> dict[str, dict[str
 
     Raises InputError, naming the line, for what is no TREC judgement; `refused` is as in `read_run`.
     """
-    found: dict[str, dict[str, int]] = {}
+    judgements: dict[str, dict[str, int]] = {}
     for number, (question, _, document, grade) in _rows(path, 4, "question 0 document grade", refused):
-        judged = found.setdefault(question, {})
+        judged = judgements.setdefault(question, {})
         if not _WHOLE.fullmatch(grade):
             error = _refusal(path, number, "a whole number in the fourth column", grade)
         elif document in judged:
@@ -103,7 +103,7 @@ def read_qrels(path: Path, refused: Refused | None = None) -> dict[str, dict[str
         if refused is None:
             raise error
         refused.setdefault(question, error)
-    return {question: grades for question, grades in found.items() if not refused or question not in refused}
+    return {question: grades for question, grades in judgements.items() if not refused or question not in refused}
 
 
 def _rows(path: Path, columns: int, form: str, refused: Refused | None) -> Iterator[tuple[int, list[str]]]:

@@ -51,14 +51,14 @@ class Pass:
 def cold_pass(outcome: Outcome, measures: Sequence[Measure]) -> Pass:
     """Return the pass that a finished run is, read back from its folder."""
     result = open_result(outcome.folder)
-    found = result.rankings
+    rankings = result.rankings
     return Pass(
         outcome.folder.name,
         "cold",
-        found.questions,
-        found.calls[-1].gold > 0,
-        {str(measure): found.values(measure) for measure in measures},
-        found.values(Mrr(outcome.metrics.retrieval.depth)),
+        rankings.questions,
+        rankings.calls[-1].gold > 0,
+        {str(measure): rankings.values(measure) for measure in measures},
+        rankings.values(Mrr(outcome.metrics.retrieval.depth)),
         sha256_of(outcome.folder / RETRIEVALS),
         result.content_sha256,
     )

@@ -136,13 +136,13 @@ def _range(values: Sequence[float]) -> float | None:
 
 
 def _moved(passes: Sequence[Pass]) -> list[parts.MovedPart]:
-    found = np.stack([one.values[RECALL] > 0 for one in passes])
+    anything = np.stack([one.values[RECALL] > 0 for one in passes])
     first = np.stack([one.first_gold for one in passes])
-    changed = ((found != found[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
+    changed = ((anything != anything[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
     return [
         parts.MovedPart(
             question_id=passes[0].questions[i],
-            found=[bool(one) for one in found[:, i]],
+            found=[bool(one) for one in anything[:, i]],
             first_gold=[None if value == 0 else round(1 / float(value)) for value in first[:, i]],
         )
         for i in np.flatnonzero(changed)

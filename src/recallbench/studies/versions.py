@@ -123,11 +123,11 @@ def _summary(attempts: Sequence[_Attempt], outcomes: Sequence[Outcome], clustere
     measures = [measure for measure in PRIMARY if measure.k <= first.retrieval.depth]
     rankings = [open_result(outcome.folder).rankings for outcome in outcomes]
     pairs = [
-        (before.version, after.version, measure, found)
+        (before.version, after.version, measure, paired)
         for (before, one), (after, other) in pairwise(zip(measured, rankings, strict=True))
-        for measure, found in zip(measures, pair(one, other, measures), strict=True)
+        for measure, paired in zip(measures, pair(one, other, measures), strict=True)
     ]
-    adjusted = holm([found.test.p for *_, found in pairs])
+    adjusted = holm([paired.test.p for *_, paired in pairs])
     return Versions(
         schema_version="1",
         recallbench_version=__version__,
@@ -173,8 +173,8 @@ def _version(attempt: _Attempt) -> VersionPart:
     )
 
 
-def _pair(before: str, after: str, measure: Measure, found: Paired, adjusted: float) -> PairPart:
-    fields = {"before": before, "after": after, **difference_fields(str(measure), found, adjusted)}
+def _pair(before: str, after: str, measure: Measure, paired: Paired, adjusted: float) -> PairPart:
+    fields = {"before": before, "after": after, **difference_fields(str(measure), paired, adjusted)}
     return PairPart.model_validate(fields)
 
 

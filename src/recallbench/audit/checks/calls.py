@@ -19,13 +19,13 @@ def calls(subject: AuditSubject) -> Finding:
     kind, stated = declared_store(subject), subject.metrics.retrieval
     k = subject.rules.default_k
     declared = [stated.depth] if kind.prefix_stable else [k, stated.depth]
-    found = (
+    problems = (
         []
         if stated.calls == declared
         else [f"calls for {stated.calls} hits, {subject.metrics.store.name} is asked for {declared}"]
     )
-    found += [*_requests(subject, declared), *_apart(subject, kind, k)]
-    return pass_unless(found, f"a call for each of {declared} hits, as the store declares it")
+    problems += [*_requests(subject, declared), *_apart(subject, kind, k)]
+    return pass_unless(problems, f"a call for each of {declared} hits, as the store declares it")
 
 
 def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:

@@ -13,11 +13,11 @@ from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionR
 def deviations(subject: AuditSubject) -> Finding:
     stated = [f"{deviation.kind}: {deviation.detail}" for deviation in subject.metrics.deviations]
     derived = [str(deviation) for deviation in subject.deviations]
-    found = [f"not stated: {one}" for one in derived if one not in stated]
-    found += [f"stated, but not so: {one}" for one in stated if one not in derived]
-    if not found and stated != derived:
-        found.append("stated in another order, or twice")
-    return pass_unless(found, f"{len(derived)} stated, as they follow")
+    problems = [f"not stated: {one}" for one in derived if one not in stated]
+    problems += [f"stated, but not so: {one}" for one in stated if one not in derived]
+    if not problems and stated != derived:
+        problems.append("stated in another order, or twice")
+    return pass_unless(problems, f"{len(derived)} stated, as they follow")
 
 
 def gates(subject: AuditSubject) -> Finding:
@@ -43,21 +43,21 @@ def reproduction(subject: AuditSubject) -> Finding:
     wanted = find_reproduction(name, subject.corpus.name)
     version = stated.reproduced_by.version
     derived = record(wanted, stated.questions, stated.segments, version, subject.derived, subject.corpus.sha256)
-    found = list(differing(stated, derived, JSON_NAME))
+    problems = list(differing(stated, derived, JSON_NAME))
     if version != subject.metrics.store.version:
-        found.append(f"it is of version {version}, the result of {subject.metrics.store.version}")
+        problems.append(f"it is of version {version}, the result of {subject.metrics.store.version}")
     if subject.has_dataset and stated.segments != subject.dataset.segments:
-        found.append(f"{stated.segments} segments, the dataset has {subject.dataset.segments}")
+        problems.append(f"{stated.segments} segments, the dataset has {subject.dataset.segments}")
     known = {question.id for question in subject.questions}
-    found += [
+    problems += [
         f"{question.id} is no question that was asked" for question in stated.questions if question.id not in known
     ]
     for one in stated.questions:
         if not 0 <= one.recall <= 1 or (one.first is not None and not 1 <= one.first <= wanted.depth):
-            found.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")
+            problems.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")
     if document(subject.folder / PAGE_NAME).decode("utf-8", "replace") != page(stated):
-        found.append(f"{PAGE_NAME} does not tell what {JSON_NAME} holds")
-    return pass_unless(found, f"{name}: its figures follow from its questions, and the rest is as frozen")
+        problems.append(f"{PAGE_NAME} does not tell what {JSON_NAME} holds")
+    return pass_unless(problems, f"{name}: its figures follow from its questions, and the rest is as frozen")
 
 
 DEVIATIONS = Examination(

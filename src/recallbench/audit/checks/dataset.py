@@ -15,12 +15,12 @@ def corpus(subject: AuditSubject) -> Finding:
     if not subject.has_dataset:
         raise CannotTell("the dataset is not at hand: see RB-DATASET")
     stated, derived = subject.metrics.corpus, subject.derived.corpus
-    found = list(differing(stated, derived))
-    found += [
+    problems = list(differing(stated, derived))
+    problems += [
         f"{check.name}: registered {check.expected}, found {check.found}" for check in stated.checks if not check.holds
     ]
     counts = f"{derived.scopes} haystacks, {derived.segments} segments, {derived.questions} questions"
-    return pass_unless(found, counts)
+    return pass_unless(problems, counts)
 
 
 DATASET = Examination("RB-DATASET", "dataset", "the dataset of the stated sha256 is at hand", dataset)

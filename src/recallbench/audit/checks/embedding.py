@@ -41,16 +41,16 @@ def embedding(subject: AuditSubject) -> Finding:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         return Finding("fail", f"environment.json: embedding.{'.'.join(map(str, first['loc']))}: {first['msg']}")
-    found = [
+    problems = [
         *_counts(report, seen),
         *_engine(report, embedder),
         *_computed(report, embedder, subject.environment),
         *_held_against_new(report, stated, unchecked=bool(subject.deviations)),
         *_texts(subject, report),
     ]
-    found += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
+    problems += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
     return pass_unless(
-        found, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other"
+        problems, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other"
     )
 
 

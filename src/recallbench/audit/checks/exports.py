@@ -50,24 +50,24 @@ def names(subject: AuditSubject) -> Finding:
 
 def control(subject: AuditSubject) -> Finding:
     kept, retrieval = subject.control, subject.retrieval
-    found = []
+    problems = []
     for question, size in zip(retrieval.questions, retrieval.candidates, strict=True):
         hits = kept.get(question.id, [])
         strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
-        found += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
+        problems += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
         if len(hits) != min(retrieval.calls.depth, size):
-            found.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
+            problems.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
     unknown = sorted(kept.keys() - {question.id for question in retrieval.questions})
-    found += [f"{id} is no question that was asked" for id in unknown]
+    problems += [f"{id} is no question that was asked" for id in unknown]
     if subject.metrics.store.name == BM25Store.name:
         pairs = zip(retrieval.rankings, retrieval.control, strict=True)
-        found += [
+        problems += [
             f"{one.question_id}: the store is BM25, and ranks otherwise"
             for one, other in pairs
             if one.positions != other.positions
         ]
-    if found:
-        return pass_unless(found, "")
+    if problems:
+        return pass_unless(problems, "")
     lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
     return _same(subject, "run.bm25.trec", "".join(lines))
 
@@ -85,18 +85,18 @@ def control_again(subject: AuditSubject) -> Finding:
         timings=Timings(),
         progress=subject.progress,
     )
-    found = [
+    problems = [
         f"{one.question_id}: another ranking than BM25 gives"
         for one, other in zip(retrieval.control, again.rankings, strict=True)
         if one.positions != other.positions
     ]
     if subject.metrics.store.name == BM25Store.name:
-        found += [
+        problems += [
             f"{ranking.question_id}: other scores than BM25 gives"
             for ranking, other in zip(retrieval.rankings, again.rankings, strict=True)
             if len(ranking.scores) != len(other.scores) or not all(map(_alike, ranking.scores, other.scores))
         ]
-    return pass_unless(found, f"ranked again, all {len(again.rankings)} rankings equal")
+    return pass_unless(problems, f"ranked again, all {len(again.rankings)} rankings equal")
 
 
 def _alike(one: float, other: float) -> bool:

@@ -48,12 +48,12 @@ def retrieval(subject: AuditSubject) -> Finding:
 
 def labelled(subject: AuditSubject) -> Finding:
     made, derived = subject.metrics, subject.derived
-    found = [
+    problems = [
         one
         for name in ("tenants", "worst", "labels", "hub", "matching")
         for one in differing(getattr(made, name), getattr(derived, name), name)
     ]
-    return pass_unless(found, "worked out again, all equal" if derived.labels else "a registered corpus has none")
+    return pass_unless(problems, "worked out again, all equal" if derived.labels else "a registered corpus has none")
 
 
 def abilities(subject: AuditSubject) -> Finding:

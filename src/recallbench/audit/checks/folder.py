@@ -26,14 +26,14 @@ SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES)
 
 def files(subject: AuditSubject) -> Finding:
     present = {path.name for path in subject.folder.iterdir()}
-    found = [f"{name} is missing" for name in ALWAYS if name not in present]
-    found += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
+    problems = [f"{name} is missing" for name in ALWAYS if name not in present]
+    problems += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
     for name in sorted(present):
         try:
             regular(subject.folder / name, subject.folder)
         except InputError as error:
-            found.append(one_line(error))
-    return pass_unless(found, f"{len(present)} files, each one a result has")
+            problems.append(one_line(error))
+    return pass_unless(problems, f"{len(present)} files, each one a result has")
 
 
 def manifest(subject: AuditSubject) -> Finding:

@@ -30,12 +30,12 @@ def options(subject: AuditSubject) -> Finding:
         return Finding("fail", "environment.json holds no options")
     if lacking := sorted(_ALWAYS - options.keys()):
         return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
-    found = [
+    problems = [
         *_stated(subject, options),
         *_useless(options, metrics),
         *_command(subject.environment.get("command"), options, metrics),
     ]
-    return pass_unless(found, "what was asked for is what metrics.json states")
+    return pass_unless(problems, "what was asked for is what metrics.json states")
 
 
 def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
@@ -104,18 +104,18 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
 
 def _flags(words: Sequence[str]) -> dict[str, str]:
     """Each option of a command line with what follows it; of one that is named twice the last counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("--"):
             flag, equals, value = word.removeprefix("--").partition("=")
             # `--x/--no-x` are two names of one option.
-            found.pop(flag.removeprefix("no-") if flag.startswith("no-") else f"no-{flag}", None)
+            values.pop(flag.removeprefix("no-") if flag.startswith("no-") else f"no-{flag}", None)
             value = value if equals else following
             if flag == STORE_OPTION:
                 name, equals, assigned = value.partition("=")
                 flag, value = f"{STORE_OPTION} {name}", assigned if equals else value
-            found[flag] = value
-    return found
+            values[flag] = value
+    return values
 
 
 _UNKNOWN = object()

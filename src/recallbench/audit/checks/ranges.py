@@ -31,8 +31,8 @@ _FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
 
 
 def ranges(subject: AuditSubject) -> Finding:
-    found = [*_exposure(subject), *_timings(subject), *_times(subject.environment), *_around(subject.environment)]
-    return pass_unless(found, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
+    problems = [*_exposure(subject), *_timings(subject), *_times(subject.environment), *_around(subject.environment)]
+    return pass_unless(problems, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
 
 
 def _exposure(subject: AuditSubject) -> Iterator[str]:

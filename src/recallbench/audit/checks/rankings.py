@@ -15,32 +15,36 @@ ROUNDED = 1e-6
 
 
 def ranks(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     for row, hits, _ in _calls(subject):
         stated = [hit.rank for hit in hits]
         if stated != list(range(1, len(hits) + 1)):
             place = next(i for i, rank in enumerate(stated) if rank != i + 1)
-            found.append(f"{row.question_id}: rank {stated[place]} at place {place + 1}")
-    return pass_unless(found, "1, 2, 3, … in every ranking")
+            problems.append(f"{row.question_id}: rank {stated[place]} at place {place + 1}")
+    return pass_unless(problems, "1, 2, 3, … in every ranking")
 
 
 def scores(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     lowest, highest = _range(subject)
     for row, hits, _ in _calls(subject):
         bad = next((hit for hit in hits if not math.isfinite(hit.score)), None)
         if bad is not None:
-            found.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
+            problems.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
             continue
         far = next((hit for hit in hits if not lowest <= hit.score <= highest), None)
         if far is not None:
-            found.append(f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}")
+            problems.append(
+                f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}"
+            )
         for one, other in pairwise(hits):
             if other.score > one.score:
-                found.append(f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}")
+                problems.append(
+                    f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}"
+                )
             elif other.score == one.score and not _in_order(row, one, other):
-                found.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
-    return pass_unless(found, "finite and falling, ties in haystack order")
+                problems.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
+    return pass_unless(problems, "finite and falling, ties in haystack order")
 
 
 def _range(subject: AuditSubject) -> tuple[float, float]:
@@ -53,53 +57,53 @@ def _range(subject: AuditSubject) -> tuple[float, float]:
 
 
 def once(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     for row, hits, _ in _calls(subject):
         ids = [hit.id for hit in hits]
         twice = next((id for i, id in enumerate(ids) if id in ids[:i]), None) if len(set(ids)) < len(ids) else None
         if twice is not None:
-            found.append(f"{row.question_id}: {twice} twice")
-    return pass_unless(found, "no id twice in a ranking")
+            problems.append(f"{row.question_id}: {twice} twice")
+    return pass_unless(problems, "no id twice in a ranking")
 
 
 def scope(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     sizes = dict(zip((q.id for q in subject.questions), subject.candidates, strict=True))
     scopes = {question.id: question.scope for question in subject.questions}
     for row, hits, _ in _calls(subject):
         own, size = scopes.get(row.question_id, row.scope), sizes.get(row.question_id, row.candidates)
         ids = [hit.id for hit in hits] + row.gold
-        found += [
+        problems += [
             f"{row.question_id}: {id} is none of the {size} segments of {own}"
             for id in ids
             if position_of(id, own, size) is None
         ]
-    return pass_unless(list(dict.fromkeys(found)), "every id is a segment that its question may be answered from")
+    return pass_unless(list(dict.fromkeys(problems)), "every id is a segment that its question may be answered from")
 
 
 def length(subject: AuditSubject) -> Finding:
-    found, missing, short = [], 0, set()
+    problems, missing, short = [], 0, set()
     sizes = dict(zip((q.id for q in subject.questions), subject.candidates, strict=True))
     two_calls = len(subject.metrics.retrieval.calls) > 1
     for row in subject.readable_rows:
         if (row.hits_of_k_call is not None) != two_calls:
-            found.append(f"{row.question_id}: {'no' if two_calls else 'a'} ranking of the k-deep call")
+            problems.append(f"{row.question_id}: {'no' if two_calls else 'a'} ranking of the k-deep call")
     for row, hits, depth in _calls(subject):
         allowed = min(depth, sizes.get(row.question_id, row.candidates))
         if len(hits) > allowed:
-            found.append(f"{row.question_id}: {len(hits)} hits, where {allowed} are possible")
+            problems.append(f"{row.question_id}: {len(hits)} hits, where {allowed} are possible")
         elif len(hits) < allowed:
             missing += allowed - len(hits)
             short.add(row.question_id)
     stated = subject.metrics.retrieval
-    found += _failed(subject)
+    problems += _failed(subject)
     if (missing, len(short)) != (stated.missing_hits, stated.short_questions):
-        found.append(
+        problems.append(
             f"{missing} hits are missing from {len(short)} questions ({', '.join(sorted(short)[:3])}), "
             f"declared are {stated.missing_hits} from {stated.short_questions}"
         )
     declared = f", but for {missing} declared missing from {len(short)} questions" if missing else ""
-    return pass_unless(found, f"min({stated.depth}, haystack) in every ranking{declared}")
+    return pass_unless(problems, f"min({stated.depth}, haystack) in every ranking{declared}")
 
 
 def _failed(subject: AuditSubject) -> Iterator[str]:

@@ -44,38 +44,42 @@ _OF_THE_SET = (
 
 
 def recorded(subject: AuditSubject) -> Finding:
-    made = subject.metrics
-    found = [] if made.seed is not None else ["no seed"]
-    found += [*_store(subject), *_embedder(subject), *_strings(subject)]
+    metrics = subject.metrics
+    problems = [] if metrics.seed is not None else ["no seed"]
+    problems += [*_store(subject), *_embedder(subject), *_strings(subject)]
     # Releases before this was written down say nothing of it.
-    release = subject.environment.get("recallbench_version", made.recallbench_version)
-    if release != made.recallbench_version or not _RELEASE.fullmatch(made.recallbench_version):
-        found.append(f"recallbench_version {made.recallbench_version}, environment.json has {release}")
+    release = subject.environment.get("recallbench_version", metrics.recallbench_version)
+    if release != metrics.recallbench_version or not _RELEASE.fullmatch(metrics.recallbench_version):
+        problems.append(f"recallbench_version {metrics.recallbench_version}, environment.json has {release}")
     # Both were first written down by the same release.
-    if "recallbench_version" in subject.environment and made.statistics_edition == FIRST.number:
-        found.append(f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others")
+    if "recallbench_version" in subject.environment and metrics.statistics_edition == FIRST.number:
+        problems.append(
+            f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others"
+        )
     variables = subject.environment.get("variables")
     hash_seed = variables.get("PYTHONHASHSEED") if isinstance(variables, Mapping) else None
-    if hash_seed != (None if made.seed is None else str(made.seed)):
-        found.append(f"seed {made.seed}, while PYTHONHASHSEED was {hash_seed}")
-    return pass_unless(found, "seed, version, settings and fingerprint are stated, and hold together")
+    if hash_seed != (None if metrics.seed is None else str(metrics.seed)):
+        problems.append(f"seed {metrics.seed}, while PYTHONHASHSEED was {hash_seed}")
+    return pass_unless(problems, "seed, version, settings and fingerprint are stated, and hold together")
 
 
 def _store(subject: AuditSubject) -> Iterator[str]:
-    made = subject.metrics
-    store, kind = made.store, find_store(made.store.name)
+    metrics = subject.metrics
+    store, kind = metrics.store, find_store(metrics.store.name)
     if not store.version or not store.version_after:
         yield "no version of the store"
     if kind is None:
         yield f"a store called {store.name}, which this release does not know"
         return
     if not kind.outside:
-        if not made.guc_state:
+        if not metrics.guc_state:
             yield "no settings of the store"
-        if kind.needs_vectors and made.embedder is None:
+        if kind.needs_vectors and metrics.embedder is None:
             yield f"no embedder, which {store.name} needs"
     statements = kind.states(store.name, recorded_store_options(subject))
-    yield from contradictions(statements, StoreRecord(store.version, made.guc_state, store.evidence), _known(subject))
+    yield from contradictions(
+        statements, StoreRecord(store.version, metrics.guc_state, store.evidence), _known(subject)
+    )
 
 
 def _known(subject: AuditSubject) -> dict[str, tuple[str, str]]:
@@ -89,39 +93,39 @@ def _known(subject: AuditSubject) -> dict[str, tuple[str, str]]:
 
 
 def _embedder(subject: AuditSubject) -> Iterator[str]:
-    made, around = subject.metrics.embedder, subject.environment.get("embedding")
+    stated, around = subject.metrics.embedder, subject.environment.get("embedding")
     encoder = around.get("encoder") if isinstance(around, Mapping) else None
-    if encoder != (made.name if made else None):
-        yield f"the embedder {made.name if made else None}, while environment.json tells of {encoder}"
-    if (subject.metrics.exposure is None) != (made is None):
-        yield "an embedder, and no word on what it saw" if made else "what an embedder saw, and no embedder"
-    if made is None:
+    if encoder != (stated.name if stated else None):
+        yield f"the embedder {stated.name if stated else None}, while environment.json tells of {encoder}"
+    if (subject.metrics.exposure is None) != (stated is None):
+        yield "an embedder, and no word on what it saw" if stated else "what an embedder saw, and no embedder"
+    if stated is None:
         return
-    if fingerprint_digest(made.fingerprint) != made.fingerprint_sha256:
+    if fingerprint_digest(stated.fingerprint) != stated.fingerprint_sha256:
         yield "a fingerprint_sha256 that is not the fingerprint's"
-    if not _HASH.fullmatch(made.vectors_sha256):
+    if not _HASH.fullmatch(stated.vectors_sha256):
         yield "no sha256 of the vectors"
     registered = subject.corpus.embedder if subject.corpus.name in subject.rules.corpora else ""
-    if made.canonical != registered:
-        yield f"{made.canonical or 'none'} as canonical embedder, the protocol has {registered}"
-    if made.name == HashEmbedder.name:
+    if stated.canonical != registered:
+        yield f"{stated.canonical or 'none'} as canonical embedder, the protocol has {registered}"
+    if stated.name == HashEmbedder.name:
         expected: Mapping[str, str] = HashEmbedder().fingerprint
         further: set[str] = set()
-    elif made.name in ENCODERS:
-        spec = ENCODERS[made.name]
-        pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in made.fingerprint}
+    elif stated.name in ENCODERS:
+        spec = ENCODERS[stated.name]
+        pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in stated.fingerprint}
         expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
         further = {"backend", FIRST_USE, *pinned_hashes(spec)}
     else:
-        yield f"an embedder called {made.name}, which this release does not know"
+        yield f"an embedder called {stated.name}, which this release does not know"
         return
     yield from (
-        f"fingerprint {name} {made.fingerprint.get(name)}, {made.name} has {value}"
+        f"fingerprint {name} {stated.fingerprint.get(name)}, {stated.name} has {value}"
         for name, value in expected.items()
-        if made.fingerprint.get(name) != value
+        if stated.fingerprint.get(name) != value
     )
-    unheard = sorted(made.fingerprint.keys() - expected.keys() - further)
-    yield from (f"fingerprint {name}, which {made.name} never has" for name in unheard)
+    unheard = sorted(stated.fingerprint.keys() - expected.keys() - further)
+    yield from (f"fingerprint {name}, which {stated.name} never has" for name in unheard)
 
 
 def _strings(subject: AuditSubject) -> Iterator[str]:

@@ -30,14 +30,14 @@ def report(subject: AuditSubject) -> Finding:
         render(subject.derived, ReportedRun(subject.environment, _timings(subject))).removesuffix("\n").split("\n")
     )
     earlier = subject.metrics.statistics_edition != CURRENT.number
-    found = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
-    if found and subject.metrics.recallbench_version != __version__:
-        found.append(
+    problems = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
+    if problems and subject.metrics.recallbench_version != __version__:
+        problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
         )
     cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
     return pass_unless(
-        found, f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
+        problems, f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
     )
 
 

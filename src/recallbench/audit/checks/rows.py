@@ -22,30 +22,30 @@ def questions(subject: AuditSubject) -> Finding:
     rows = subject.readable_rows
     wanted = [question.id for question in _known_questions(subject)]
     counts = Counter(row.question_id for row in rows)
-    found = [f"{id} is missing" for id in wanted if id not in counts]
-    found += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
+    problems = [f"{id} is missing" for id in wanted if id not in counts]
+    problems += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
     known = set(wanted)
-    found += [f"{id} is no question of the dataset that was to be asked" for id in counts if id not in known]
-    if not found and [row.question_id for row in rows] != wanted:
+    problems += [f"{id} is no question of the dataset that was to be asked" for id in counts if id not in known]
+    if not problems and [row.question_id for row in rows] != wanted:
         first = next(i for i, row in enumerate(rows) if row.question_id != wanted[i])
-        found.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {wanted[first]} there")
-    return pass_unless(found, f"{len(wanted)} questions, each once, in the order of the dataset")
+        problems.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {wanted[first]} there")
+    return pass_unless(problems, f"{len(wanted)} questions, each once, in the order of the dataset")
 
 
 def gold(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     for row, question, _ in _pairs(subject):
         derived = [f"{question.scope}/{position}" for position in sorted(question.gold)]
         if row.gold != derived:
-            found.append(f"{row.question_id}: {_ids(row.gold)} stated, {_ids(derived)} derived")
+            problems.append(f"{row.question_id}: {_ids(row.gold)} stated, {_ids(derived)} derived")
         grades = {f"{question.scope}/{position}": grade for position, grade in question.grades.items()}
         if row.grades != grades:
-            found.append(f"{row.question_id}: other grades than the dataset's")
-    return pass_unless(found, "stated gold is what the dataset gives, question by question")
+            problems.append(f"{row.question_id}: other grades than the dataset's")
+    return pass_unless(problems, "stated gold is what the dataset gives, question by question")
 
 
 def labels(subject: AuditSubject) -> Finding:
-    found = []
+    problems = []
     for row, question, size in _pairs(subject):
         pairs = (
             ("scope", row.scope, question.scope),
@@ -57,8 +57,10 @@ def labels(subject: AuditSubject) -> Finding:
             ("denominators", row.denominators, sorted(question.denominators)),
             ("candidates", row.candidates, size),
         )
-        found += [f"{row.question_id}: {name} {said}, derived {is_}" for name, said, is_ in pairs if said != is_]
-    return pass_unless(found, "scope, kind, cluster, denominators and haystack size as the dataset has them")
+        problems += [
+            f"{row.question_id}: {name} {stated}, derived {is_}" for name, stated, is_ in pairs if stated != is_
+        ]
+    return pass_unless(problems, "scope, kind, cluster, denominators and haystack size as the dataset has them")
 
 
 def texts(subject: AuditSubject) -> Finding:
@@ -69,14 +71,14 @@ def texts(subject: AuditSubject) -> Finding:
     if not told:
         return Finding("pass", "the rows carry no text")
     digests = subject.dataset.digests
-    found = []
+    problems = []
     for row, question, _ in _pairs(subject):
         if row.question != question.text:
-            found.append(f"{row.question_id}: another question text than the dataset's")
+            problems.append(f"{row.question_id}: another question text than the dataset's")
         wrong = [hit.id for hit in row.hits if digests.get(hit.id) != digest(hit.text or "")]
         wrong += [hit.id for hit in row.hits_of_k_call or () if hit.text is not None]
-        found += [f"{row.question_id}: {id} with another text than the dataset's" for id in wrong]
-    return pass_unless(found, "every text is the dataset's")
+        problems += [f"{row.question_id}: {id} with another text than the dataset's" for id in wrong]
+    return pass_unless(problems, "every text is the dataset's")
 
 
 def _tells(row: Row) -> bool:

@@ -26,9 +26,9 @@ _Rows = Sequence[dict[str, Any]]
 def timings(subject: AuditSubject) -> Finding:
     rows = [row for _, row in objects(subject.folder / NAME)]
     phases, queries = [row for row in rows if "phase" in row], [row for row in rows if "phase" not in row]
-    found = [*_phases(subject, phases), *_sample(subject, queries), *_length(subject, phases, queries)]
+    problems = [*_phases(subject, phases), *_sample(subject, queries), *_length(subject, phases, queries)]
     return pass_unless(
-        found, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length"
+        problems, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length"
     )
 
 

@@ -37,7 +37,7 @@ def attest(folder: Path, key: Path | None, quiet: bool) -> int:
         raise UsageError(
             "no key is named", expected="--key FILE", remedy="make a pair with `recallbench keys NAME`, and name NAME"
         )
-    found = audit(folder, progress=listener(quiet))
-    signed = sign(folder, key.expanduser(), found.verdict.text, found.verdict.canonical)
-    print(f"{signed}\n  {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL when signed")
+    examined = audit(folder, progress=listener(quiet))
+    signed = sign(folder, key.expanduser(), examined.verdict.text, examined.verdict.canonical)
+    print(f"{signed}\n  {examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL when signed")
     return 0

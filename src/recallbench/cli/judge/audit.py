@@ -83,23 +83,23 @@ def audit(
     codes = []
     for folder in folders:
         try:
-            found = _examined(folder, corpus_file, rerun_control, progress)
+            examined = _examined(folder, corpus_file, rerun_control, progress)
             if publish:
-                found = found.also(_on_record(found, history))
+                examined = examined.also(_on_record(examined, history))
             if require_attestation is not None:
                 from recallbench.citing.attestation import attested
 
-                found = found.also(attested(folder, require_attestation))
+                examined = examined.also(attested(folder, require_attestation))
         except (RecallBenchError, OSError) as error:
             codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
             problem = visible_lines(str(error))
             done.append({"folder": str(folder), "verdict": None, "error": problem})
             print(f"recallbench: {problem}", file=sys.stderr)
             continue
-        codes.append(0 if found.verdict.label == "VERIFIED" else 1)
-        done.append(_document(found, failures))
+        codes.append(0 if examined.verdict.label == "VERIFIED" else 1)
+        done.append(_document(examined, failures))
         if not as_json:
-            print("\n".join(visible(line) for line in _lines(found, failures, verbose)), flush=True)
+            print("\n".join(visible(line) for line in _lines(examined, failures, verbose)), flush=True)
     if as_json:
         print(json.dumps({"audits": done}, indent=1))
     return max(codes)
@@ -117,18 +117,18 @@ def _examined(folder: Path, corpus_files: Sequence[Path], rerun_control: bool | 
     return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)
 
 
-def _on_record(found: Audit, history: Path | None) -> Check:
+def _on_record(examined: Audit, history: Path | None) -> Check:
     from recallbench.citing.publication import published
 
-    return published(found.deviations, found.corpus, found.folder, history)
+    return published(examined.deviations, examined.corpus, examined.folder, history)
 
 
-def _lines(found: Audit, failures: bool, verbose: bool) -> list[str]:
-    lines = [*found.summary, "", str(found.folder)] if found.summary else [str(found.folder)]
-    claims = sum(_is_claim(check) for check in found.checks)
-    width = max(len(check.code) for check in found.checks)
+def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
+    lines = [*examined.summary, "", str(examined.folder)] if examined.summary else [str(examined.folder)]
+    claims = sum(_is_claim(check) for check in examined.checks)
+    width = max(len(check.code) for check in examined.checks)
     previous = ""
-    for check in found.checks:
+    for check in examined.checks:
         if (check.status == "pass" and failures) or (_is_claim(check) and not verbose):
             continue
         aside = "" if check.needed else " (a result may do without)"
@@ -139,10 +139,10 @@ def _lines(found: Audit, failures: bool, verbose: bool) -> list[str]:
             lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
     if claims and not verbose:
         lines.append(f"  {claims} published numbers are traced one by one with --verbose")
-    lines += [f"  deviation   {deviation}" for deviation in found.deviations]
-    if found.recorded:
-        lines.append(f"  recorded, not re-derived: {'; '.join(found.recorded)}")
-    lines.append(f"  verdict: {found.verdict.text}, {'' if found.verdict.canonical else 'not '}CANONICAL")
+    lines += [f"  deviation   {deviation}" for deviation in examined.deviations]
+    if examined.recorded:
+        lines.append(f"  recorded, not re-derived: {'; '.join(examined.recorded)}")
+    lines.append(f"  verdict: {examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL")
     return lines
 
 
@@ -150,15 +150,15 @@ def _is_claim(check: Check) -> bool:
     return check.code == "RB-F-CLAIM"
 
 
-def _document(found: Audit, failures: bool) -> dict[str, Any]:
+def _document(examined: Audit, failures: bool) -> dict[str, Any]:
     return {
-        "folder": str(found.folder),
-        "verdict": found.verdict.label,
-        "text": found.verdict.text,
-        "canonical": found.verdict.canonical,
-        "summary": list(found.summary),
-        "deviations": list(found.deviations),
-        "recorded": list(found.recorded),
+        "folder": str(examined.folder),
+        "verdict": examined.verdict.label,
+        "text": examined.verdict.text,
+        "canonical": examined.verdict.canonical,
+        "summary": list(examined.summary),
+        "deviations": list(examined.deviations),
+        "recorded": list(examined.recorded),
         "checks": [
             {
                 "code": check.code,
@@ -168,7 +168,7 @@ def _document(found: Audit, failures: bool) -> dict[str, Any]:
                 "required": check.required,
                 "observed": check.observed,
             }
-            for check in found.checks
+            for check in examined.checks
             if not failures or check.status != "pass"
         ],
     }

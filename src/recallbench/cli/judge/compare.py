@@ -90,23 +90,25 @@ def compare(
     measure_names = _words(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)
-        found = _runs(first, second, qrels, measure_names, conditions, _words(allow), named, corpus_file, show, ties)
+        comparison = _runs(
+            first, second, qrels, measure_names, conditions, _words(allow), named, corpus_file, show, ties
+        )
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
-        found = _folders(first, second, measure_names, conditions, _words(allow), corpus_file, show)
+        comparison = _folders(first, second, measure_names, conditions, _words(allow), corpus_file, show)
     if as_json:
-        print(plain(found.model_dump_json(indent=1)))
+        print(plain(comparison.model_dump_json(indent=1)))
     elif as_markdown:
-        print(comparison_text.markdown(found), end="")
+        print(comparison_text.markdown(comparison), end="")
     else:
-        print_parts(*shown(found))
-    if not found.conditions and all(measure.role == "secondary" for measure in found.measures):
+        print_parts(*shown(comparison))
+    if not comparison.conditions and all(measure.role == "secondary" for measure in comparison.measures):
         undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
         print(f"note: {undecided}", file=sys.stderr)
-    return exit_code(found.conditions, found.regressions, strict=strict)
+    return exit_code(comparison.conditions, comparison.regressions, strict=strict)
 
 
 def _folders(
@@ -170,23 +172,23 @@ def _words(given: Sequence[str]) -> list[str]:
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
-def shown(found: Comparison) -> list[Part]:
+def shown(comparison: Comparison) -> list[Part]:
     """Return the comparison for a terminal."""
     from dataclasses import replace
 
     from recallbench.reports import comparison_text
 
     parts: list[Part] = [
-        *comparison_text.opening(found),
+        *comparison_text.opening(comparison),
         "",
-        comparison_text.measure_table(found),
-        *comparison_text.reading(found),
+        comparison_text.measure_table(comparison),
+        *comparison_text.reading(comparison),
     ]
-    if found.kinds:
-        parts += ["", comparison_text.kind_table(found)]
-    if found.abilities:
-        parts += ["", comparison_text.ability_table(found)]
-    for one in found.changed:
+    if comparison.kinds:
+        parts += ["", comparison_text.kind_table(comparison)]
+    if comparison.abilities:
+        parts += ["", comparison_text.ability_table(comparison)]
+    for one in comparison.changed:
         parts += ["", comparison_text.changed_title(one), *(f"  {line}" for line in comparison_text.texts(one))]
         parts.append(replace(comparison_text.ranking_table(one, rank=""), indent=2))
-    return [*parts, "", *comparison_text.verdict(found)]
+    return [*parts, "", *comparison_text.verdict(comparison)]

@@ -48,27 +48,27 @@ def drift(results: tuple[str, ...], measure: str, format: str, out: Path | None,
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
     wanted = parse(measure)
-    found = verdict.drift([folder for place in results for folder in result_folders(place, Path())], wanted)
+    followed = verdict.drift([folder for place in results for folder in result_folders(place, Path())], wanted)
     if format == "json":
-        print(plain(found.model_dump_json(indent=1)))
+        print(plain(followed.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(report.markdown(found), end="")
+        print(report.markdown(followed), end="")
     else:
-        print_parts(*_parts(found))
+        print_parts(*_parts(followed))
     if out is not None:
-        _write(found, out)
-    return 1 if fail_on_trend and found.fell else 0
+        _write(followed, out)
+    return 1 if fail_on_trend and followed.fell else 0
 
 
-def _write(found: Drift, out: Path) -> None:
+def _write(followed: Drift, out: Path) -> None:
     from recallbench.cli.output_file import write_output
     from recallbench.reports.drift_page import page, picture
 
-    write_output(out, page(found) if out.suffix == ".html" else picture(found))
+    write_output(out, page(followed) if out.suffix == ".html" else picture(followed))
 
 
-def _parts(found: Drift) -> list[Part]:
+def _parts(followed: Drift) -> list[Part]:
     from recallbench.reports import drift as report
 
-    below = [*report.left_out(found), *report.findings(found), *report.reading(found)]
-    return [report.title(found), "", report.result_table(found), "", *below]
+    below = [*report.left_out(followed), *report.findings(followed), *report.reading(followed)]
+    return [report.title(followed), "", report.result_table(followed), "", *below]

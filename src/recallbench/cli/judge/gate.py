@@ -64,41 +64,41 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     given = _folders_by_name(file, results)
     if update:
         return _update(file, config.parent, given, replace)
-    found = thresholds.gate(file, config.parent, given, dict(os.environ), listener(quiet))
+    gating = thresholds.gate(file, config.parent, given, dict(os.environ), listener(quiet))
     if format == "json":
-        print(plain(found.model_dump_json(indent=1)))
+        print(plain(gating.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(report.markdown(found), end="")
+        print(report.markdown(gating), end="")
     else:
-        print_parts(*_parts(found))
-    beyond = thresholds.unreachable(found)
+        print_parts(*_parts(gating))
+    beyond = thresholds.unreachable(gating)
     if beyond is not None:
         print(f"recallbench: {beyond}", file=sys.stderr)
-    for one in found.missing:
+    for one in gating.missing:
         missing = (f"{one.result}: {one.problem}", f"  found: {one.found}", f"  what to do: {one.remedy}")
         print("recallbench: " + "\n".join(map(visible, missing)), file=sys.stderr)
     if beyond is not None:
         return beyond.exit_code
-    return 3 if found.missing else 0 if found.passed else 1
+    return 3 if gating.missing else 0 if gating.passed else 1
 
 
 def _folders_by_name(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
     from recallbench.errors import UsageError
 
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for word in words:
         name, equals, place = word.partition("=")
         if not equals or name not in file.result:
             name, place = (next(iter(file.result)) if len(file.result) == 1 else "", word)
-        if not name or not place or name in found:
+        if not name or not place or name in folders:
             raise UsageError(
                 f"{word!r} does not say which result it is",
                 expected=" or ".join(f"{one}=DIR" for one in file.result) + ", each once",
                 found=word,
                 remedy=f"recallbench gate {next(iter(file.result))}=DIR",
             )
-        found[name] = Path(place)
-    return found
+        folders[name] = Path(place)
+    return folders
 
 
 def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: bool) -> int:
@@ -119,10 +119,10 @@ def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: b
     return 0
 
 
-def _parts(found: Gating) -> list[Part]:
+def _parts(gating: Gating) -> list[Part]:
     from recallbench.reports import thresholds as report
 
-    parts: list[Part] = list(report.sources(found))
-    for title, thresholds in report.sections(found).items():
+    parts: list[Part] = list(report.sources(gating))
+    for title, thresholds in report.sections(gating).items():
         parts += ["", f"{title}:", report.table(thresholds)]
-    return [*parts, "", report.verdict(found)]
+    return [*parts, "", report.verdict(gating)]

@@ -77,9 +77,9 @@ def _day(text: str | None) -> date:
 
     today = date.today()
     try:
-        found = today if text is None else date.fromisoformat(text)
+        day = today if text is None else date.fromisoformat(text)
     except ValueError:
         raise UsageError(f"--date {text} is no date", expected="YYYY-MM-DD", found=str(text)) from None
-    if found > today:
+    if day > today:
         raise UsageError(f"--date {text} has not come yet", expected=f"a day up to {today}", found=str(text))
-    return found
+    return day

@@ -38,22 +38,22 @@ def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...
         raise UsageError(
             "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
         )
-    found = survey(folder, corpus_file, dict(os.environ), published)
-    for warning in found.warnings:
-        print(f"recallbench: {found.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
+    universes = survey(folder, corpus_file, dict(os.environ), published)
+    for warning in universes.warnings:
+        print(f"recallbench: {universes.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
     if as_json:
-        print(json_text(_document(found), indent=2))
+        print(json_text(_document(universes), indent=2))
     elif as_csv:
-        print(_csv(found), end="")
+        print(_csv(universes), end="")
     else:
-        print_parts(*_parts(found))
+        print_parts(*_parts(universes))
     return 0
 
 
 _FIELDS = ("definition", "k", "scope", "denominator", "n", "low", "high", "rests_on_stated_ranks", "protocol")
 
 
-def _rows(found: Multiverse) -> list[tuple[Any, ...]]:
+def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
     return [
         (
             str(cell.definition),
@@ -64,73 +64,73 @@ def _rows(found: Multiverse) -> list[tuple[Any, ...]]:
             cell.low,
             cell.high,
             cell.stated,
-            cell == found.protocol_cell(cell),
+            cell == universes.protocol_cell(cell),
         )
-        for cell in found.cells
+        for cell in universes.cells
     ]
 
 
-def _csv(found: Multiverse) -> str:
-    return Table(_FIELDS, [["" if one is None else str(one) for one in row] for row in _rows(found)]).csv()
+def _csv(universes: Multiverse) -> str:
+    return Table(_FIELDS, [["" if one is None else str(one) for one in row] for row in _rows(universes)]).csv()
 
 
-def _document(found: Multiverse) -> dict[str, Any]:
+def _document(universes: Multiverse) -> dict[str, Any]:
     return {
-        "folder": str(found.folder),
-        "layout": found.layout,
-        "questions": found.questions,
-        "depth_kept": found.depth or None,
-        "scoping": found.scoping,
-        "gold": found.gold,
-        "scopes": dict(found.meanings),
-        "warnings": list(found.warnings),
-        "rankings_with_other_haystacks": found.leaking,
-        "untold": list(found.unstated),
-        "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(found)],
+        "folder": str(universes.folder),
+        "layout": universes.layout,
+        "questions": universes.questions,
+        "depth_kept": universes.depth or None,
+        "scoping": universes.scoping,
+        "gold": universes.gold,
+        "scopes": dict(universes.meanings),
+        "warnings": list(universes.warnings),
+        "rankings_with_other_haystacks": universes.leaking,
+        "untold": list(universes.unstated),
+        "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(universes)],
         "ranges": [
             {"family": one.family, "k": one.k, "smallest": one.low, "largest": one.high, "spread": one.high - one.low}
-            for one in found.ranges
+            for one in universes.ranges
         ],
         "published": [
             {"number": one.text, "equals": [cell.universe for cell in one.equals], "place": one.place}
-            for one in found.placed
+            for one in universes.placed
         ],
     }
 
 
-def _parts(found: Multiverse) -> list[Part]:
-    kept = f"{found.depth} ids kept of each ranking" if found.depth else "rankings kept whole"
+def _parts(universes: Multiverse) -> list[Part]:
+    kept = f"{universes.depth} ids kept of each ranking" if universes.depth else "rankings kept whole"
     lines: list[Part] = [
-        f"{found.folder}: {found.layout}, {found.questions} questions, {kept}",
-        f"scope: {found.scope_summary}",
+        f"{universes.folder}: {universes.layout}, {universes.questions} questions, {kept}",
+        f"scope: {universes.scope_summary}",
     ]
-    lines += [f"gold: {found.gold}"]
-    lines += [f"not stated: {one}" for one in found.unstated]
-    lines += [f"{name}: {meaning}" for name, meaning in found.meanings]
-    for (scope, denominator, n), alike in found.distinct_tables:
-        lines += ["", f"{scope}, over {denominator} ({n})", _table(found, scope, denominator)]
+    lines += [f"gold: {universes.gold}"]
+    lines += [f"not stated: {one}" for one in universes.unstated]
+    lines += [f"{name}: {meaning}" for name, meaning in universes.meanings]
+    for (scope, denominator, n), alike in universes.distinct_tables:
+        lines += ["", f"{scope}, over {denominator} ({n})", _table(universes, scope, denominator)]
         lines += [f"the same: {'; '.join(alike)}"] if alike else []
-    lines += _legend(found)
-    lines += ["", "range over all universes, bounds included", _ranges(found)]
-    for one in found.placed:
+    lines += _legend(universes)
+    lines += ["", "range over all universes, bounds included", _ranges(universes)]
+    for one in universes.placed:
         lines += ["", f"{one.text}: {one.place}"]
         lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in one.equals]
     return lines
 
 
-def _legend(found: Multiverse) -> list[str]:
+def _legend(universes: Multiverse) -> list[str]:
     notes = []
-    if any(cell.stated for cell in found.cells):
+    if any(cell.stated for cell in universes.cells):
         notes.append("* rests on stated ranks of first hits: the kept ids alone leave it open")
-    if not all(cell.exact for cell in found.cells):
+    if not all(cell.exact for cell in universes.cells):
         notes.append("a-b: the least and the most that what was kept allows")
     return ["", *notes] if notes else []
 
 
-def _table(found: Multiverse, scope: str, denominator: str) -> Table:
+def _table(universes: Multiverse, scope: str, denominator: str) -> Table:
     here = {
         (_family(cell), cell.definition.k): cell
-        for cell in found.cells
+        for cell in universes.cells
         if (cell.scope, cell.denominator) == (scope, denominator)
     }
     kinds = list(dict.fromkeys(kind for kind, _ in here))
@@ -151,9 +151,9 @@ def _cell(cell: Any) -> str:
     return f"{cell.low:.4f}-{cell.high:.4f}"
 
 
-def _ranges(found: Multiverse) -> Table:
+def _ranges(universes: Multiverse) -> Table:
     rows = [
         (f"{one.family}@{one.k}", f"{one.low:.4f}", f"{one.high:.4f}", f"{one.high - one.low:.4f}")
-        for one in found.ranges
+        for one in universes.ranges
     ]
     return Table(("", "smallest", "largest", "spread"), rows)

@@ -27,20 +27,20 @@ def parity(runs: int, seed: int, as_json: bool) -> int:
     from recallbench.scoring.parity import TOLERANCE, unshared
     from recallbench.scoring.parity import parity as compared
 
-    found = compared(runs, seed)
-    differing = sum(one.differing for one in found)
+    agreements = compared(runs, seed)
+    differing = sum(one.differing for one in agreements)
     if as_json:
         fields = {"runs": runs, "seed": seed, "tolerance": TOLERANCE, "differing": differing}
-        print(json.dumps({**fields, "measures": [asdict(one) for one in found]}, indent=1))
+        print(json.dumps({**fields, "measures": [asdict(one) for one in agreements]}, indent=1))
         return 1 if differing else 0
     header = ("measure", "against", "its name", "compared", "differing", "largest difference")
     rows = [
         (one.measure, one.oracle, one.their_name, f"{one.compared:,}", str(one.differing), f"{one.largest:.1e}")
-        for one in found
+        for one in agreements
     ]
     print_parts(Table(header, rows))
     print(
-        f"{runs:,} random runs, seed {seed}: {sum(one.compared for one in found):,} comparisons, "
+        f"{runs:,} random runs, seed {seed}: {sum(one.compared for one in agreements):,} comparisons, "
         f"{differing:,} differ by more than {TOLERANCE:g}"
     )
     print(

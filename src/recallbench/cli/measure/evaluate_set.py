@@ -93,37 +93,38 @@ def _refuse_result(folder: Path) -> None:
 
 
 def _hub(metrics: Metrics, folder: Path) -> list[str]:
-    found = metrics.hub
-    if found is None:
+    hub = metrics.hub
+    if hub is None:
         return []
-    loose = [file.name for file in found.files if not file.pinned]
+    loose = [file.name for file in hub.files if not file.pinned]
     pins = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
-    return [f"set: {found.repo} at {found.revision}, in {folder.absolute()}; {pins}"]
+    return [f"set: {hub.repo} at {hub.revision}, in {folder.absolute()}; {pins}"]
 
 
 def _matched(metrics: Metrics) -> list[str]:
-    found = metrics.matching
-    if found is None:
+    matching = metrics.matching
+    if matching is None:
         return []
     lines = [
-        f"matched by {found.method}: {found.exact} gold exact, {found.fuzzy} fuzzy;"
-        f" {found.questions - found.without} of {found.questions} queries have some"
+        f"matched by {matching.method}: {matching.exact} gold exact, {matching.fuzzy} fuzzy;"
+        f" {matching.questions - matching.without} of {matching.questions} queries have some"
     ]
-    if found.shares is not None:
+    if matching.shares is not None:
         lines.append(
-            "found first in the first 10: " + ", ".join(f"{share.found_10} by {share.step}" for share in found.shares)
+            "found first in the first 10: "
+            + ", ".join(f"{share.found_10} by {share.step}" for share in matching.shares)
         )
-    if found.by_id is not None and found.by_text is not None:
+    if matching.by_id is not None and matching.by_text is not None:
         lines.append(
             ", ".join(
                 f"{one.questions} by {way}: recall_any@10 {figure(one.recall_any_10)}"
-                for way, one in (("id", found.by_id), ("text", found.by_text))
+                for way, one in (("id", matching.by_id), ("text", matching.by_text))
             )
         )
-    if found.without:
+    if matching.without:
         whole = next(denominator for denominator in metrics.denominators if denominator.headline)
-        named = ", ".join(found.unmatched[:NAMED])
-        more = f" and {found.without - NAMED} more" if found.without > NAMED else ""
+        named = ", ".join(matching.unmatched[:NAMED])
+        more = f" and {matching.without - NAMED} more" if matching.without > NAMED else ""
         lines.append(
             f"nothing matches {named}{more}: 0 in the denominator {whole.name},"
             f" recall_any@10 {figure(whole.values['recall_any@10'])} of {whole.count}"
@@ -144,13 +145,13 @@ def _worst(metrics: Metrics) -> list[str]:
     return [f"these drag the mean down: {', '.join(named)}{more}"]
 
 
-def _stale(metrics: Metrics, limit: date, said: str) -> list[str]:
+def _stale(metrics: Metrics, limit: date, age: str) -> list[str]:
     labels = metrics.labels
     if labels is None:
         return []
     lines = []
     if labels.oldest is not None and labels.oldest < limit.isoformat():
-        lines.append(f"warning: labels are older than {said}: the oldest is of {labels.oldest}; look at them again")
+        lines.append(f"warning: labels are older than {age}: the oldest is of {labels.oldest}; look at them again")
     if labels.undated:
         lines.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
     return lines

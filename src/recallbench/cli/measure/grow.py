@@ -87,15 +87,15 @@ def grow(
     if labelled:
         name, folder = target.obtain(run_options, progress)
         run_options = replace(run_options, corpus=name, corpus_file=folder)
-    found = growth(run_options, sorted({int(word) for word in words}), distractors, seed, progress)
+    grown = growth(run_options, sorted({int(word) for word in words}), distractors, seed, progress)
     if format == "json":
-        print(json.dumps(document(found), indent=1))
+        print(json.dumps(document(grown), indent=1))
     elif format == "markdown":
-        print(markdown(found), end="")
+        print(markdown(grown), end="")
     else:
-        print_parts(table(found), *notes(found))
+        print_parts(table(grown), *notes(grown))
     if plot is not None:
         from recallbench.cli.output_file import write_output
 
-        write_output(plot, picture(found))
+        write_output(plot, picture(grown))
     return 0

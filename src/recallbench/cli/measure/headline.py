@@ -57,8 +57,8 @@ def holds(metrics: Metrics) -> bool:
 
 def tell_failures(failures: Failures) -> bool:
     """Name on stderr each question that the store failed on, and why; whether there is none."""
-    for problem, found in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
-        for question, error in found.items():
+    for problem, errors in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
+        for question, error in errors.items():
             print(f"recallbench: question {visible(question)} {problem}: {error.brief}", file=sys.stderr)
     return not failures.reasons and not failures.untimed
 

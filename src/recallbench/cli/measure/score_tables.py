@@ -90,12 +90,12 @@ def show(
     from recallbench.cases.document import document
 
     if options.format == "json":
-        found = {**(more or {}), **document(report, options.by)}
+        fields = {**(more or {}), **document(report, options.by)}
         if options.ks:
-            found["ks"] = None if tradeoff is None else tradeoff.document()
+            fields["ks"] = None if tradeoff is None else tradeoff.document()
         if compared is not None:
-            found["compare"] = compared.document
-        print(json_text(found, indent=2), flush=True)
+            fields["compare"] = compared.document
+        print(json_text(fields, indent=2), flush=True)
     else:
         _print(options, report, tradeoff, compared)
     if options.ks and tradeoff is None:

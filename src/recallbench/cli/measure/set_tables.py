@@ -76,11 +76,11 @@ def print_table(
 ) -> RecallBenchError | None:
     """Print the table, with the figures of the result at any k; return the error of what could not be printed."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
-    found = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
+    store_run = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}
     if table.format == "text":
         print()  # below the lines that every run ends with
-    report, compared, lacking = found.report(table.k), None, None
+    report, compared, lacking = store_run.report(table.k), None, None
     if table.by is not None:
         try:
             report.by(table.by)
@@ -96,7 +96,7 @@ def print_table(
     except RecallBenchError as error:
         lacking = error
     try:
-        show(table, report, found.tradeoff(table.ks) if table.ks and report.n else None, compared, more)
+        show(table, report, store_run.tradeoff(table.ks) if table.ks and report.n else None, compared, more)
     except RecallBenchError as error:
         lacking = lacking or error
     return lacking
@@ -104,5 +104,7 @@ def print_table(
 
 def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
     """As `recallbench compare` has it, whatever of the system under test was changed."""
-    found = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
-    return RenderedComparison(found.model_dump(mode="json"), shown(found), comparison_text.markdown(found).splitlines())
+    comparison = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
+    return RenderedComparison(
+        comparison.model_dump(mode="json"), shown(comparison), comparison_text.markdown(comparison).splitlines()
+    )

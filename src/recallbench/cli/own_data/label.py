@@ -71,12 +71,12 @@ def label(
     print(f"{len(all_queries) - len(left)} of {len(all_queries)} queries are labelled; {KEYS}", file=sys.stderr)
     proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
     kept = 0
-    for number, (one, found) in enumerate(
+    for number, (one, proposals) in enumerate(
         propose(folder, left, proposing, k, listener(quiet)) if left else (),
         len(all_queries) - len(left) + 1,
     ):
         print(f"\n[{number} of {len(all_queries)}] {visible_lines(one.text)}")
-        grades = _judged(found)
+        grades = _judged(proposals)
         if grades is None:
             break
         if grades and not any(grades.values()):
@@ -89,10 +89,10 @@ def label(
     return 0
 
 
-def _judged(found: Sequence[Proposal]) -> dict[str, float] | None:
+def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
     """Grades by id; empty when the query is skipped, None when its user stops."""
     grades: dict[str, float] = {}
-    for place, one in enumerate(found, 1):
+    for place, one in enumerate(proposals, 1):
         print(f"\n  {place}. {visible(one.id)}: {visible(_short(one.text))}")
         while True:
             key = _key()
@@ -103,7 +103,7 @@ def _judged(found: Sequence[Proposal]) -> dict[str, float] | None:
             elif key == "s":
                 return {}
             elif key == "a":
-                return grades | {rest.id: 0.0 for rest in found[place - 1 :]}
+                return grades | {rest.id: 0.0 for rest in proposals[place - 1 :]}
             elif key in ("y", "n") or key.isdigit():
                 grades[one.id] = float(key) if key.isdigit() else float(key == "y")
                 break

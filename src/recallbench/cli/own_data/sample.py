@@ -105,19 +105,19 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     from recallbench.cli.output_file import write_output
     from recallbench.studies.logs.sampling import draw_sample
 
-    found = draw_sample(log, n, seed)
-    text = "".join(f"{line}\n" for line in found.lines())
+    drawn = draw_sample(log, n, seed)
+    text = "".join(f"{line}\n" for line in drawn.lines())
     if out is None:
         print(text, end="")
     else:
         write_output(out, text, overwrite=False)
     parts = ", ".join(
-        f"{name or '(none)'} {found.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
-        for name, count in sorted(found.recalls.items())
+        f"{name or '(none)'} {drawn.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
+        for name, count in sorted(drawn.recalls.items())
     )
-    count = len(found.queries)
-    said = f"recallbench: {count} {'query' if count == 1 else 'queries'} by {log.by}: {parts}"
-    print(visible(said), file=sys.stderr)
+    count = len(drawn.queries)
+    summary = f"recallbench: {count} {'query' if count == 1 else 'queries'} by {log.by}: {parts}"
+    print(visible(summary), file=sys.stderr)
     return 0
 
 
@@ -128,12 +128,17 @@ def _score(
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.logs.scoring import score
 
-    found = score(log, labels, list(map(parse, measures)), matching, percentiles)
+    scores = score(log, labels, list(map(parse, measures)), matching, percentiles)
     if format == "json":
-        print(plain(found.model_dump_json(indent=1)))
+        print(plain(scores.model_dump_json(indent=1)))
     elif format == "markdown":
-        print(log_scores.markdown(found), end="")
+        print(log_scores.markdown(scores), end="")
     else:
-        below = [*log_scores.matched(found), *log_scores.intervals(found), *log_scores.abstention(found), *found.notes]
-        print_parts(log_scores.table(found), "", *below)
+        below = [
+            *log_scores.matched(scores),
+            *log_scores.intervals(scores),
+            *log_scores.abstention(scores),
+            *scores.notes,
+        ]
+        print_parts(log_scores.table(scores), "", *below)
     return 0

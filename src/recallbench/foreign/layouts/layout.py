@@ -148,10 +148,10 @@ class JsonFields:
 
     def one_of(self, names: Sequence[str]) -> str:
         """The first of these fields that is there; refused where none is."""
-        found = next((name for name in names if name in self.fields), None)
-        if found is None:
+        present = next((name for name in names if name in self.fields), None)
+        if present is None:
             raise self.refusal(names[0], f"one of {', '.join(names)}", "none of them")
-        return found
+        return present
 
     def ids(self, name: str) -> tuple[str, ...]:
         """A field that holds a list of ids."""

@@ -40,12 +40,12 @@ def recognises(folder: Path) -> bool:
 def read(folder: Path) -> Imported:
     """Every question of the qrels; one that the run doesn't answer has an empty ranking."""
     runs, judged = _files(folder)
-    for what, found in (("run", runs), ("qrels", judged)):
-        if len(found) != 1:
+    for what, files in (("run", runs), ("qrels", judged)):
+        if len(files) != 1:
             raise InputError(
                 f"{folder}: which {what} is meant can't be told",
                 expected=f"one {what} in the folder",
-                found=", ".join(path.name for path in found) or "none",
+                found=", ".join(path.name for path in files) or "none",
                 remedy="put one run and its qrels into a folder of their own; a control's run bears bm25 in its name",
             )
     run, qrels = read_run(runs[0]), read_qrels(judged[0])

@@ -160,7 +160,7 @@ class PgmnemoStore(Store):
         self._probes: dict[int, tuple[Query, int]] = {}
         """By scope a question made of its first segment, and how many segments it has."""
         self._recalled = 0
-        self._said: Counter[str] = Counter()
+        self._warnings: Counter[str] = Counter()
         """What the extension warned of while it was asked."""
 
     def prepare(self, dims: int) -> None:
@@ -199,7 +199,7 @@ class PgmnemoStore(Store):
         with database_errors("gathering statistics"):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
-        before = self._said.copy()
+        before = self._warnings.copy()
         with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
             for probe, size in counted(self._probes.values(), advance):
                 found = len(self.search(probe, size))
@@ -211,7 +211,7 @@ class PgmnemoStore(Store):
                         remedy="look for what hides them: policies, triggers, or the function's own conditions",
                     )
                 self._recalled += found
-        self._said = before
+        self._warnings = before
 
     def search(self, query: Query, k: int) -> list[Hit]:
         connection, projects = self._open()
@@ -284,7 +284,7 @@ class PgmnemoStore(Store):
             row = connection.execute(
                 f"SELECT count(*) FROM {TABLE} WHERE source_run_id IS DISTINCT FROM %s".encode(), (projects.mark,)
             ).fetchone()
-        said = [f"{count} x {text}" for text, count in sorted(self._said.items())]
+        warnings = [f"{count} x {text}" for text, count in sorted(self._warnings.items())]
         return {
             "server": f"PostgreSQL {facts.postgres}, given by DSN",
             "connection": redacted(self._dsn),
@@ -301,7 +301,7 @@ class PgmnemoStore(Store):
             or "none",
             "created_at": CREATED_AT[self._dates],
             "other rows in the table": str(row[0] if row else "?"),
-            "told by the extension": "\n".join(said) or "nothing",
+            "told by the extension": "\n".join(warnings) or "nothing",
         }
 
     def close(self) -> None:
@@ -366,10 +366,10 @@ class PgmnemoStore(Store):
             self._tenant = tenant
 
     def _refuse_degraded(self) -> None:
-        if any(DEGRADED in text for text in self._said):
+        if any(DEGRADED in text for text in self._warnings):
             raise Blocked(
                 f"{SCHEMA}.{self._function} left out a part of its ranking",
-                found="; ".join(self._said),
+                found="; ".join(self._warnings),
                 remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
             )
 
@@ -377,7 +377,7 @@ class PgmnemoStore(Store):
         text = (diagnostic.message_primary or "").split("\n")[0]
         if SCHEMA in text:
             # Numbers differ from call to call, what is wrong does not.
-            self._said[
+            self._warnings[
                 f"{diagnostic.severity}: {' '.join('#' if w.strip('.,%').isdigit() else w for w in text.split())[:160]}"
             ] += 1
 

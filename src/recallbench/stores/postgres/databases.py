@@ -176,10 +176,10 @@ def _install(own: str, extension: str, version: str) -> None:
             if connection.broken or connection.closed:
                 with database_errors(f"installing {extension} {version}"):
                     raise
-            said = str(error).strip().split("\n")[0]
+            message = str(error).strip().split("\n")[0]
             raise NotInstalled(
                 f"{extension} {version} could not be installed",
-                found=said,
+                found=message,
                 remedy="name a superuser in --dsn, or a role that may install it"
                 if isinstance(error, psycopg.errors.InsufficientPrivilege)
                 else f"mend the files of {extension} {version} on the server, or leave this version out",
