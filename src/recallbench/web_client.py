@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
-from urllib.request import getproxies
 
 from recallbench.connections import limited_backend
 
@@ -31,6 +30,8 @@ def web_client(*, trust_env: bool = True, **options: Any) -> httpx2.Client:
 
 def environment_proxies() -> dict[str, str | None]:
     """Return the proxies of the environment, by what httpx2 mounts them on; None for what NO_PROXY exempts."""
+    from urllib.request import getproxies  # brings the standard library's own HTTP along
+
     named = getproxies()
     exempt = [host.strip() for host in named.get("no", "").split(",") if host.strip()]
     if "*" in exempt:

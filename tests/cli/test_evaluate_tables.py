@@ -267,6 +267,10 @@ def test_what_is_found_out_too_late_does_not_lose_the_table(place: Path) -> None
     assert done.returncode == 0
     assert "1 case, k = 10" in done.stdout
     assert "no case has a tenant: no means by tenant" in done.stderr
+    done = recallbench("evaluate", "late", "--store", "bm25", "--ks", "1,2", "--plot", "/proc/ks.svg", cwd=place)
+    assert done.returncode == 2
+    assert "2 cases, k = 10" in done.stdout
+    assert "/proc/ks.svg can't be written" in done.stderr
     short(place / "none", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
     words = ("evaluate", "none", "--store", "bm25", "--folder")
     assert recallbench(*words, "before", cwd=place).returncode == 0
