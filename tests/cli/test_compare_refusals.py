@@ -56,6 +56,16 @@ def test_another_frame_is_refused(place: Path, tmp_path: Path, edit: Callable[[d
     assert " against " in done.stderr
 
 
+@pytest.mark.parametrize("words", [("compare", "bm25"), ("drift",), ("cite",)], ids=lambda words: words[0])
+def test_a_folder_without_a_manifest_is_no_result(place: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    folder = shutil.copytree(place / "bm25", tmp_path / "unheld")
+    (folder / "manifest.json").unlink()
+    done = recallbench(*words, folder, cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{folder} is not a result folder" in done.stderr
+    assert "found: manifest.json is missing" in done.stderr
+
+
 def test_rankings_that_do_not_give_the_figures_are_not_compared(place: Path, tmp_path: Path) -> None:
     folder = tmp_path / "forged"
     shutil.copytree(place / "bm25", folder)

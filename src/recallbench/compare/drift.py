@@ -23,7 +23,7 @@ from recallbench.reports.comparison import LEVEL
 from recallbench.results.dated import by_start
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
-from recallbench.results.result import Result, open_result
+from recallbench.results.result import Result, open_with_manifest
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.trend import trend
@@ -106,7 +106,7 @@ def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]
         if (folder / BLOCKED).is_file():
             out.append((folder, f"{BLOCKED}: the run could not be made"))
         else:
-            whole[folder] = open_result(folder)
+            whole[folder] = open_with_manifest(folder)
     nights = [_Night(made, whole[folder]) for made, folder in by_start(whole)]
     if not nights:
         raise InputError(

@@ -104,6 +104,14 @@ def open_result(folder: Path) -> Result:
         raise not_a_result(folder, f"{METRICS}: {error.found}") from error
 
 
+def open_with_manifest(folder: Path) -> Result:
+    """The result in a folder; raises InputError where there is none, and where no manifest says what its files were."""
+    result = open_result(folder)
+    if not (folder / manifest.NAME).exists():
+        raise not_a_result(folder, f"{manifest.NAME} is missing")
+    return result
+
+
 def open_unchanged(folder: Path) -> Result:
     """The result in a folder; raises InputError where there is none, and where a file is not as its manifest says."""
     result = open_result(folder)

@@ -56,7 +56,7 @@ def cite(
     from recallbench.citing import citation
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.results.result import open_result
+    from recallbench.results.result import open_with_manifest
 
     progress = listener(quiet)
 
@@ -87,7 +87,7 @@ def cite(
     assert folder is not None
     try:
         folders = [place for place in (folder, previous) if place is not None]
-        sides = [citation.AuditedResult(open_result(place), examine(place)) for place in folders]
+        sides = [citation.AuditedResult(open_with_manifest(place), examine(place)) for place in folders]
         cited = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
     except citation.NotCitable as refused:
         if not as_json:

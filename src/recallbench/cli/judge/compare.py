@@ -122,13 +122,13 @@ def _folders(
 ) -> Comparison:
     from recallbench.compare.folders import compare_results, corpus_words
     from recallbench.results.folder import not_a_result
-    from recallbench.results.result import open_result
+    from recallbench.results.result import open_with_manifest
     from recallbench.scoring.measures.registry import parse
 
     for path in (first, second):
         if path.is_file():
             raise not_a_result(path, "a file", f"for TREC runs: recallbench compare {first} {second} --qrels FILE")
-    one, other = open_result(first), open_result(second)
+    one, other = open_with_manifest(first), open_with_manifest(second)
     words = None if corpus_file is None else corpus_words(one, corpus_file, dict(os.environ))
     measures = [parse(text) for text in measure_names]
     return compare_results(one, other, measures, conditions, allowed=allowed, show=show, words=words)

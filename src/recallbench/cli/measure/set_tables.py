@@ -15,7 +15,7 @@ from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import comparison_text
-from recallbench.results.result import Result, open_result
+from recallbench.results.result import Result, open_result, open_with_manifest
 from recallbench.runs.options import Options
 from recallbench.runs.run import Outcome
 
@@ -28,7 +28,7 @@ def earlier(folder: Path, name: str, options: Options) -> Result:
 
     Raises InputError for one of something else, and UsageError for one that was made with other options.
     """
-    result = open_result(folder)
+    result = open_with_manifest(folder)
     metrics = result.metrics
     if metrics.corpus.name != name:
         raise InputError(
