@@ -35,7 +35,7 @@ _FIELD = re.compile(
 )
 
 _ESCAPED = re.compile(r"%[2-7]|\\(?:u00|x)[3-7]|&#")
-"""What is somewhere in a text with an escaped letter or figure."""
+"""What a text holds wherever a letter or figure in it is escaped."""
 
 
 class _Spelled(NamedTuple):

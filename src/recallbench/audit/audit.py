@@ -36,12 +36,12 @@ class Audit:
     recorded: tuple[str, ...] = ()
     """What was taken from the folder as it is."""
     corpus: str = ""
-    """By its name; empty where the folder does not say."""
+    """The corpus by its name; empty where the folder does not say."""
     summary: tuple[str, ...] = ()
     """A foreign folder's, to be pasted into an issue."""
 
-    def also(self, check: Check) -> Audit:
-        """The same with one more check, and the verdict that leads to."""
+    def with_check(self, check: Check) -> Audit:
+        """Return the audit with one more check, and the verdict that follows."""
         checks = (*self.checks, check)
         return replace(self, checks=checks, verdict=decide(checks, self.deviations))
 

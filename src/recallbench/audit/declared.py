@@ -27,6 +27,6 @@ def recorded_options(subject: AuditSubject) -> Mapping[str, Any]:
 
 
 def recorded_store_options(subject: AuditSubject) -> Mapping[str, Any]:
-    """Those of the store by name, and the server that was named."""
+    """Return the recorded options of the store by name, and the server that was named."""
     recorded = recorded_options(subject)
     return options_of_record(recorded) | ({"dsn": recorded["dsn"]} if recorded.get("dsn") else {})

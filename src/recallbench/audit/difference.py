@@ -1,4 +1,4 @@
-"""Where two descriptions of the same thing part."""
+"""The differences between two descriptions of the same thing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDING = 1e-9
 
 def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:
     """One line for each value that is stated and does not follow, or follows and is not stated."""
-    stated, derived = _plain(stated), _plain(derived)
+    stated, derived = _as_data(stated), _as_data(derived)
     if isinstance(stated, Mapping) and isinstance(derived, Mapping):
         for name in [*stated, *(name for name in derived if name not in stated)]:
             inner = f"{place}.{name}" if place else str(name)
@@ -33,13 +33,13 @@ def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {stated} stated, {derived} follows"
 
 
-def _plain(value: Any) -> Any:
+def _as_data(value: Any) -> Any:
     return value.model_dump() if isinstance(value, BaseModel) else value
 
 
 def _name(entry: Any, number: int) -> str:
     """What a list's entry is called: by its measure or name, where it has one."""
-    entry = _plain(entry)
+    entry = _as_data(entry)
     if isinstance(entry, Mapping):
         for key in ("measure", "protocol_name", "name"):
             if isinstance(entry.get(key), str):
@@ -54,5 +54,5 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def keys(parts: Sequence[Any], fields: Sequence[str]) -> list[dict[str, Any]]:
-    """Each part reduced to some of its fields."""
+    """Return some fields of each part."""
     return [{name: getattr(part, name) for name in fields} for part in parts]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CannotTell(Exception):
-    """What is needed to decide is not here; the message says what."""
+    """Raised when something that a check needs is not here; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Status = Literal["pass", "fail", "pending", "cannot-tell"]
 
 @dataclass(frozen=True, slots=True)
 class GateEvidence:
-    """What gates decide from. `folder` is None while the run that makes the result is still writing it."""
+    """The evidence that gates decide from. `folder` is None while the run that makes the result is still writing it."""
 
     metrics: Metrics
     rules: Rules

@@ -87,7 +87,7 @@ class AuditSubject:
 
     @_Kept
     def readable_rows(self) -> list[Row]:
-        """The same for checks that need rows, while another one says what is wrong with them."""
+        """Return the rows for checks that need them; RB-ROWS reports what is wrong with rows."""
         try:
             return self.rows
         except Exception:  # noqa: BLE001 - RB-ROWS tells of it
@@ -123,27 +123,27 @@ class AuditSubject:
 
     @_Kept
     def questions(self) -> tuple[Question, ...]:
-        """What was to be asked."""
+        """Return the questions that the run had to ask."""
         if self.has_dataset:
             # Rows of before say of no question that one of its gold segments is enough: each was to be found there.
             apart = not any(row.one_find for row in self.readable_rows)
             return tuple(
                 replace(question, one_find=False) if apart else question for question in self.dataset.questions
             )
-        return tuple(_stated_question(row) for row in _first(self.readable_rows).values())
+        return tuple(_stated_question(row) for row in _first_rows(self.readable_rows).values())
 
     @_Kept
     def candidates(self) -> tuple[int, ...]:
         """How many segments each question may be answered from."""
         if self.has_dataset:
             return self.dataset.candidates
-        return tuple(row.candidates for row in _first(self.readable_rows).values())
+        return tuple(row.candidates for row in _first_rows(self.readable_rows).values())
 
     @_Kept
     def retrieval(self) -> Retrieval:
         """The kept rankings under the dataset's questions; a hit that is none of its scope's segments is dropped."""
         stated = self.metrics.retrieval
-        rows = _first(self.readable_rows)
+        rows = _first_rows(self.readable_rows)
         sized = list(zip(self.questions, self.candidates, strict=True))
         control = self.control
 
@@ -204,7 +204,7 @@ class AuditSubject:
         return with_verdict(stated.model_copy(update=found), self.rules, self.corpus, None)
 
 
-def _first(rows: Sequence[Row]) -> dict[str, Row]:
+def _first_rows(rows: Sequence[Row]) -> dict[str, Row]:
     first: dict[str, Row] = {}
     for row in rows:
         first.setdefault(row.question_id, row)

@@ -79,4 +79,4 @@ SHORT: Mapping[str, Callable[[Definitions, int], Measure]] = {
 """The short names, the four of the table first."""
 USUAL = Definitions()
 PERCENTILES: Mapping[Rule, str] = {"nearest-rank": "nearest rank", "index": "sorted[int(share * n)]"}
-"""Each rule in words."""
+"""The sentence that describes each rule."""

@@ -73,7 +73,7 @@ def mrr(ranked: Ranked, relevant: Relevant, k: int | None = None, *, empty: floa
         return _value(Mrr(depth_of(k)), ranked, relevant, empty)
     case = _case(relevant, None, empty)
     if not case.relevant:
-        return _nothing("mrr", empty)
+        return _empty_value("mrr", empty)
     hits = list(_until_relevant(case, ranked)) if _may_not_end(ranked) else ranked
     return float(reciprocal_rank(_judged(case, hits, 1))[0])
 
@@ -89,11 +89,11 @@ def _until_relevant(case: Case, ranked: Ranked) -> Iterator[Any]:
                 "give k, or a list",
             )
         yield hit
-        if any(_known(id, wanted) for id in (hit, *(hit if isinstance(hit, (tuple, list)) else ())[:1])):
+        if any(_is_among(id, wanted) for id in (hit, *(hit if isinstance(hit, (tuple, list)) else ())[:1])):
             return
 
 
-def _known(id: Any, wanted: frozenset[Any]) -> bool:
+def _is_among(id: Any, wanted: frozenset[Any]) -> bool:
     try:
         return id in wanted
     except TypeError:  # no id, as a list is none: refused with the others
@@ -109,7 +109,7 @@ def _value(
 ) -> float:
     case = _case(relevant, grades, empty)
     if not case.relevant:
-        return _nothing(str(measure), empty)
+        return _empty_value(str(measure), empty)
     hits = list(islice(ranked, measure.k)) if _may_not_end(ranked) else ranked
     return float(measure.values(_judged(case, hits, measure.k))[0])
 
@@ -123,7 +123,7 @@ def _case(relevant: Relevant, grades: Mapping[Any, float] | None, empty: float |
     return Case("this ranking", relevant, grades, expected="anything")
 
 
-def _nothing(measure: str, empty: float | None) -> float:
+def _empty_value(measure: str, empty: float | None) -> float:
     if empty is None:
         raise UsageError(f"{measure} needs something to find", expected="a relevant id or more", found="none")
     return float(empty)

@@ -96,7 +96,9 @@ def read_answers(
     if missing and lost:
         # One of the lines that can't be read may have been its answer: not to know is no empty ranking.
         answers |= {
-            number: Answer((), None, _lost(case, lost[0])) for number, case in enumerate(cases) if number not in answers
+            number: Answer((), None, _unread_answer(case, lost[0]))
+            for number, case in enumerate(cases)
+            if number not in answers
         }
     elif missing:
         notes.append(f"{path}: {_named(missing)} not answered, which counts as an empty ranking")
@@ -118,7 +120,7 @@ def _ordered(case: Case, answer: Answer, ties: Ties) -> Answer:
     return Answer(ids, scores)
 
 
-def _lost(case: Case, reason: InputError) -> InputError:
+def _unread_answer(case: Case, reason: InputError) -> InputError:
     return case.wrong("not answered, where lines can't be read", "a line for it", reason.brief, reason.remedy)
 
 

@@ -237,13 +237,13 @@ class CaseScores:
         return self.judged.gold > 0
 
     @cached_property
-    def _known(self) -> dict[Measure, Floats]:
+    def _values_by_measure(self) -> dict[Measure, Floats]:
         return {}
 
     def _values(self, measure: Measure) -> Floats:
-        if measure not in self._known:
-            self._known[measure] = measure.values(self.judged)
-        return self._known[measure]
+        if measure not in self._values_by_measure:
+            self._values_by_measure[measure] = measure.values(self.judged)
+        return self._values_by_measure[measure]
 
     def _estimated(self, measures: Sequence[Measure]) -> tuple[Estimate, ...]:
         found = estimates(measures, self.judged, self.clusters, {"all": np.ones(len(self), dtype=np.bool_)})["all"]

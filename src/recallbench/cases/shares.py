@@ -13,7 +13,7 @@ Steps = Sequence[Step | None]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One step."""
+    """What one step of hybrid matching found."""
 
     step: Step
     cases: int

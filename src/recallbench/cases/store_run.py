@@ -56,7 +56,7 @@ class StoreRun:
             k,
             self._matching,
             max(self._retrieval.candidates, default=None),
-            ways=tuple(map(_way, questions)) if self._matching.by_text else None,
+            ways=tuple(map(_decided_by, questions)) if self._matching.by_text else None,
             clusters=self._clusters,
             definitions=self._definitions,
             steps=tuple(_steps(question, ranking) for question, ranking in zip(questions, rankings, strict=True))
@@ -82,7 +82,7 @@ def refuse_beyond(ks: Sequence[int], depth: int) -> None:
         )
 
 
-def _way(question: Question) -> DecidedBy:
+def _decided_by(question: Question) -> DecidedBy:
     if question.abstention:
         return ""
     return "text" if question.expected else "id"

@@ -19,7 +19,7 @@ from recallbench.scoring.measures.recall_frac import RecallFrac
 
 @dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """The same rankings at one threshold; None stands for exact matches alone."""
+    """The figures of the same rankings at one threshold; None is for exact matches alone."""
 
     threshold: float | None
     rule: str

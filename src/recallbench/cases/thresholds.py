@@ -19,7 +19,7 @@ from recallbench.scoring.recommended import RECOMMENDED, recommended
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One threshold beside what was observed, kept or missed."""
+    """A threshold and the observed value, kept or missed."""
 
     measure: str
     required: float
@@ -57,7 +57,7 @@ class BelowThreshold(RecallBenchError, AssertionError):
         self.held = tuple(held)
         """The thresholds that were kept."""
         self.verbose = False
-        """Whether these are told, too."""
+        """Whether they are printed too."""
 
     def __str__(self) -> str:
         lines = [self.problem, *(f"  {shortfall}" for shortfall in self.shortfalls)]

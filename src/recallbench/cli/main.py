@@ -105,7 +105,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def usage_error(error: click.UsageError) -> UsageError:
-    """What click says of a command line, as every other error is written."""
+    """Return click's error about a command line, in the form of all other errors."""
     path = error.ctx.command_path if error.ctx else "recallbench"
     # click writes choices in lines of their own.
     problem = " ".join(error.format_message().split()).rstrip(".")

@@ -108,7 +108,7 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
     for one in measures:
         if one.role == "primary" and one.turning:
             warnings.append(
-                f"{one.measure}: the sign rests on one cluster: without {_either(one.turning)} the difference "
+                f"{one.measure}: the sign rests on one cluster: without {_any_of(one.turning)} the difference "
                 f"is 0 or of the other sign (leaving one out gives {one.least:+.4f} to {one.most:+.4f})"
             )
     tests = sum(measure.role == "primary" for measure in measures)
@@ -160,5 +160,5 @@ def _hits(side: Side, i: int, ranks: set[int], segments: dict[str, str]) -> list
     ]
 
 
-def _either(names: Sequence[str]) -> str:
+def _any_of(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"any one of {', '.join(names)}"

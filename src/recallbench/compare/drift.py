@@ -91,7 +91,7 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
 
 
 def _together(notes: Sequence[tuple[Path, str]]) -> list[str]:
-    """Each note once, with the folders that it is of."""
+    """Return each note once, with the folders that it is about."""
     folders: dict[str, list[str]] = {}
     for folder, note in notes:
         folders.setdefault(note.removeprefix(f"{folder}: "), []).append(str(folder))

@@ -37,12 +37,12 @@ def _vectors(first: Metrics, second: Metrics) -> Iterator[str]:
 
 def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str]) -> list[UnlikePart]:
     """In what two results differ, all of it allowed; raises UsageError, naming each with both values, otherwise."""
-    _known(allowed)
-    hard = list(_hard(first, second))
-    soft = list(_soft(first, second))
+    _check_allowed(allowed)
+    hard = list(_forbidden_differences(first, second))
+    soft = list(_system_differences(first, second))
     if hard:
         raise UsageError(
-            f"{names[0]} and {names[1]} can't be compared: they differ in {_and(kind for kind, _ in hard)}",
+            f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in hard)}",
             expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
             found="; ".join(f"{part.what}: {part.first} against {part.second}" for _, part in hard),
             remedy="measure both alike; --allow is for embedder and store only",
@@ -50,7 +50,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in soft} - set(allowed)]
     if missing:
         raise UsageError(
-            f"{names[0]} and {names[1]} differ in {_and(missing)}, which was not allowed",
+            f"{names[0]} and {names[1]} differ in {_joined(missing)}, which was not allowed",
             expected="two results that differ in nothing but what --allow names",
             found="; ".join(
                 f"{part.what}: {part.first} against {part.second}" for kind, part in soft if kind in missing
@@ -60,7 +60,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     return [part for _, part in soft]
 
 
-def _hard(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
+def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Differences that no option allows."""
 
     def facts(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
@@ -93,7 +93,7 @@ def _matching(metrics: Metrics) -> str:
     return "each text that matches is to be found" if first else "the first text that matches has found it"
 
 
-def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
+def _system_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Differences in the system under test."""
 
     def differing(kind: str, one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[str, UnlikePart]]:
@@ -117,7 +117,7 @@ def _soft(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
         yield from (differences[:1] if differences and differences[0][1].what == kind else differences)
 
 
-def _known(allowed: Collection[str]) -> None:
+def _check_allowed(allowed: Collection[str]) -> None:
     unknown = sorted(set(allowed) - set(ALLOWABLE))
     if unknown:
         raise UsageError(
@@ -128,5 +128,5 @@ def _known(allowed: Collection[str]) -> None:
         )
 
 
-def _and(words: Iterator[str] | Sequence[str]) -> str:
+def _joined(words: Iterator[str] | Sequence[str]) -> str:
     return " and ".join(dict.fromkeys(words))

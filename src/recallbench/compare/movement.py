@@ -15,7 +15,7 @@ from recallbench.scoring.paired import Paired
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """One metric before and after."""
+    """A metric before and after a change."""
 
     protocol_name: str
     measure: str

@@ -47,7 +47,7 @@ def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: B
 
 
 def pair_values(first: Floats, second: Floats) -> Paired:
-    """One measure over cases that are independent, the second minus the first."""
+    """Compare one measure over independent cases: the second minus the first."""
     return paired_columns(first[:, None], second[:, None])[0]
 
 
@@ -82,20 +82,22 @@ def _by_population(side: Rankings, measures: Sequence[Measure]) -> list[tuple[Bo
 def same_questions(one: Rankings, other: Rankings) -> None:
     """Raises InputError, naming the first that differs, unless questions, gold, haystacks and clusters agree."""
     if len(one.questions) != len(other.questions):
-        raise _unlike(one, f"{len(one.questions)} questions", other, f"{len(other.questions)} questions")
+        raise _other_questions(one, f"{len(one.questions)} questions", other, f"{len(other.questions)} questions")
     sizes = (side.calls[0].candidates.tolist() for side in (one, other))
     for i, (here, there, size, their_size) in enumerate(zip(one.questions, other.questions, *sizes, strict=True)):
         if here != there:
-            raise _unlike(one, f"{here} as question {i + 1}", other, f"{there} there")
+            raise _other_questions(one, f"{here} as question {i + 1}", other, f"{there} there")
         if one.gold[i] != other.gold[i]:
-            raise _unlike(one, f"gold {sorted(one.gold[i])} of {here}", other, f"{sorted(other.gold[i])}")
+            raise _other_questions(one, f"gold {sorted(one.gold[i])} of {here}", other, f"{sorted(other.gold[i])}")
         if size != their_size:
-            raise _unlike(one, f"{size} segments that may answer {here}", other, f"{their_size}")
+            raise _other_questions(one, f"{size} segments that may answer {here}", other, f"{their_size}")
         if one.clusters[i] != other.clusters[i]:
-            raise _unlike(one, f"{here} in cluster {one.clusters[i]!r}", other, f"cluster {other.clusters[i]!r}")
+            raise _other_questions(
+                one, f"{here} in cluster {one.clusters[i]!r}", other, f"cluster {other.clusters[i]!r}"
+            )
 
 
-def _unlike(one: Rankings, expected: str, other: Rankings, found: str) -> InputError:
+def _other_questions(one: Rankings, expected: str, other: Rankings, found: str) -> InputError:
     return InputError(
         f"{one.place} and {other.place} were not asked the same questions",
         expected=f"{expected}, as in {one.place}",

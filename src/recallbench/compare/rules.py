@@ -96,7 +96,7 @@ def parse_failure(text: str) -> Rule:
 
 
 def keeps_floor(value: float, floor: float) -> bool:
-    """Whether a value is at least the floor."""
+    """Return whether a value is at least the floor."""
     return value >= floor - ROUNDING
 
 
@@ -128,7 +128,7 @@ def decide(rule: Rule, measured: MeasuredPart) -> ConditionPart:
 
 
 def decide_by_case(rule: Rule, measured: MeasuredPart, first: Floats, second: Floats) -> ConditionPart:
-    """The same over few cases: where the interval can't tell, the cases themselves may."""
+    """Decide a rule over few cases: where the interval is inconclusive, the cases themselves may decide."""
     decided = decide(rule, measured)
     if decided.outcome != "inconclusive":
         return decided

@@ -23,12 +23,12 @@ def abstention_thresholds(name: str, result: Result, thresholds: AbstentionThres
     n = found.n + found.answerable
     if thresholds.auroc is not None:
         if found.auroc is None:
-            raise _nothing(name, folder, "no answerable query to tell them from")
+            raise _unknown_abstention(name, folder, "no answerable query to tell them from")
         by = thresholds.auroc - found.auroc
         yield _part(name, "auroc", thresholds.auroc, found.auroc, found.auroc_interval, 1.0, n, by)
     if thresholds.false_retrieval is not None:
         if found.false_retrieval is None:
-            raise _nothing(name, folder, "no answerable query to take the threshold of the score from")
+            raise _unknown_abstention(name, folder, "no answerable query to take the threshold of the score from")
         rate, interval = found.false_retrieval, found.false_retrieval_interval
         by = rate - thresholds.false_retrieval
         yield _part(name, "false_retrieval", thresholds.false_retrieval, rate, interval, 0.0, found.n, by)
@@ -70,7 +70,7 @@ def _measured(name: str, result: Result) -> Abstention:
     """From the rows, as the run made it; raises InputError where `metrics.json` says otherwise."""
     stated, rankings = result.metrics.abstention, result.rankings
     if stated is None:
-        raise _nothing(name, result.folder, "no query that should find nothing")
+        raise _unknown_abstention(name, result.folder, "no query that should find nothing")
     failed = frozenset(result.metrics.retrieval.failed)
     abstain = rankings.abstention
     # Nobody knows whether a question that no expected text gave gold can be answered.
@@ -93,7 +93,7 @@ def _measured(name: str, result: Result) -> Abstention:
     return found
 
 
-def _nothing(name: str, folder: Path, found: str) -> InputError:
+def _unknown_abstention(name: str, folder: Path, found: str) -> InputError:
     return InputError(
         f"{name}: nothing is known of abstention in {folder}",
         expected="queries of kind abstention, and others that something answers",

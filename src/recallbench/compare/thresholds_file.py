@@ -117,7 +117,7 @@ class ThresholdsFile(_Part):
     """The whole file; paths in it count from its folder."""
 
     thresholds: Literal["recommended"] | None = None
-    """Of every result."""
+    """Thresholds that every result has to keep."""
     percentiles: Rule | None = None
     """The same, where a result says nothing else."""
     result: dict[str, ResultThresholds] = Field(min_length=1)
@@ -146,7 +146,7 @@ def read_thresholds(path: Path) -> ThresholdsFile:
     try:
         found = ThresholdsFile.model_validate(_numbers(table))
     except ValidationError as error:
-        raise _wrong(path, text, error) from None
+        raise _invalid(path, text, error) from None
     for name, thresholds in found.result.items():
         _sensible(path, text, name, thresholds)
     return found
@@ -215,13 +215,13 @@ def _numbers(value: Any) -> Any:
     return float(str(value)) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _wrong(path: Path, text: str, error: ValidationError) -> InputError:
+def _invalid(path: Path, text: str, error: ValidationError) -> InputError:
     first = error.errors(include_url=False)[0]
     place = [str(step) for step in first["loc"] if step != "[key]"]
     name = ".".join(place) or "the file"
     where = f"{path}{_line(text, tuple(place))}"
     if first["type"] == "extra_forbidden":
-        known = ", ".join(_known(place[:-1]))
+        known = ", ".join(_known_keys(place[:-1]))
         return InputError(
             f"{where}: unknown key {name}", expected=f"one of {known}", found=place[-1], remedy="mend the file"
         )
@@ -232,7 +232,7 @@ def _wrong(path: Path, text: str, error: ValidationError) -> InputError:
     )
 
 
-def _known(place: list[str]) -> list[str]:
+def _known_keys(place: list[str]) -> list[str]:
     """The keys that a table of the file may have."""
     if len(place) < 2:
         return list(ThresholdsFile.model_fields)

@@ -27,7 +27,7 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
     target = data_folder(environ) / rules.file
     if target.is_file():
         if (found := sha256_of(target)) != rules.sha256:
-            raise _wrong(rules, str(target), found, f"move {target} away, then `recallbench fetch {rules.name}`")
+            raise _wrong_file(rules, str(target), found, f"move {target} away, then `recallbench fetch {rules.name}`")
         progress.note(f"{target} is there already, with the registered sha256")
         return target
     unwritable = write_errors(
@@ -40,7 +40,7 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
         SOURCES[rules.name](rules, body, environ, progress)
         if (found := sha256_of(body)) != rules.sha256:
             again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
-            raise _wrong(rules, f"the downloaded {rules.file}", found, again)
+            raise _wrong_file(rules, f"the downloaded {rules.file}", found, again)
     progress.note(f"{target}: sha256 {rules.sha256}, as registered")
     return target
 
@@ -60,7 +60,7 @@ def obtain(
     return locate(rules, option, environ)
 
 
-def _wrong(rules: CorpusRules, what: str, found: str, remedy: str) -> InputError:
+def _wrong_file(rules: CorpusRules, what: str, found: str, remedy: str) -> InputError:
     return InputError(
         f"{what} is not the registered file of {rules.name}",
         expected=f"sha256 {rules.sha256}",

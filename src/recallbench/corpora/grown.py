@@ -38,7 +38,7 @@ class Hay:
         for place, segment in enumerate(self.segments):
             places.setdefault(_folded(segment), []).append(place)
         found: dict[str, set[int]] = {}
-        for haystack, own in zip(self.haystacks, self._own(), strict=True):
+        for haystack, own in zip(self.haystacks, self._own_places(), strict=True):
             gold = frozenset().union(*(question.gold for question in haystack.questions))
             gold_texts = {_folded(segment) for segment in haystack.segments if segment.position in gold}
             copied = {place for text in gold_texts for place in places.get(text, ()) if place not in own}
@@ -50,7 +50,7 @@ class Hay:
         """The largest factor that every haystack can grow by."""
         return 1 + min(
             len(free) // len(haystack.segments)
-            for haystack, free in zip(self.haystacks, self._free(), strict=True)
+            for haystack, free in zip(self.haystacks, self._free_places(), strict=True)
         )  # fmt: skip
 
     def grown(self, factor: int, seed: int) -> Iterator[Haystack]:
@@ -59,7 +59,7 @@ class Hay:
         The additions are drawn without repetition. `factor` is at most what there is room for.
         """
         hay = self.segments
-        for haystack, free in zip(self.haystacks, self._free(), strict=True):
+        for haystack, free in zip(self.haystacks, self._free_places(), strict=True):
             size = len(haystack.segments)
             drawn = random.Random(f"{seed}/{haystack.scope}").sample(range(len(free)), (factor - 1) * size)
             more = tuple(
@@ -68,14 +68,14 @@ class Hay:
             )
             yield replace(haystack, segments=haystack.segments + more)
 
-    def _free(self) -> Iterator[npt.NDArray[np.int64]]:
+    def _free_places(self) -> Iterator[npt.NDArray[np.int64]]:
         """By haystack the places that may be drawn."""
         places = np.arange(len(self.segments))
-        for haystack, own in zip(self.haystacks, self._own(), strict=True):
+        for haystack, own in zip(self.haystacks, self._own_places(), strict=True):
             taken = {*own, *self.answers.get(haystack.scope, ())}
             yield np.delete(places, sorted(taken))
 
-    def _own(self) -> Iterator[range]:
+    def _own_places(self) -> Iterator[range]:
         """By haystack the places that are its own."""
         for haystack, end in zip(
             self.haystacks, accumulate(len(haystack.segments) for haystack in self.haystacks), strict=True

@@ -139,8 +139,8 @@ def _equals(origin: Origin) -> str:
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:
     """The part of the questions that a label means: by name, else by count, where only its figure can decide."""
     slices = case.rescored.slices
-    wanted = _plain(claim.slice)
-    by_name = [label for label in slices if _plain(label.partition(" ")[2]) == wanted]
+    wanted = _letters_and_digits(claim.slice)
+    by_name = [label for label in slices if _letters_and_digits(label.partition(" ")[2]) == wanted]
     by_count = [label for label, mask in slices.items() if claim.n is not None and int(mask.sum()) == claim.n]
     candidates = [label for label in by_name if claim.n is None or label in by_count] or by_count or by_name
     best: tuple[str, Bools, list[Cell]] | None = None
@@ -168,7 +168,7 @@ def _kind_of(case: ForeignCase, label: str) -> str:
     return ""
 
 
-def _plain(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 

@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("reproductions.toml")
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One published figure."""
+    """A figure as it was published."""
 
     figure: str
     """Its name in the publication."""

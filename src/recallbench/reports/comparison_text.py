@@ -35,11 +35,11 @@ def opening(comparison: Comparison) -> list[str]:
         f"B: {_side(comparison.second)}",
         *comparison.basis,
         f"{comparison.n} question{'s' if comparison.n != 1 else ''} counted, {dependent}; difference is B minus A",
-        *_unlike(comparison.unlike),
+        *_difference_lines(comparison.unlike),
     ]
 
 
-def _unlike(unlike: Sequence[UnlikePart]) -> Iterator[str]:
+def _difference_lines(unlike: Sequence[UnlikePart]) -> Iterator[str]:
     """Give a line for each difference, but one for all that only one side states: a release may bring dozens."""
     alone = [one for one in unlike if NOT_STATED in (one.first, one.second)]
     for one in unlike:

@@ -302,7 +302,7 @@ def _identity(metrics: Metrics) -> list[str]:
     return ["## What was measured", "", *Table(("", ""), rows).markdown(), *blocks]
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in value.items())
     if isinstance(value, (list, tuple)):
@@ -326,7 +326,9 @@ def _circumstances(run: ReportedRun) -> list[str]:
             )
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
-    rows += [(f"embedding: {name}", _plain(value)) for name, value in embedding.items() if value not in (None, "", {})]
+    rows += [
+        (f"embedding: {name}", _as_text(value)) for name, value in embedding.items() if value not in (None, "", {})
+    ]
     machine = around["machine"]
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
     rows.append(("made", f"{around['started']} to {around['ended']}"))

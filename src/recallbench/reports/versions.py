@@ -103,7 +103,7 @@ def reading(versions: Versions) -> list[str]:
     dependent = "by conversation" if versions.clustered else "by question"
     lines = [
         f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
-        f"from {_either(sorted({pair.test for pair in versions.pairs}))}.",
+        f"from {_any_of(sorted({pair.test for pair in versions.pairs}))}.",
         f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
         "Smallest p is the least that these questions could have reached; "
         "detectable is the true difference that would be found four times in five, before the correction.",
@@ -160,5 +160,5 @@ def _primary(versions: Versions) -> list[PrimaryPart]:
     return next((version.figures for version in versions.versions if version.figures), [])
 
 
-def _either(words: list[str]) -> str:
+def _any_of(words: list[str]) -> str:
     return " or ".join(words)

@@ -56,7 +56,7 @@ def latest_result(place: str, base: Path) -> Path:
     """The one result a path means, the latest where it means several; raises Blocked where that could not be made."""
     folders = result_folders(place, base)
     if len(folders) == 1 and not _WILD.search(place) and not is_result(folders[0]):
-        raise _none(place, "no such folder" if not folders[0].exists() else "a folder without metrics.json")
+        raise _no_result(place, "no such folder" if not folders[0].exists() else "a folder without metrics.json")
     whole = [one for one in folders if (one / "metrics.json").is_file()]
     given_up = [one for one in folders if (one / BLOCKED).is_file()]
     best = max(whole, key=lambda one: (start_of(one), one.name), default=None)
@@ -70,7 +70,7 @@ def latest_result(place: str, base: Path) -> Path:
             remedy=f"read {last / BLOCKED}: it names what is missing",
         )
     if best is None:
-        raise _none(place, "nothing that it matches is a result")
+        raise _no_result(place, "nothing that it matches is a result")
     return best
 
 
@@ -79,7 +79,7 @@ def by_start(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
     return sorted(((start_of(folder), folder) for folder in folders), key=lambda one: (one[0], one[1].name))
 
 
-def _none(place: str, found: str) -> Blocked:
+def _no_result(place: str, found: str) -> Blocked:
     return Blocked(
         f"there is no result at {place}",
         expected="a result folder, a pattern that matches some, or a folder that holds some",

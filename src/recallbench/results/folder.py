@@ -87,7 +87,7 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
             while True:
                 if staging.folder.exists():
                     if explicit:
-                        raise _taken(folder)
+                        raise _folder_taken(folder)
                     staging.folder = free_folder(folder.parent, folder.name)
                 try:
                     staging.place.rename(staging.folder)
@@ -111,7 +111,7 @@ def not_a_result(
     )
 
 
-def _taken(folder: Path) -> UsageError:
+def _folder_taken(folder: Path) -> UsageError:
     return UsageError(
         f"{folder} came into being while this run was at work",
         expected="a folder that does not exist",

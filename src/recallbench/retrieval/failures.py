@@ -10,7 +10,7 @@ from recallbench.errors import Blocked, InputError
 from recallbench.retrieval.ranking import Ranking
 
 UNREACHED = 3
-"""So many times in a row a store may be out of reach before a run that keeps going ends all the same."""
+"""How many times in a row a store may be out of reach before a run with --keep-going ends."""
 
 _T = TypeVar("_T")
 

@@ -47,7 +47,7 @@ class Retrieval:
     """Ids of the questions that the store failed on."""
     vectors_sha256: str = ""
     version: str = ""
-    """As the store stated it before the first item went in."""
+    """The version that the store stated before the first item went in."""
     tokens: SegmentTokens | None = None
     """None where nothing was embedded."""
     timings: Timings = field(default_factory=Timings)

@@ -17,7 +17,7 @@ class StoreOption:
     help: str
     """What it decides, in one line without a full stop."""
     default: str | None = None
-    """What a run without it uses; None where it has to be given."""
+    """The value of a run that does not set it; None where it must be set."""
     values: tuple[str, ...] = ()
     """The values that there are; empty where `parse` decides."""
     parse: Callable[[str], Any] = str
@@ -36,7 +36,7 @@ class StoreOption:
 
     @property
     def typed(self) -> str:
-        """How a user types it, without its value."""
+        """Return the option as a user types it, without its value."""
         return f"--{self.flag}" if self.flag else f"--store-option {self.name}"
 
     def read(self, options: Mapping[str, Any]) -> Any:

@@ -92,7 +92,7 @@ class PgvectorStore(Store):
         weights = WEIGHTS.read(options)
         server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
         common = {"pgvector": vector, "index": re.escape(INDEX), "plan": _plan_of(weights)}
-        own = _own(weights)
+        own = _score_settings(weights)
         version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
 
         def on(where: str, connection: str) -> Statement:
@@ -203,7 +203,7 @@ class PgvectorStore(Store):
         return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
 
     def settings(self) -> Mapping[str, str]:
-        own = _own(self._weights)
+        own = _score_settings(self._weights)
         with database_errors("reading its settings back"):
             rows = self._open().execute(
                 "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
@@ -273,7 +273,7 @@ class PgvectorStore(Store):
         return connection
 
     def _set_up(self, connection: Connection) -> None:
-        own = _own(self._weights)
+        own = _score_settings(self._weights)
         places = (self._schema, self._extension, "pg_catalog")
         path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
         values = {**SESSION, **own, "search_path": path}
@@ -378,7 +378,7 @@ class _Flight:
             pass  # the answer that is asked for next says so
 
 
-def _own(weights: Weights) -> dict[str, str]:
+def _score_settings(weights: Weights) -> dict[str, str]:
     """The settings that the score reads."""
     factors = {f"weight_{part}": repr(getattr(weights, part)) for part in PARTS}
     return {f"recallbench.{name}": value for name, value in (factors | CONSTANTS).items()}

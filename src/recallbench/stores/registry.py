@@ -31,7 +31,7 @@ SCHEMES: Mapping[str, str] = {
 }
 """What a store's name may begin with instead; the rest says where it is."""
 REFERENCE_STORE = "pgvector"
-"""What is measured where nobody names a store, and the protocol's own can't be had."""
+"""The store that is measured when none is named and the protocol's own is not available."""
 DSN_VARIABLE = "PGMNEMO_DSN"
 OTHERS = "store_options"
 """The key of environment.json that holds the options without a flag of their own."""

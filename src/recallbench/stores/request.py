@@ -14,7 +14,7 @@ class StoreRequest:
     """A store by its name, with what the user gave it."""
 
     name: str = field(repr=False)
-    """As it was typed: an address may hold a password."""
+    """The store as it was typed; an address may hold a password."""
     environ: Mapping[str, str] = field(repr=False)
     dsn: str | None = field(default=None, repr=False)
     """The Postgres server that an option or the environment names; None asks for the embedded one."""

@@ -24,7 +24,7 @@ def checked_rows(items: Sequence[Item], vectors: Matrix | None, dims: int) -> Ma
         )
     for row, fault in _faults(vectors):
         item = items[row]
-        raise _bad(f"the vector of segment {item.id} (scope {item.scope})", fault)
+        raise _incomparable(f"the vector of segment {item.id} (scope {item.scope})", fault)
     return vectors
 
 
@@ -34,7 +34,7 @@ def checked_questions(queries: Sequence[Query], dims: int) -> Matrix:
     for query in queries:
         if query.vector is None or query.vector.shape != (dims,):
             raise InputError(
-                f"the question `{_short(query.text)}` has a vector of the wrong size",
+                f"the question `{_shortened(query.text)}` has a vector of the wrong size",
                 expected=f"{dims} numbers, as the segments have",
                 found="no vector" if query.vector is None else " x ".join(map(str, query.vector.shape)),
                 remedy=REMEDY,
@@ -42,7 +42,7 @@ def checked_questions(queries: Sequence[Query], dims: int) -> Matrix:
         rows.append(query.vector)
     matrix: Matrix = np.asarray(rows, np.float32).reshape(len(rows), dims)
     for row, fault in _faults(matrix):
-        raise _bad(f"the vector of the question `{_short(queries[row].text)}`", fault)
+        raise _incomparable(f"the vector of the question `{_shortened(queries[row].text)}`", fault)
     return matrix
 
 
@@ -53,11 +53,11 @@ def _faults(matrix: Matrix) -> list[tuple[int, str]]:
     return [(int(row), "only zeros" if finite[row] else "NaN or infinity") for row in rows]
 
 
-def _bad(whose: str, fault: str) -> InputError:
+def _incomparable(whose: str, fault: str) -> InputError:
     return InputError(
         f"{whose} can't be compared by cosine", expected="finite numbers, not all zero", found=fault, remedy=REMEDY
     )
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"

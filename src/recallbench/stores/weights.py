@@ -44,12 +44,12 @@ def parse_weights(text: str) -> Weights:
     for word in text.split(","):
         name, separator, number = (piece.strip() for piece in word.partition("="))
         if name not in PARTS:
-            raise _bad(text, f"`{name}` is no part of the score" if name else "an empty name")
+            raise _unreadable(text, f"`{name}` is no part of the score" if name else "an empty name")
         if name in found:
-            raise _bad(text, f"`{name}` is named twice")
+            raise _unreadable(text, f"`{name}` is named twice")
         found[name] = _factor(text, name, number) if separator else 1.0
     if not any(found.values()):
-        raise _bad(text, "every weight is 0, so nothing would be ranked")
+        raise _unreadable(text, "every weight is 0, so nothing would be ranked")
     return Weights(**found)
 
 
@@ -57,13 +57,13 @@ def _factor(text: str, name: str, number: str) -> float:
     try:
         factor = float(number)
     except ValueError:
-        raise _bad(text, f"`{number}` as the weight of {name}") from None
+        raise _unreadable(text, f"`{number}` as the weight of {name}") from None
     if not math.isfinite(factor) or factor < 0:
-        raise _bad(text, f"`{number}` as the weight of {name}")
+        raise _unreadable(text, f"`{number}` as the weight of {name}")
     return factor
 
 
-def _bad(text: str, found: str) -> UsageError:
+def _unreadable(text: str, found: str) -> UsageError:
     return UsageError(
         f"the weights `{text}` can't be read",
         expected="names and numbers from 0 up, such as `cosine=1,bm25=0.5`; the names are " + ", ".join(PARTS),

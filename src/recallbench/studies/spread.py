@@ -34,7 +34,7 @@ def summarise(
 ) -> parts.Repetition:
     """What repeat.json holds; `conditions` says what cold and warm were."""
     first = outcomes[0].metrics
-    unlike = _unlike([outcome.metrics for outcome in outcomes])
+    unlike = _changed_settings([outcome.metrics for outcome in outcomes])
     if any(one.questions != passes[0].questions for one in passes):
         unlike.append("the questions that were asked")
     means = [{name: _mean(values[one.counted]) for name, values in one.values.items()} for one in passes]
@@ -91,8 +91,8 @@ def summarise(
     )
 
 
-def _unlike(every: Sequence[Metrics]) -> list[str]:
-    """What of the configuration was not the same in all runs; drifting settings are a usual cause of spread."""
+def _changed_settings(every: Sequence[Metrics]) -> list[str]:
+    """Return the settings that were not the same in all runs: a usual cause of spread."""
 
     def identity(metrics: Metrics) -> dict[str, object]:
         return {

@@ -39,7 +39,7 @@ class VersionsOutcome:
 
     summary: Versions
     folder: Path
-    """Of the summary."""
+    """The folder of the summary."""
     results: tuple[Path, ...]
 
     @property

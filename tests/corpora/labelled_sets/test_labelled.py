@@ -48,7 +48,7 @@ def test_beir_layout_is_read_by_tenant(tmp_path: Path) -> None:
     assert first.labelled_at == datetime(2026, 5, 1, tzinfo=UTC)
     third, fourth = south.questions
     assert third.gold == {0}
-    assert (fourth.abstention, fourth.gold, fourth.asked) == (True, frozenset(), True)
+    assert (fourth.abstention, fourth.gold, fourth.is_asked) == (True, frozenset(), True)
     assert not corpus.clustered  # two tenants are too few to say anything of how they differ
     assert [q.cluster for h in corpus.haystacks() for q in h.questions] == ["", "", "", ""]
 

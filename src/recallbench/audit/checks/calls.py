@@ -24,7 +24,7 @@ def calls(subject: AuditSubject) -> Finding:
         if stated.calls == declared
         else [f"calls for {stated.calls} hits, {subject.metrics.store.name} is asked for {declared}"]
     )
-    problems += [*_requests(subject, declared), *_apart(subject, kind, k)]
+    problems += [*_requests(subject, declared), *_scored_apart(subject, kind, k)]
     return pass_unless(problems, f"a call for each of {declared} hits, as the store declares it")
 
 
@@ -40,7 +40,7 @@ def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:
         yield f"{sent} requests, {again} of them again, where {answered} questions and their scopes take {fewest}"
 
 
-def _apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[str]:
+def _scored_apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[str]:
     """Segments that got one score in the call for k hits, and another one in the deep call."""
     options, evidence, made = recorded_store_options(subject), subject.metrics.store.evidence, subject.retrieval
     own = not kind.outside

@@ -27,7 +27,7 @@ _CHECKED = frozenset({"foreign", "embedded_again", "embedded_again_worst_cosine"
 _LINE = re.compile(r"torch \S*, [\w, .+-]+ on .+")
 _VERSION = re.compile(r"(?:^|, )([a-z]+) ([^\s,]+)")
 _ROUNDED = 1e-6
-"""By so much a cosine in double precision may pass 1."""
+"""How far a cosine in double precision may exceed 1."""
 
 
 def embedding(subject: AuditSubject) -> Finding:

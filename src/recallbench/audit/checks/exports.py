@@ -23,7 +23,7 @@ def run(subject: AuditSubject) -> Finding:
     lines = trec_run(
         retrieval.questions, retrieval.rankings, retrieval.calls.depth, run_tag(subject.metrics.store.name)
     )
-    return _same(subject, "run.trec", "".join(lines))
+    return _same_file(subject, "run.trec", "".join(lines))
 
 
 def qrels(subject: AuditSubject) -> Finding:
@@ -32,9 +32,9 @@ def qrels(subject: AuditSubject) -> Finding:
         return Finding(
             "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
         )
-    if graded and (found := _same(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
+    if graded and (found := _same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
         return found
-    return _same(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
+    return _same_file(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
 
 
 def names(subject: AuditSubject) -> Finding:
@@ -45,7 +45,7 @@ def names(subject: AuditSubject) -> Finding:
         return Finding("pass", "a registered corpus needs none")
     if subject.metrics.statistics_edition == FIRST.number and _holds(subject, NAMES, subject.dataset.bare_names):
         return Finding("pass", "the names of the set, as they are")
-    return _same(subject, NAMES, subject.dataset.names)
+    return _same_file(subject, NAMES, subject.dataset.names)
 
 
 def control(subject: AuditSubject) -> Finding:
@@ -69,7 +69,7 @@ def control(subject: AuditSubject) -> Finding:
     if problems:
         return pass_unless(problems, "")
     lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
-    return _same(subject, "run.bm25.trec", "".join(lines))
+    return _same_file(subject, "run.bm25.trec", "".join(lines))
 
 
 def control_again(subject: AuditSubject) -> Finding:
@@ -100,7 +100,7 @@ def control_again(subject: AuditSubject) -> Finding:
 
 
 def _alike(one: float, other: float) -> bool:
-    """The same score but for what another processor may add up otherwise."""
+    """Return whether two scores are equal but for the rounding of another processor."""
     return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
@@ -109,7 +109,7 @@ def _holds(subject: AuditSubject, name: str, expected: str) -> bool:
     return document(subject.folder / name) == expected.encode("utf-8", "surrogatepass")
 
 
-def _same(subject: AuditSubject, name: str, expected: str) -> Finding:
+def _same_file(subject: AuditSubject, name: str, expected: str) -> Finding:
     wanted = expected.removesuffix("\n").split("\n") if expected else []
     count = 0
     for number, line in lines(subject.folder / name):

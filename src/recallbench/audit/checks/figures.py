@@ -27,23 +27,23 @@ def chance(subject: AuditSubject) -> Finding:
 
 
 def control(subject: AuditSubject) -> Finding:
-    return _same("control_bm25", subject.metrics.control_bm25, subject.derived.control_bm25)
+    return _same_figures("control_bm25", subject.metrics.control_bm25, subject.derived.control_bm25)
 
 
 def headline(subject: AuditSubject) -> Finding:
-    return _same("headline", subject.metrics.headline, subject.derived.headline)
+    return _same_figures("headline", subject.metrics.headline, subject.derived.headline)
 
 
 def denominators(subject: AuditSubject) -> Finding:
-    return _same("denominators", subject.metrics.denominators, subject.derived.denominators)
+    return _same_figures("denominators", subject.metrics.denominators, subject.derived.denominators)
 
 
 def abstention(subject: AuditSubject) -> Finding:
-    return _same("abstention", subject.metrics.abstention, subject.derived.abstention)
+    return _same_figures("abstention", subject.metrics.abstention, subject.derived.abstention)
 
 
 def retrieval(subject: AuditSubject) -> Finding:
-    return _same("retrieval", subject.metrics.retrieval, subject.derived.retrieval)
+    return _same_figures("retrieval", subject.metrics.retrieval, subject.derived.retrieval)
 
 
 def labelled(subject: AuditSubject) -> Finding:
@@ -57,7 +57,7 @@ def labelled(subject: AuditSubject) -> Finding:
 
 
 def abilities(subject: AuditSubject) -> Finding:
-    return _same("abilities", subject.metrics.abilities, subject.derived.abilities)
+    return _same_figures("abilities", subject.metrics.abilities, subject.derived.abilities)
 
 
 def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
@@ -70,7 +70,7 @@ def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
     )
 
 
-def _same(name: str, stated: Any, derived: Any) -> Finding:
+def _same_figures(name: str, stated: Any, derived: Any) -> Finding:
     return pass_unless(list(differing(stated, derived, name)), "worked out again, all equal")
 
 

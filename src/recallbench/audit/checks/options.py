@@ -32,7 +32,7 @@ def options(subject: AuditSubject) -> Finding:
         return Finding("fail", f"environment.json says nothing of the options {', '.join(lacking)}")
     problems = [
         *_stated(subject, options),
-        *_useless(options, metrics),
+        *_unused_options(options, metrics),
         *_command(subject.environment.get("command"), options, metrics),
     ]
     return pass_unless(problems, "what was asked for is what metrics.json states")
@@ -75,8 +75,8 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
         yield f"allow_deviations: {allowed}, and the dataset is not the registered one"
 
 
-def _useless(options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
-    """Where an option is recorded that a run with this store refuses."""
+def _unused_options(options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
+    """Yield the recorded options that a run with this store refuses."""
     kind = find_store(metrics.store.name)
     declared = {option.name: option for option in kind.options} if kind else {}
     for name, value in options_of_record(options).items():
@@ -89,7 +89,7 @@ def _useless(options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
 
 
 def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
-    """Where the command line names an option, the options have it."""
+    """Yield the options of the command line that are recorded otherwise."""
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or words[:1] != ["recallbench"]:
         yield "environment.json holds no command"
         return
@@ -97,7 +97,7 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
     if words[1:2] == ["run"] and options["corpus"] not in named:
         yield f"the command does not name {options['corpus']}"
     for flag, value in _flags(words).items():
-        name, stated = _meant(flag, options, metrics)
+        name, stated = _stated_value(flag, options, metrics)
         if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):
             yield f"--{flag} {value} in the command, {stated} in the options"
 
@@ -122,8 +122,8 @@ _UNKNOWN = object()
 """What an option is that says nothing of a result."""
 
 
-def _meant(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tuple[str, Any]:
-    """What an option of the command line is called in environment.json, and its value there."""
+def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tuple[str, Any]:
+    """Return the name and value in environment.json of an option of the command line."""
     flags = {option.flag: option.name for option in store_options() if option.flag}
     if flag in flags or flag.startswith(f"{STORE_OPTION} "):
         own = flags.get(flag) or flag.removeprefix(f"{STORE_OPTION} ")

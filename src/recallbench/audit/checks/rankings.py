@@ -117,7 +117,7 @@ def _failed(subject: AuditSubject) -> Iterator[str]:
 
 
 def _calls(subject: AuditSubject) -> Iterator[tuple[Row, list[HitRow], int]]:
-    """Each ranking of each row, with the depth it was asked for."""
+    """Yield each ranking of each row, with the depth that was asked for."""
     for row in subject.readable_rows:
         yield row, row.hits, subject.metrics.retrieval.depth
         if row.hits_of_k_call is not None:

@@ -78,11 +78,11 @@ def _store(subject: AuditSubject) -> Iterator[str]:
             yield f"no embedder, which {store.name} needs"
     statements = kind.states(store.name, recorded_store_options(subject))
     yield from contradictions(
-        statements, StoreRecord(store.version, metrics.guc_state, store.evidence), _known(subject)
+        statements, StoreRecord(store.version, metrics.guc_state, store.evidence), _stated_elsewhere(subject)
     )
 
 
-def _known(subject: AuditSubject) -> dict[str, tuple[str, str]]:
+def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:
     """What the rest of the folder tells of things that a store tells of, too."""
     packages, options = subject.environment.get("packages"), recorded_options(subject)
     installed = packages if isinstance(packages, Mapping) else {}

@@ -79,7 +79,7 @@ def _figures_parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[s
 
 
 def _figures(report: Iterable[str]) -> dict[str, list[str]]:
-    """By heading, in order. A line above the first heading belongs to none."""
+    """Return the figures under each heading, in order; those above the first are under an empty one."""
     found: dict[str, list[str]] = {}
     heading = ""
     for line in report:

@@ -85,11 +85,11 @@ def audit(
         try:
             examined = _examined(folder, corpus_file, rerun_control, progress)
             if publish:
-                examined = examined.also(_on_record(examined, history))
+                examined = examined.with_check(_on_record(examined, history))
             if require_attestation is not None:
                 from recallbench.citing.attestation import attested
 
-                examined = examined.also(attested(folder, require_attestation))
+                examined = examined.with_check(attested(folder, require_attestation))
         except (RecallBenchError, OSError) as error:
             codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
             problem = visible_lines(str(error))

@@ -93,7 +93,7 @@ def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
     """Grades by id; empty when the query is skipped, None when its user stops."""
     grades: dict[str, float] = {}
     for place, one in enumerate(proposals, 1):
-        print(f"\n  {place}. {visible(one.id)}: {visible(_short(one.text))}")
+        print(f"\n  {place}. {visible(one.id)}: {visible(_shortened(one.text))}")
         while True:
             key = _key()
             if key == "m":
@@ -119,6 +119,6 @@ def _key() -> str | None:
         return None
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}… (m shows all)"

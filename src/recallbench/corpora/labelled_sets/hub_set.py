@@ -126,7 +126,7 @@ def obtain_set(
     known = read_record(folder) or HubFiles(
         wanted.repo, wanted.revision, wanted.qrels_repo, wanted.qrels_revision, {}, frozenset()
     )
-    needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_word(split)}.tsv"])]
+    needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_check_split(split)}.tsv"])]
     record = known
     with write_errors(
         f"{folder}: can't be written",
@@ -191,7 +191,7 @@ def _fetched(
     for each, sha256 in found.items():
         if promised.get(each, sha256) != sha256:
             hub.forget(cached, environ)
-            raise _wrong(record, each, promised[each], sha256)
+            raise _wrong_file(record, each, promised[each], sha256)
     return replace(record, files={**record.files, **found})
 
 
@@ -244,10 +244,10 @@ def _check_pins(record: HubFiles, pinned: Mapping[str, str]) -> None:
                 remedy="name one of these",
             )
         if record.files[name] != sha256:
-            raise _wrong(record, name, sha256, record.files[name])
+            raise _wrong_file(record, name, sha256, record.files[name])
 
 
-def _wrong(record: HubFiles, name: str, expected: str, found: str) -> InputError:
+def _wrong_file(record: HubFiles, name: str, expected: str, found: str) -> InputError:
     return InputError(
         f"{name} of {record.repo} is not the file that is expected",
         expected=f"sha256 {expected}",
@@ -256,7 +256,7 @@ def _wrong(record: HubFiles, name: str, expected: str, found: str) -> InputError
     )
 
 
-def _word(split: str) -> str:
+def _check_split(split: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", split, re.ASCII):
         raise UsageError(f"--split {split} is no name", expected="a word, as test or dev", found=split)
     return split

@@ -192,7 +192,9 @@ def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bo
     In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
     that the split does not judge. `expecting` keeps those that say what they expect.
     """
-    return _short(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)
+    return (
+        _short_form(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)
+    )
 
 
 def line_of(path: Path, query: str, document: str | None = None) -> int:
@@ -204,7 +206,7 @@ def line_of(path: Path, query: str, document: str | None = None) -> int:
     return 0
 
 
-def _short(path: Path, corpus: str) -> Iterator[LabelledQuery]:
+def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     seen: set[str] = set()
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")

@@ -56,10 +56,10 @@ class Passages:
                 found[self._weights["indices"][first:last]] += times * self._weights["data"][first:last]
         if not found.any():
             return np.zeros(len(self._starts))
-        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own(expected_words)
+        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own_score(expected_words)
         return best.round(DIGITS)
 
-    def _own(self, expected_words: Counter[str]) -> float:
+    def _own_score(self, expected_words: Counter[str]) -> float:
         """What the expected text would get, were it one of the passages and the statistics the same."""
         norm = K1 * (1 - B + B * expected_words.total() / self._mean_length)
         return sum(times * self._rarity(word) * times / (times + norm) for word, times in expected_words.items())

@@ -82,10 +82,10 @@ def _walk(numbers: StatedNumbers, node: Mapping[str, Any], place: _Location, fac
         elif not place.parts and name in facts and _is_plain(value) and not _COUNT.fullmatch(name):
             continue
         else:
-            _look(numbers, name, value, here)
+            _collect(numbers, name, value, here)
 
 
-def _look(numbers: StatedNumbers, name: str, value: Any, here: _Location) -> None:
+def _collect(numbers: StatedNumbers, name: str, value: Any, here: _Location) -> None:
     if isinstance(value, list):
         nested = any(isinstance(item, (dict, list)) for item in value)
         if not nested and any(_is_number(item) or _is_numeral(item) for item in value):

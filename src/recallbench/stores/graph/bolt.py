@@ -31,7 +31,7 @@ class Bolt:
             raise Blocked(
                 "no graph database is named", expected=f"{URI} in the environment", found="none", remedy=REMEDY
             )
-        self.address = _shown(uri)
+        self.address = _address(uri)
         self._database = environ.get(DATABASE) or None
         self._driver = _driver(uri, environ, patience_of(environ))
         try:
@@ -127,7 +127,7 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
         raise _unreadable() from error
 
 
-def _shown(uri: str) -> str:
+def _address(uri: str) -> str:
     """Scheme, host and port: no user, password or query."""
     try:
         parts = urlsplit(uri)

@@ -93,5 +93,5 @@ def _is_rare(word: str, spread: Mapping[str, int], texts: int) -> bool:
 
 
 def _weight(texts_with: int, texts: int) -> int:
-    """How rare it is; a word that every text has weighs nothing."""
+    """Return how rare a word is: 0 for one that every text has."""
     return round(UNIT * math.log(texts / texts_with))

@@ -124,7 +124,7 @@ class GraphStore(Store):
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
-        settings = exactly(_own(RANKER.read(options))) | {"graph.bolt": ".+"}
+        settings = exactly(_score_settings(RANKER.read(options))) | {"graph.bolt": ".+"}
         evidence = {
             "server": r"(?P<agent>.+), given by NEO4J_URI",
             "connection": ".+",
@@ -196,7 +196,7 @@ class GraphStore(Store):
         return f"recallbench-graph/{REVISION} ({self._open().agent()})"
 
     def settings(self) -> Mapping[str, str]:
-        return _own(self._ranker) | {"graph.bolt": self._open().protocol()}
+        return _score_settings(self._ranker) | {"graph.bolt": self._open().protocol()}
 
     def evidence(self) -> Mapping[str, str]:
         counted = ", ".join(f"{count} {what}" for what, count in self._counts.items())
@@ -268,7 +268,7 @@ class GraphStore(Store):
         return self._server
 
 
-def _own(ranker: str) -> dict[str, str]:
+def _score_settings(ranker: str) -> dict[str, str]:
     """The settings that the score depends on."""
     settings = {"graph.ranker": ranker, "graph.entity_rare": str(RARE), "graph.entities_per_session": str(MOST)}
     if ranker != "importance":

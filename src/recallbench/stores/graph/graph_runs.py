@@ -34,12 +34,12 @@ FORGET = (
 def enrol(server: Bolt, tenant: str) -> None:
     """Write down that this process is at work under that name."""
     own = os.getpid()
-    server.run("enrolling", ENROL, tenant=tenant, place=_place(), pid=own, born=_born(own))
+    server.run("enrolling", ENROL, tenant=tenant, place=_machine(), pid=own, born=_born(own))
 
 
 def sweep(server: Bolt) -> Iterator[str]:
     """Remove what dead runs left; yields a line for each that was removed, and for each that can't be told dead."""
-    here = _place()
+    here = _machine()
     for row in server.run("looking for runs that died", RUNS):
         tenant = row["tenant"]
         if not isinstance(tenant, str) or not TENANT.fullmatch(tenant):
@@ -62,8 +62,8 @@ def forget(server: Bolt, tenant: str) -> None:
             pass
 
 
-def _place() -> str:
-    """Where a process id means what it means here; empty where this system does not tell."""
+def _machine() -> str:
+    """Return the machine and namespace that process ids belong to; empty where the system does not tell."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"

@@ -172,10 +172,10 @@ class HttpStore(Store):
     def _pairs(self, answer: Any, query: Query) -> list[tuple[Any, Any]]:
         hits = answer.get("hits") if isinstance(answer, dict) else None
         if not isinstance(hits, list):
-            raise self._contract.broken(query, 'an object {"hits": […]}', _shown(answer))
+            raise self._contract.broken(query, 'an object {"hits": […]}', _shortened(answer))
         for hit in hits:
             if not isinstance(hit, dict) or not {"id", "score"} <= hit.keys():
-                raise self._contract.broken(query, 'hits {"id": …, "score": …}', _shown(hit))
+                raise self._contract.broken(query, 'hits {"id": …, "score": …}', _shortened(hit))
         return [(hit["id"], hit["score"]) for hit in hits]
 
 
@@ -190,22 +190,22 @@ def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:
 
 def _about(name: str, answer: Any) -> About:
     if not isinstance(answer, dict):
-        raise _unfit(name, "an object", _shown(answer))
+        raise _unfit(name, "an object", _shortened(answer))
     version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
     settings, by_k = answer.get("settings", {}), answer.get("scores_depend_on_k", False)
     if not isinstance(version, str) or not version.strip() or not _line(version):
-        raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shown(version))
+        raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shortened(version))
     if not isinstance(needs, bool):
-        raise _unfit(name, "needs_vectors as true or false", _shown(needs))
+        raise _unfit(name, "needs_vectors as true or false", _shortened(needs))
     if not isinstance(by_k, bool):
-        raise _unfit(name, "scores_depend_on_k as true or false", _shown(by_k))
+        raise _unfit(name, "scores_depend_on_k as true or false", _shortened(by_k))
     if (
         not isinstance(settings, dict)
         or len(settings) > LONGEST
         or not all(isinstance(value, (str, int, float)) for value in settings.values())
         or not all(_line(one) for pair in settings.items() for one in map(str, pair))
     ):
-        raise _unfit(name, "settings as an object of numbers and texts of one line", _shown(settings))
+        raise _unfit(name, "settings as an object of numbers and texts of one line", _shortened(settings))
     return About(version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k)
 
 
@@ -219,6 +219,6 @@ def _unfit(name: str, expected: str, found: str) -> InputError:
     )
 
 
-def _shown(value: object) -> str:
+def _shortened(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "…"

@@ -74,7 +74,7 @@ class Web:
             except _Unanswered as fault:
                 failure: Blocked | InputError = fault.error(self._name, doing, attempt, self._patience)
                 pause = None
-                if attempt >= fault.worth:
+                if attempt >= fault.tries:
                     raise failure from fault
             else:
                 if status in missing:
@@ -155,7 +155,7 @@ class _Unanswered(Exception):
         self.found = found
 
     @property
-    def worth(self) -> int:
+    def tries(self) -> int:
         """How many tries it deserves; a hanging server takes its whole time with each."""
         return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
 

@@ -36,7 +36,7 @@ class LessonTable:
     """The table as this version has it."""
 
     columns: tuple[tuple[str, str], ...]
-    """Those that a run fills, with their types."""
+    """The columns that a run fills, with their types."""
     dims: int
     """How long an embedding must be."""
     has_validity: bool

@@ -118,7 +118,7 @@ def _claim(keeper: Connection, server: str) -> int:
 
 
 def _try_to_lock(keeper: Connection, slot: int) -> bool:
-    """Whether the number is now this session's alone, in the whole cluster."""
+    """Claim the number for this session in the whole cluster; return whether that worked."""
     with database_errors("claiming a database"):
         row = keeper.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, slot)).fetchone()
         if not row or not row[0]:

@@ -60,7 +60,7 @@ def fate_of_server() -> str:
     deadline = time.monotonic() + LAST_BREATH
     while servers and time.monotonic() < deadline:
         for process, log in servers:
-            if fate := _fate(process):
+            if fate := _how_it_ended(process):
                 return f"the embedded server: {fate}; {_end_of(log)}"
         time.sleep(0.01)
     return f"the embedded server: it still runs; {_end_of(servers[0][1])}" if len(servers) == 1 else ""
@@ -242,12 +242,12 @@ def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
     log = _end_of(folder / "log")
     raise Blocked(
         "the embedded Postgres did not come up",
-        found=f"{_fate(process) or f'not ready after {PATIENCE:.0f} s'}; {log}",
+        found=f"{_how_it_ended(process) or f'not ready after {PATIENCE:.0f} s'}; {log}",
         remedy=_remedy(log, folder),
     )
 
 
-def _fate(process: subprocess.Popen[bytes]) -> str:
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     """How a process ended, in words; empty while it runs."""
     code = process.poll()
     if code is None:

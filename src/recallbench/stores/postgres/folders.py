@@ -23,7 +23,7 @@ DATA = Path("run", "data")
 HASTE = 0.1
 """Seconds that a server gets to end in good order when the program must end at once."""
 ROUNDS = 10
-"""How often processes that go on starting others are looked for."""
+"""How often to look for processes that keep starting others."""
 
 
 def places() -> tuple[Path, ...]:

@@ -27,7 +27,7 @@ SHOWN = frozenset(
     {"host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding", "connect_timeout"}
     | {"channel_binding", "gssencmode", "require_auth", "sslmode", "target_session_attrs", "load_balance_hosts"}
 )
-"""What of a DSN is recorded as it is: no secret, and no file of one machine (`passfile`, `sslkey`)."""
+"""The parts of a DSN that are recorded: no secret, and no file of one machine (`passfile`, `sslkey`)."""
 
 _PLAIN = re.compile(r"-?[\d.]{1,6}(?:ms|s|min|h|d|kB|MB|GB)?|on|off|true|false")
 _SECRET = re.compile(r"pass|secret|token|key|pin", re.IGNORECASE)
@@ -185,7 +185,7 @@ def check_age(connection: Connection) -> None:
 
 
 def unmet(facts: ServerFacts) -> tuple[str, str, str] | None:
-    """What keeps this server from serving: problem, what was found and the remedy; None when nothing does."""
+    """Return why this server can't be used (problem, what was found, remedy); None when it can."""
     version = facts.vector.version if facts.vector else facts.offered
     found = f"PostgreSQL {facts.postgres} with " + (f"pgvector {version}" if version else "no pgvector")
     if not version:

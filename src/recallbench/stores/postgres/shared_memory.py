@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TABLE = Path("/proc/sysvipc/shm")
-"""Where Linux lists them; on a system without it nothing is removed."""
+"""The file in which Linux lists shared memory; without it nothing is removed."""
 NO_ROOM = "shared memory segment"
 """What Postgres' own message holds when there is no room for its other shared memory, in /dev/shm."""
 ROOM = "make room in /dev/shm on the server's machine (for a container: docker run --shm-size=1g), then run again"

@@ -17,7 +17,7 @@ ABSTENTION = "abstention"
 
 @dataclass(frozen=True, slots=True)
 class QueryLabel:
-    """What is known of one query."""
+    """The label of one query."""
 
     id: str
     query: str

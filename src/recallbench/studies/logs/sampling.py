@@ -58,7 +58,7 @@ class QuerySample:
 
     queries: tuple[SampledQuery, ...]
     recalls: Mapping[str, int]
-    """By stratum, all that were logged."""
+    """How many recalls were logged, by stratum."""
     taken: Mapping[str, int]
 
     def lines(self) -> Iterator[str]:

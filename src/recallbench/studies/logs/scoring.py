@@ -78,7 +78,7 @@ class _LabelledLog:
         self._block: list[tuple[LabelledUnit, QueryLabel, Recall]] = []
         self.strata: dict[str, LogStratum] = {}
         self.labels_met: set[int] = set()
-        """By identity, the labels whose query was logged."""
+        """The identities of labels whose query was logged."""
         self.without_texts = 0
         """Recalls that were left out: they can't be judged by text."""
 
