@@ -46,8 +46,9 @@ def check_answer(
         ids = tuple(hits)
         if not {tuple, list}.isdisjoint(map(type, hits)):
             _refuse_odd_scores(case, hits)
-    _check_ids(case, ids, scores is not None)
-    if breach := find_breach(ids, scores, k=k, repeats=repeats):
+    distinct = _distinct_ids(case, ids, scores is not None)
+    # Whether an id comes twice is known by now: it is not to be counted again.
+    if breach := find_breach(ids, scores, k=k, repeats=repeats or len(distinct) == len(ids)):
         if breach.promise == "at most k hits":
             count = f"{len(given)}" if isinstance(given, Sized) else f"{breach.place + 1} or more"
             raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
@@ -134,7 +135,8 @@ def _refusal(case: Case, breach: Breach, ids: Sequence[Any], scores: Sequence[fl
     )
 
 
-def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool) -> None:
+def _distinct_ids(case: Case, ids: tuple[Any, ...], scored: bool) -> set[Any]:
+    """Return the ids, each once; raises InputError for a hit that is none."""
     try:
         distinct = set(ids)
     except TypeError:
@@ -145,6 +147,7 @@ def _check_ids(case: Case, ids: tuple[Any, ...], scored: bool) -> None:
         raise case.wrong("a hit that is no id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
     if not scored and tuple in set(map(type, ids)) and any(_is_pair(id) for id in distinct):
         raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
+    return distinct
 
 
 def _hashable(id: Any) -> bool:
