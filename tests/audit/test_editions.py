@@ -14,7 +14,7 @@ from mutations import Mutation, digit, metrics, text
 from commandline import recallbench
 from labelled_sets import short
 from recallbench.audit.audit import audit
-from recallbench.audit.checks.report import _figures_parted, _timings
+from recallbench.audit.checks.report import _differing_figures, _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.progress import Silent
@@ -174,7 +174,7 @@ def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
         monkeypatch.setattr(f"recallbench.reports.{module}.is_too_short", lambda value, effect: False)
     before = render(crowded, told).split("\n")
     assert len(before) < len(today)
-    assert list(_figures_parted(before, today)) == []
+    assert list(_differing_figures(before, today)) == []
 
 
 def test_expected_texts_of_the_first_edition_are_matched_as_they_were(tmp_path: Path) -> None:

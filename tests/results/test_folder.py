@@ -46,7 +46,7 @@ def test_an_os_failure_is_told_with_the_place(tmp_path: Path) -> None:
 
 
 def test_a_folder_made_meanwhile_is_not_touched(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="came into being"), staged(tmp_path / "r"):
+    with pytest.raises(UsageError, match="another run made"), staged(tmp_path / "r"):
         (tmp_path / "r").mkdir()
     assert list((tmp_path / "r").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""Decides a result folder again from its rankings and its dataset, trusting no figure in it. It never writes there."""
+"""Decide a result folder again from its rankings and dataset. No figure in it is trusted, and nothing is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recallbench.results.folder import BLOCKED, not_a_result
 from recallbench.results.result import METRICS, open_result
 
 QUICK = 5000
-"""Segments up to which the lexical control is ranked again without being asked for."""
+"""Segments up to which the lexical control is ranked again by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Audit:
     verdict: Verdict
     deviations: tuple[str, ...]
     recorded: tuple[str, ...] = ()
-    """What was taken from the folder as it is."""
+    """Statements of the folder that were not checked."""
     corpus: str = ""
     """The corpus by its name; empty where the folder does not say."""
     summary: tuple[str, ...] = ()
-    """A foreign folder's, to be pasted into an issue."""
+    """For a foreign folder: lines to paste into an issue."""
 
     def with_check(self, check: Check) -> Audit:
         """Return the audit with one more check, and the verdict that follows."""
@@ -77,9 +77,9 @@ def audit(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
-    looks = (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST)
-    with progress.stage(f"auditing {folder.name}", len(looks), "checks") as advance:
-        checks = tuple(one.check(subject) for one in counted(looks, advance))
+    examinations = (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST)
+    with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
+        checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     if metrics.retrieval.missing_hits:
         short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"
@@ -90,7 +90,7 @@ def audit(
 
 
 def _decided(gate: Gate) -> Callable[[AuditSubject], Finding]:
-    """The gate, decided from what was worked out again."""
+    """Return the gate as an examination: decided from the derived metrics, or the stated ones where none follow."""
 
     def look(subject: AuditSubject) -> Finding:
         try:

@@ -1,4 +1,4 @@
-"""From checks to a verdict."""
+"""The verdict that follows from checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Label = Literal["UNVERIFIED", "VERIFIED", "BLOCKED"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a result may be called. CANONICAL is VERIFIED without any deviation; only that is cited."""
+    """The label of a result. CANONICAL is VERIFIED without any deviation; only that is cited."""
 
     label: Label
     pending: tuple[str, ...]
@@ -26,14 +26,14 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The label, with what is only pending."""
+        """The label, with the pending gates where nothing failed."""
         if self.label == "UNVERIFIED" and self.pending and not self.failed:
             return f"UNVERIFIED (pending: {', '.join(self.pending)})"
         return self.label
 
 
 def check_gates(evidence: GateEvidence) -> tuple[Check, ...]:
-    """Every gate of the protocol, in its order."""
+    """Check every gate, in the protocol's order."""
     required = dict(evidence.rules.gates)
     checks = []
     for gate in GATES:
@@ -44,7 +44,7 @@ def check_gates(evidence: GateEvidence) -> tuple[Check, ...]:
 
 
 def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
-    """VERIFIED when every check passes; what is pending is no pass, nor what must be told and can't."""
+    """Return VERIFIED when every check passed: neither pending, nor unable to tell where that is needed."""
     failed = tuple(
         check.name for check in checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
     )
@@ -56,7 +56,7 @@ def decide(checks: Sequence[Check], deviations: Sequence[object]) -> Verdict:
 
 
 def with_verdict(metrics: Metrics, rules: Rules, corpus: CorpusRules, folder: Path | None) -> Metrics:
-    """The same figures with the gates checked and the verdict they lead to."""
+    """Return the metrics with the gates checked, and the verdict that follows."""
     checks = check_gates(GateEvidence(metrics, rules, corpus, folder))
     verdict = decide(checks, metrics.deviations)
     return metrics.model_copy(

@@ -1,4 +1,4 @@
-"""What the store of a result declares of itself, and the options that the result says it ran with."""
+"""The declarations of a result's store, and the options that the result records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recallbench.stores.store import Store
 
 
 def declared_store(subject: AuditSubject) -> type[Store]:
-    """The class of the store; raises CannotTell where this release knows none."""
+    """Return the class of the store; raises CannotTell where this release knows none."""
     name = subject.metrics.store.name
     kind = find_store(name)
     if kind is None:
@@ -21,7 +21,7 @@ def declared_store(subject: AuditSubject) -> type[Store]:
 
 
 def recorded_options(subject: AuditSubject) -> Mapping[str, Any]:
-    """The options as environment.json has them; none where it tells nothing of them, which RB-OPTIONS refuses."""
+    """Return the options in environment.json; none where it has none, which RB-OPTIONS refuses."""
     options = subject.environment.get("options")
     return options if isinstance(options, Mapping) else {}
 

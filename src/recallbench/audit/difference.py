@@ -13,7 +13,7 @@ ROUNDING = 1e-9
 
 
 def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:
-    """One line for each value that is stated and does not follow, or follows and is not stated."""
+    """Yield a line for each value that is stated and does not follow, or follows and is not stated."""
     stated, derived = _as_data(stated), _as_data(derived)
     if isinstance(stated, Mapping) and isinstance(derived, Mapping):
         for name in [*stated, *(name for name in derived if name not in stated)]:
@@ -27,8 +27,8 @@ def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:
     elif isinstance(stated, (list, tuple)) and isinstance(derived, (list, tuple)):
         if len(stated) != len(derived):
             yield f"{place}: {len(stated)} entries stated, {len(derived)} follow"
-        for number, (one, other) in enumerate(zip(stated, derived, strict=False)):
-            yield from differing(one, other, f"{place}.{_name(one, number)}")
+        for number, (stated_entry, derived_entry) in enumerate(zip(stated, derived, strict=False)):
+            yield from differing(stated_entry, derived_entry, f"{place}.{_name(stated_entry, number)}")
     elif not _equal(stated, derived):
         yield f"{place}: {stated} stated, {derived} follows"
 
@@ -38,7 +38,7 @@ def _as_data(value: Any) -> Any:
 
 
 def _name(entry: Any, number: int) -> str:
-    """What a list's entry is called: by its measure or name, where it has one."""
+    """Return the measure or name of a list's entry, or its number."""
     entry = _as_data(entry)
     if isinstance(entry, Mapping):
         for key in ("measure", "protocol_name", "name"):
@@ -47,10 +47,10 @@ def _name(entry: Any, number: int) -> str:
     return str(number)
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, (int, float)) and not isinstance(other, bool):
-        return math.isclose(one, other, rel_tol=0.0, abs_tol=ROUNDING)
-    return type(one) is type(other) and bool(one == other)
+def _equal(stated: Any, derived: Any) -> bool:
+    if isinstance(stated, float) and isinstance(derived, (int, float)) and not isinstance(derived, bool):
+        return math.isclose(stated, derived, rel_tol=0.0, abs_tol=ROUNDING)
+    return type(stated) is type(derived) and bool(stated == derived)
 
 
 def keys(parts: Sequence[Any], fields: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""One thing that an audit looks at, and what it says when it can't."""
+"""A check of the audit, and the exception of one that can't tell."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Examination:
             finding = Finding("cannot-tell", str(reason))
         except RecallBenchError as error:
             finding = Finding("fail", one_line(error))
-        except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it
+        except Exception as error:  # noqa: BLE001 - a check that a hostile folder breaks has not passed
             finding = Finding("fail", f"the check broke down: {type(error).__name__}: {error}".replace("\n", " ")[:300])
         return Check(self.name, finding.status, self.required, finding.observed, finding.awaits, self.code, self.needed)
 
 
 def one_line(error: RecallBenchError) -> str:
-    """A refusal in one line."""
+    """Return an error in one line."""
     parts = [error.problem, *([f"expected {error.expected}"] if error.expected else []), error.found]
     return "; ".join(" ".join(part.split()) for part in parts if part)
 
@@ -50,7 +50,7 @@ SHOWN = 5
 
 
 def pass_unless(faults: list[str], nothing: str) -> Finding:
-    """Fail with the first few of them, or pass with what is said when there are none."""
+    """Fail with the first faults; without any, pass with this text."""
     if not faults:
         return Finding("pass", nothing)
     more = f"; and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""

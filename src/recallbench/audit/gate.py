@@ -25,7 +25,7 @@ class GateEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one gate saw; `awaits` is the one word for what a pending gate waits for."""
+    """The outcome of a gate; `awaits` is the word for what a pending one waits for."""
 
     status: Status
     observed: str
@@ -40,7 +40,7 @@ class Gate:
     check: Callable[[GateEvidence], Finding]
     code: str
     required: str = ""
-    """What it asks, where the protocol does not say it: the words of the protocol's own gates are frozen data."""
+    """Its requirement, where the protocol has no words for it; those of the protocol's own gates are frozen data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Check:
     code: str = ""
     """Stable, as the documents explain it: `RB-…`."""
     needed: bool = True
-    """A result can't be VERIFIED where this can't be told."""
+    """Whether a result can't be VERIFIED where the check can't tell."""
 
 
 def passed_if(holds: bool, observed: str) -> Finding:
-    """Pass or fail, with what was seen."""
+    """Pass or fail, with what was observed."""
     return Finding("pass" if holds else "fail", observed)

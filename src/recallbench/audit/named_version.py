@@ -1,4 +1,4 @@
-"""Versions that names and texts tell of, and whether two of them are the same one."""
+"""Versions that are named in texts and in names of folders, and whether two are the same."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _DAY = re.compile(r"(?:19|20)[0-9]{2}\.[01][0-9]\.[0-3][0-9]")
 
 
 def version_in(text: str) -> str:
-    """The first version that a text names, as 0.4.1; a single number only behind a v."""
-    found = next((one for one in _VERSION.finditer(_words(text)) if not _DAY.fullmatch(one[0])), None)
-    return next(filter(None, found.groups())) if found else ""
+    """Return the first version in a text, as 0.4.1; a single number counts only behind a v."""
+    first = next((match for match in _VERSION.finditer(_words(text)) if not _DAY.fullmatch(match[0])), None)
+    return next(filter(None, first.groups())) if first else ""
 
 
 def leading_version(name: str) -> str:
-    """The version that a name begins with, as the folders of this tool do; empty where it begins otherwise."""
+    """Return the version that a name begins with, as those of result folders do; empty where it begins otherwise."""
     return version_in(name) if _LEADING.match(_words(name)) else ""
 
 
-def alike(one: str, other: str) -> bool:
-    """Equal as far as both go: 0.4 is 0.4.1, and v062 is 0.6.2."""
-    if "." not in one or "." not in other:
-        one, other = one.replace(".", ""), other.replace(".", "")
-        return one.lstrip("0") == other.lstrip("0")
-    return all(int(a) == int(b) for a, b in zip(one.split("."), other.split("."), strict=False))
+def alike(version: str, other: str) -> bool:
+    """Return whether versions are equal as far as both go: 0.4 is 0.4.1, and v062 is 0.6.2."""
+    if "." not in version or "." not in other:
+        version, other = version.replace(".", ""), other.replace(".", "")
+        return version.lstrip("0") == other.lstrip("0")
+    return all(int(a) == int(b) for a, b in zip(version.split("."), other.split("."), strict=False))
 
 
 def _words(text: str) -> str:

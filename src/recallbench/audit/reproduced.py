@@ -1,4 +1,4 @@
-"""A published baseline that was measured again its own way, told from what each question got."""
+"""A published baseline that was reproduced: its record, from the figures of each question."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from recallbench.results.metrics import OVERALL, Metrics
 
 
 def record(
-    wanted: Reproduction,
+    reproduction: Reproduction,
     questions: Sequence[QuestionPart],
     segments: int,
     version: str,
     metrics: Metrics,
     registered_sha256: str,
 ) -> ReproductionRecord:
-    """The published, the reproduced and the canonical figures, with all that must be said of them."""
-    differing = obstacles(wanted, metrics, registered_sha256)
+    """Return the published, the reproduced and the canonical figures, with all that must be said of them."""
+    differing = obstacles(reproduction, metrics, registered_sha256)
     recall = [question.recall for question in questions]
     first = [1 / question.first if question.first else 0.0 for question in questions]
-    canonical = {one.measure: one.value for one in metrics.estimates[OVERALL]}
-    headline = {one.protocol_name: one.estimate for one in metrics.headline}
+    canonical = {estimate.measure: estimate.value for estimate in metrics.estimates[OVERALL]}
+    headline = {figure.protocol_name: figure.estimate for figure in metrics.headline}
     return ReproductionRecord(
-        name=wanted.name,
-        corpus=wanted.corpus,
+        name=reproduction.name,
+        corpus=reproduction.corpus,
         label=LABEL,
         citable=False,
-        published_by=SystemPart(store=wanted.store, version=wanted.version, embedder=wanted.embedder),
+        published_by=SystemPart(store=reproduction.store, version=reproduction.version, embedder=reproduction.embedder),
         reproduced_by=SystemPart(
             store=metrics.store.name,
             version=version,
@@ -41,23 +41,23 @@ def record(
         obstacles=differing,
         figures=[
             ComparedPart(
-                figure=one.figure,
-                measure=one.measure,
-                published=one.frozen,
-                published_artefact=one.artefact,
-                published_low=one.low,
-                published_high=one.high,
+                figure=published.figure,
+                measure=published.measure,
+                published=published.frozen,
+                published_artefact=published.artefact,
+                published_low=published.low,
+                published_high=published.high,
                 **_reproduced(values),
-                canonical_measure=headline[one.figure].measure if one.figure in headline else "",
-                canonical=headline[one.figure].value if one.figure in headline else None,
-                same_measure_canonical=canonical.get(one.measure),
+                canonical_measure=headline[published.figure].measure if published.figure in headline else "",
+                canonical=headline[published.figure].value if published.figure in headline else None,
+                same_measure_canonical=canonical.get(published.measure),
             )
-            for one, values in zip(wanted.published, (recall, first), strict=True)
+            for published, values in zip(reproduction.published, (recall, first), strict=True)
         ],
-        definition=list(wanted.definition),
-        flaws=list(wanted.flaws),
-        not_repeated=list(wanted.not_repeated),
-        depth=wanted.depth,
+        definition=list(reproduction.definition),
+        flaws=list(reproduction.flaws),
+        not_repeated=list(reproduction.not_repeated),
+        depth=reproduction.depth,
         segments=segments,
         questions=list(questions),
     )
@@ -76,19 +76,21 @@ def _reproduced(values: Sequence[float]) -> dict[str, float | None]:
     }
 
 
-def obstacles(wanted: Reproduction, metrics: Metrics, registered_sha256: str) -> list[str]:
-    """Why this run's reproduced figure can't be held against the published one."""
+def obstacles(reproduction: Reproduction, metrics: Metrics, registered_sha256: str) -> list[str]:
+    """Return the reasons why the reproduced figure can't be compared with the published one."""
     store, version = metrics.store.name, metrics.store.version
     embedder = metrics.embedder.name if metrics.embedder else "none"
     problems = []
-    if store != wanted.store:
-        problems.append(f"the store is {store}, the published figure is that of {wanted.store}")
-    elif version.removeprefix("v") != wanted.version:
-        problems.append(f"the version is {version}, the published figure is that of {wanted.store} {wanted.version}")
+    if store != reproduction.store:
+        problems.append(f"the store is {store}, the published figure is that of {reproduction.store}")
+    elif version.removeprefix("v") != reproduction.version:
+        problems.append(
+            f"the version is {version}, the published figure is that of {reproduction.store} {reproduction.version}"
+        )
     if metrics.store.variant:
         problems.append(f"the store does not work by its defaults: {metrics.store.variant}")
-    if embedder != wanted.embedder:
-        problems.append(f"the embedder is {embedder}, the published figure was made with {wanted.embedder}")
+    if embedder != reproduction.embedder:
+        problems.append(f"the embedder is {embedder}, the published figure was made with {reproduction.embedder}")
     if metrics.dataset_sha256 != registered_sha256:
         problems.append(f"the corpus file is {metrics.dataset_sha256}, the published one was {registered_sha256}")
     if metrics.retrieval.limit is not None:

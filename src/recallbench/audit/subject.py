@@ -1,4 +1,4 @@
-"""A result folder under audit: what it states, and what follows from its rankings and the dataset instead."""
+"""A result folder under audit: what it states, and what follows from its rankings and its dataset."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from recallbench.scoring.editions import EDITIONS
 T = TypeVar("T")
 
 
-class _Kept(Generic[T]):
-    """A property worked out once, a failure included: what can't be read is not read again for every check."""
+class _CachedOutcome(Generic[T]):
+    """A property computed once. A failure is kept, too, so that no check reads again what can't be read."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self._make = make
         self.__doc__ = make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = f"_{name}_kept"
+        self._name = f"_{name}_outcome"
 
     @overload
-    def __get__(self, subject: None, owner: type) -> _Kept[T]: ...
+    def __get__(self, subject: None, owner: type) -> _CachedOutcome[T]: ...
     @overload
     def __get__(self, subject: AuditSubject, owner: type) -> T: ...
-    def __get__(self, subject: AuditSubject | None, owner: type) -> T | _Kept[T]:
+    def __get__(self, subject: AuditSubject | None, owner: type) -> T | _CachedOutcome[T]:
         if subject is None:
             return self
         if self._name not in subject.__dict__:
@@ -58,7 +58,7 @@ class _Kept(Generic[T]):
 
 
 class AuditSubject:
-    """Everything that checks look at, each thing read when it is first asked for."""
+    """All that checks look at, each part read when it is first needed."""
 
     def __init__(
         self,
@@ -78,22 +78,22 @@ class AuditSubject:
         self._environ = environ
         self.progress = progress or Silent()
         self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
-        """How the files looked when the audit began."""
+        """The state of each file when the audit began."""
 
-    @_Kept
+    @_CachedOutcome
     def rows(self) -> list[Row]:
-        """What raw_retrievals.jsonl holds."""
+        """The rows of raw_retrievals.jsonl."""
         return self.result.rows()
 
-    @_Kept
+    @_CachedOutcome
     def readable_rows(self) -> list[Row]:
         """Return the rows for checks that need them; RB-ROWS reports what is wrong with rows."""
         try:
             return self.rows
-        except Exception:  # noqa: BLE001 - RB-ROWS tells of it
+        except Exception:  # noqa: BLE001 - RB-ROWS reports it
             raise CannotTell("raw_retrievals.jsonl can't be read: see RB-ROWS") from None
 
-    @_Kept
+    @_CachedOutcome
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
         try:
@@ -103,45 +103,45 @@ class AuditSubject:
         except InputError as error:
             raise CannotTell(one_line(error)) from None
 
-    @_Kept
+    @_CachedOutcome
     def environment(self) -> dict[str, Any]:
-        """What environment.json holds."""
+        """The fields of environment.json."""
         return self.result.environment
 
-    @_Kept
+    @_CachedOutcome
     def control(self) -> dict[str, list[tuple[str, float]]]:
-        """The lexical control's kept run."""
+        """The run of the lexical control, as its file has it."""
         return read_run(self.folder / "run.bm25.trec")
 
     @cached_property
     def has_dataset(self) -> bool:
-        """Whether gold, counts and scopes come from the dataset; else from the rows, and the verdict suffers."""
+        """Whether gold, counts and scopes come from the dataset; else from the rows, and nothing is VERIFIED."""
         try:
             return bool(self.dataset.questions)
         except CannotTell:
             return False
 
-    @_Kept
+    @_CachedOutcome
     def questions(self) -> tuple[Question, ...]:
         """Return the questions that the run had to ask."""
         if self.has_dataset:
-            # Rows of before say of no question that one of its gold segments is enough: each was to be found there.
+            # Earlier rows never say that one gold segment is enough: they were scored as if all were needed.
             apart = not any(row.one_find for row in self.readable_rows)
             return tuple(
                 replace(question, one_find=False) if apart else question for question in self.dataset.questions
             )
         return tuple(_stated_question(row) for row in _first_rows(self.readable_rows).values())
 
-    @_Kept
+    @_CachedOutcome
     def candidates(self) -> tuple[int, ...]:
-        """How many segments each question may be answered from."""
+        """The size of each question's haystack."""
         if self.has_dataset:
             return self.dataset.candidates
         return tuple(row.candidates for row in _first_rows(self.readable_rows).values())
 
-    @_Kept
+    @_CachedOutcome
     def retrieval(self) -> Retrieval:
-        """The kept rankings under the dataset's questions; a hit that is none of its scope's segments is dropped."""
+        """The rankings of the rows under the dataset's questions; hits outside the scope are dropped."""
         stated = self.metrics.retrieval
         rows = _first_rows(self.readable_rows)
         sized = list(zip(self.questions, self.candidates, strict=True))
@@ -163,9 +163,9 @@ class AuditSubject:
             failed=stated.failed,
         )
 
-    @_Kept
+    @_CachedOutcome
     def figures(self) -> Figures:
-        """Every figure, worked out again."""
+        """Every figure, derived from the rankings."""
         survey = self.dataset.survey if self.has_dataset else _stated_survey(self.metrics)
         edition = EDITIONS[self.metrics.statistics_edition]
         return figures(self.retrieval, survey, self._configuration, self.corpus, self.rules, edition)
@@ -185,23 +185,23 @@ class AuditSubject:
             failures=len(stated.retrieval.failed),
         )
 
-    @_Kept
+    @_CachedOutcome
     def deviations(self) -> tuple[Deviation, ...]:
-        """The departures that follow from what was run."""
+        """The deviations that follow from the configuration."""
         return departures(self._configuration, self.corpus, self.rules)
 
-    @_Kept
+    @_CachedOutcome
     def derived(self) -> Metrics:
-        """The stated metrics, with every part that can be worked out again put in place of the stated one."""
-        stated, found = self.metrics, {**self.figures}
+        """The stated metrics, with every derived part in place of the stated one."""
+        stated, parts = self.metrics, {**self.figures}
         if self.has_dataset:
-            found["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
-            found["hub"] = _as_pinned(self.figures["hub"], stated.hub)
+            parts["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
+            parts["hub"] = _as_pinned(self.figures["hub"], stated.hub)
         else:
             for name in ("corpus", "labels", "hub", "matching"):
-                del found[name]
-        # What the run could say of itself before anything was committed.
-        return with_verdict(stated.model_copy(update=found), self.rules, self.corpus, None)
+                del parts[name]
+        # A run decides its gates before its folder is committed.
+        return with_verdict(stated.model_copy(update=parts), self.rules, self.corpus, None)
 
 
 def _first_rows(rows: Sequence[Row]) -> dict[str, Row]:
@@ -218,7 +218,7 @@ def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -
 
 
 def _as_pinned(derived: HubPart | None, stated: HubPart | None) -> HubPart | None:
-    """A file may be pinned after the result was made; a result that states a pin is held to it."""
+    """Return the derived part without the pins that were added after the result was made."""
     if derived is None or stated is None:
         return derived
     before = {file.name for file in stated.files if not file.pinned}
@@ -228,8 +228,8 @@ def _as_pinned(derived: HubPart | None, stated: HubPart | None) -> HubPart | Non
 
 def _stated_question(row: Row) -> Question:
     def placed(ids: Iterable[str]) -> dict[str, int]:
-        found = {id: position_of(id, row.scope, row.candidates) for id in ids}
-        return {id: position for id, position in found.items() if position is not None}
+        positions = {id: position_of(id, row.scope, row.candidates) for id in ids}
+        return {id: position for id, position in positions.items() if position is not None}
 
     return Question(
         row.scope,

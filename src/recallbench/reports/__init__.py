@@ -1,1 +1,1 @@
-"""Everything of a result that a person looks at: tables, pages, plots. Nothing here decides anything."""
+"""Tables, pages and plots that show results. Nothing here decides anything."""

@@ -1,4 +1,4 @@
-"""What the cells of tables hold: figures at one precision, intervals, shares."""
+"""The cells of tables: figures at the printed precision, intervals, shares."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from recallbench.escaping.markdown import Markup
 from recallbench.scoring.intervals import is_too_short
 
-if TYPE_CHECKING:  # reports of one's own cases are shown without pydantic, which takes long to import
+if TYPE_CHECKING:  # pydantic takes long to import, and reports of one's own cases do without
     from recallbench.results.metrics import EstimatePart, IntervalPart, Metrics
     from recallbench.scoring.estimate import Estimate
 
 TOO_SHORT = "*too short*"
-"""Beside an interval that holds the truth less often than 95% says."""
+"""The mark of an interval that covers the truth less often than 95% of the time."""
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -21,7 +21,7 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 
 def system(metrics: Metrics) -> str:
-    """Return the name of the store, with what of its settings is not its default."""
+    """Return the name of the store, with its settings that are not defaults."""
     return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
 
 
@@ -30,15 +30,15 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def saturation(one: EstimatePart) -> str:
-    """Say how far k reaches the haystacks; where order counts, a saturated value is no foregone one."""
-    return share(one.saturated) + (" (but order counts)" if one.ordered and one.saturated else "")
+def saturation(estimate: EstimatePart) -> str:
+    """Return the share of haystacks no larger than k, with a note where the order counts all the same."""
+    return share(estimate.saturated) + (" (but order counts)" if estimate.ordered and estimate.saturated else "")
 
 
-def interval(one: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> Markup:
-    """Return a 95% interval, or a dash; `value` is what it is of, where the part does not say."""
-    if one.low is None or one.high is None:
+def interval(part: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> Markup:
+    """Return a 95% interval, or a dash; `value` is that of a part without its own."""
+    if part.low is None or part.high is None:
         return Markup("–")
-    of = getattr(one, "value", value)
-    short = f", {TOO_SHORT}" if is_too_short(of, one.design_effect) else ""
-    return Markup(f"{one.low:.4f} to {one.high:.4f}{short}")
+    of = getattr(part, "value", value)
+    short = f", {TOO_SHORT}" if is_too_short(of, part.design_effect) else ""
+    return Markup(f"{part.low:.4f} to {part.high:.4f}{short}")

@@ -1,4 +1,4 @@
-"""Two results compared: what `compare --json` holds, and how a difference is written wherever one is shown."""
+"""The document of `compare --json`, and the cells of a difference in every table that shows one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from recallbench.reports.part import DocumentPart
 from recallbench.scoring.paired import Paired
 
 LEVEL = 0.05
-"""A p at or below it is marked."""
+"""A p at or below it counts as significant."""
 
 
 NOT_STATED = "not stated"
-"""In place of a value that only the other one states."""
+"""In place of a value that only the other result states."""
 
 
 class DifferencePart(DocumentPart):
@@ -119,13 +119,13 @@ class Comparison(DocumentPart):
 
 
 def difference_fields(measure: str, pair: Paired, adjusted: float | None) -> dict[str, Any]:
-    """Return what a `DifferencePart` holds of a pair; `adjusted` is its p after Holm's correction."""
+    """Return the fields of a `DifferencePart`; `adjusted` is the p after Holm's correction."""
     counts = ("n", "clusters", "wins", "ties", "losses")
     figures = ("difference", "low", "high", "detectable", "least", "most", "largest")
     values = {name: getattr(pair, name) for name in figures}
     return {
         "measure": measure,
-        # As in metrics.json: last digits may differ from one processor to the next.
+        # The last digits may differ from one processor to the next.
         **{name: None if value is None else round(value, 10) for name, value in values.items()},
         "method": pair.method,
         "p": pair.test.p,
@@ -148,18 +148,18 @@ DIFFERENCE_HEADER = (
 )
 
 
-def difference_cells(one: DifferencePart) -> list[str]:
+def difference_cells(part: DifferencePart) -> list[str]:
     """Return the cells below `DIFFERENCE_HEADER`; * marks a corrected p of at most .05."""
-    holm = "–" if one.p_holm is None else p_text(one.p_holm) + (" *" if one.p_holm <= LEVEL else "")
+    holm = "–" if part.p_holm is None else p_text(part.p_holm) + (" *" if part.p_holm <= LEVEL else "")
     return [
-        signed(one.difference),
-        signed_range(one.low, one.high),
-        p_text(one.p),
+        signed(part.difference),
+        signed_range(part.low, part.high),
+        p_text(part.p),
         holm,
-        p_text(one.smallest_p),
-        f"{one.wins}/{one.ties}/{one.losses}",
-        figure(one.detectable),
-        signed_range(one.least, one.most),
+        p_text(part.smallest_p),
+        f"{part.wins}/{part.ties}/{part.losses}",
+        figure(part.detectable),
+        signed_range(part.least, part.most),
     ]
 
 

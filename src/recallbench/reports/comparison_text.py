@@ -28,7 +28,7 @@ TEXT = 160
 
 
 def opening(comparison: Comparison) -> list[str]:
-    """Say what is compared, on what, and in what the two differ."""
+    """Return lines on the two sides, their common ground and their differences."""
     dependent = f"paired over {comparison.clusters} clusters" if comparison.clusters else "paired by question"
     return [
         f"A: {_side(comparison.first)}",
@@ -40,17 +40,17 @@ def opening(comparison: Comparison) -> list[str]:
 
 
 def _difference_lines(unlike: Sequence[UnlikePart]) -> Iterator[str]:
-    """Give a line for each difference, but one for all that only one side states: a release may bring dozens."""
-    alone = [one for one in unlike if NOT_STATED in (one.first, one.second)]
-    for one in unlike:
-        if one not in alone:
-            yield f"they differ in {one.what}: {one.first} against {one.second}"
+    """Yield a line for each difference, and one for all settings that only one side states: there may be dozens."""
+    alone = [difference for difference in unlike if NOT_STATED in (difference.first, difference.second)]
+    for difference in unlike:
+        if difference not in alone:
+            yield f"they differ in {difference.what}: {difference.first} against {difference.second}"
     if alone:
-        yield f"only one states: {', '.join(one.what.removeprefix('setting ') for one in alone)}"
+        yield f"only one states: {', '.join(difference.what.removeprefix('setting ') for difference in alone)}"
 
 
 def verdict(comparison: Comparison) -> list[str]:
-    """Say what the comparison comes to: sameness, warnings, notes, conditions, regressions."""
+    """Return the findings: sameness, warnings, notes, conditions, regressions."""
     lines = []
     if comparison.identical:
         lines.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
@@ -63,8 +63,10 @@ def verdict(comparison: Comparison) -> list[str]:
 
 def measure_table(comparison: Comparison) -> Table:
     """Return a row for each measure, the primary ones first."""
-    order = sorted(comparison.measures, key=lambda one: one.role)
-    rows = [[one.measure, one.role, figure(one.first), figure(one.second), *difference_cells(one)] for one in order]
+    order = sorted(comparison.measures, key=lambda part: part.role)
+    rows = [
+        [part.measure, part.role, figure(part.first), figure(part.second), *difference_cells(part)] for part in order
+    ]
     return Table(("measure", "", "A", "B", *DIFFERENCE_HEADER), rows)
 
 
@@ -74,7 +76,7 @@ def kind_table(comparison: Comparison) -> Table:
 
 
 def ability_table(comparison: Comparison) -> Table:
-    """Return the same for each ability."""
+    """Return the primary measures of each ability, or all measures where none is primary."""
     return _slice_table(comparison, "ability", comparison.abilities)
 
 
@@ -101,9 +103,9 @@ def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequenc
 
 
 def reading(comparison: Comparison) -> list[str]:
-    """Say how the tables are to be read, a sentence each."""
+    """Return sentences on how to read the tables."""
     primary = [measure for measure in comparison.measures if measure.role == "primary"]
-    tests = sorted({one.test for one in primary or comparison.measures if one.wins or one.losses})
+    tests = sorted({measure.test for measure in primary or comparison.measures if measure.wins or measure.losses})
     methods = sorted({measure.method for measure in comparison.measures if measure.low is not None})
     source = " or ".join(tests) or "questions that do not differ"
     lines = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
@@ -119,31 +121,31 @@ def reading(comparison: Comparison) -> list[str]:
     return lines
 
 
-def ranking_table(one: ChangedPart, rank: str = "rank") -> Table:
+def ranking_table(change: ChangedPart, rank: str = "rank") -> Table:
     """Return both rankings side by side; * marks gold."""
-    ranks = sorted({hit.rank for hit in (*one.first, *one.second)})
-    first, second = ({hit.rank: hit for hit in hits} for hits in (one.first, one.second))
+    ranks = sorted({hit.rank for hit in (*change.first, *change.second)})
+    first, second = ({hit.rank: hit for hit in hits} for hits in (change.first, change.second))
     return Table((rank, "A", "B"), [(str(at), _hit(first.get(at)), _hit(second.get(at))) for at in ranks])
 
 
-def changed_title(one: ChangedPart) -> str:
-    """Name the question, and what became of its values."""
+def changed_title(change: ChangedPart) -> str:
+    """Return the question's id and kind, and its changed values."""
     moved = [
-        f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in one.values.items()
+        f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in change.values.items()
         if before != after
     ]  # fmt: skip
-    return visible(f"{one.question_id}{f' ({one.kind})' if one.kind else ''}: {', '.join(moved)}")
+    return visible(f"{change.question_id}{f' ({change.kind})' if change.kind else ''}: {', '.join(moved)}")
 
 
-def texts(one: ChangedPart) -> Iterator[str]:
-    """Give the texts that are known: of the question, its gold, and what each side put first instead."""
-    if one.question:
-        yield f"question: {visible(' '.join(one.question.split()))}"
-    known = {hit.id: hit.text for hit in (*one.first, *one.second) if hit.text}
-    best = [hits[0].id for hits in (one.first, one.second) if hits and not hits[0].gold]
-    for id in dict.fromkeys([*one.gold, *best]):
+def texts(change: ChangedPart) -> Iterator[str]:
+    """Yield the known texts: of the question, its gold, and the first hit of each side where that is not gold."""
+    if change.question:
+        yield f"question: {visible(' '.join(change.question.split()))}"
+    known = {hit.id: hit.text for hit in (*change.first, *change.second) if hit.text}
+    best = [hits[0].id for hits in (change.first, change.second) if hits and not hits[0].gold]
+    for id in dict.fromkeys([*change.gold, *best]):
         if text := " ".join(known.get(id, "").split()):
-            yield visible(f"{id}{' *' if id in one.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
+            yield visible(f"{id}{' *' if id in change.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
 
 
 def markdown(comparison: Comparison) -> str:
@@ -163,12 +165,12 @@ def markdown(comparison: Comparison) -> str:
         parts += [["", "## By ability", ""], ability_table(comparison).markdown()]
     if comparison.changed:
         parts.append(["", "## What changed most"])
-    for one in comparison.changed:
+    for change in comparison.changed:
         parts += [
-            ["", f"### {escaped.inline(changed_title(one))}", ""],
-            [f"- {escaped.opening(line)}" for line in texts(one)],
+            ["", f"### {escaped.inline(changed_title(change))}", ""],
+            [f"- {escaped.opening(line)}" for line in texts(change)],
             [""],
-            ranking_table(one).markdown(),
+            ranking_table(change).markdown(),
         ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
@@ -182,7 +184,7 @@ def _side(side: SidePart) -> str:
     facts = [side.store, side.version, side.embedder]
     if not side.store:
         return f"{side.name}, {side.verdict}"
-    # Nothing was audited: a verdict in a file is that file's word.
+    # Nothing was audited, so the verdict is only what the file states.
     canonical = "CANONICAL" if side.canonical else "not CANONICAL"
     return f"{', '.join([side.name, *facts])}; it states {side.verdict}, {canonical}"
 

@@ -1,4 +1,4 @@
-"""A measure over stored results: what `drift --json` holds, and what is said of it."""
+"""The document of `drift --json`, and its lines and tables."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Drift(DocumentPart):
 
 
 def title(drift: Drift) -> str:
-    """Name what is looked at, in a line."""
+    """Return measure, system, corpus and number of results in a line."""
     return f"{drift.measure} of {drift.system} on {drift.corpus}, {_counted(len(drift.nights))}"
 
 
@@ -82,14 +82,14 @@ def result_table(drift: Drift) -> Table:
 
 
 def left_out(drift: Drift) -> list[str]:
-    """Say which results can't be compared with these, and what is odd about the others."""
-    return [f"left out: {one.folder}: {one.reason}" for one in drift.left_out] + [
+    """Return a line for each result that can't be compared, and for each note on the others."""
+    return [f"left out: {result.folder}: {result.reason}" for result in drift.left_out] + [
         f"note: {note}" for note in drift.notes
     ]
 
 
 def findings(drift: Drift) -> list[str]:
-    """Say what the trend is, and how the last result compares with the first."""
+    """Return the trend, and the comparison of the last result with the first."""
     trend, pair = drift.trend, drift.last_against_first
     line = f"trend: {trend.direction}"
     if trend.p is not None:
@@ -115,7 +115,7 @@ def pace(trend: TrendPart) -> str:
 
 
 def _compared(pair: MeasuredPart) -> str:
-    """Say whether the last result is proven higher or lower: by the test and, where there is one, the interval."""
+    """Return whether the last result is proven higher or lower: by the test and the interval, where there is one."""
     way = "lower" if pair.difference < 0 else "higher"
     apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
     if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
@@ -130,7 +130,7 @@ def _counted(results: int) -> str:
 
 
 def reading(drift: Drift) -> list[str]:
-    """Say how this is to be read, a sentence each."""
+    """Return sentences on how to read the trend."""
     return [
         f"A trend is flagged at p of {LEVEL} or less. The test takes the results as independent but for a trend: one "
         "change that stays may look like one, and a single step may not.",

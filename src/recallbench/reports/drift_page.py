@@ -1,4 +1,4 @@
-"""A measure over time, drawn: a page with its table, or a picture alone."""
+"""The plot of a measure over time: on a page with its table, or alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.plot import INK, LINE, Plot, plotting
 
 LABELLED = 8
-"""So many dates at most stand below the plot."""
+"""The most dates below the plot."""
 
 
 def page(drift: Drift) -> str:
-    """Return the plot with its table, in one page that needs nothing else."""
+    """Return a self-contained page with the plot and its table."""
     with plotting(title(drift), 8.0, 3.4) as plot:
         _draw(plot, drift)
         drawn = plot.element(describe(drift))
@@ -36,7 +36,7 @@ def picture(drift: Drift) -> str:
 
 
 def describe(drift: Drift) -> str:
-    """Say in words what the plot shows."""
+    """Return the plot's values in words."""
     shown = [
         f"{night.made[:10]}: {figure(night.estimate.value)} ({interval(night.estimate)})" for night in drift.nights
     ]
@@ -63,7 +63,7 @@ def _draw(plot: Plot, drift: Drift) -> None:
 
 
 def _ends(steps: Sequence[float], values: Sequence[float], slope: float) -> list[float]:
-    """Return the trend's line at the first and the last result, through the middle of what the slope leaves."""
+    """Return the trend's line at the first and the last result, through the median of what the slope leaves."""
     rest = sorted(value - slope * x for x, value in zip(steps, values, strict=True))
     return [rest[len(steps) // 2] + slope * x for x in (steps[0], steps[-1])]
 

@@ -1,4 +1,4 @@
-"""How a store does as its haystacks grow: figures by size, lines and drawn."""
+"""A store's figures as its haystacks grow: document, table and plot."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Growth:
     embedder: str
     seed: int
     distractors: str
-    """Where the additions came from."""
+    """The source of the added documents."""
     matching: str
-    """What made a document relevant."""
+    """The method that makes a document relevant."""
     unmatched: int
     """Queries that expect a text which no document matches: they are in no mean."""
     pool: int
-    """Documents that could be added, before those that answer a query were passed over."""
+    """Documents that could be added, those that answer a query included."""
     passed_over: int
-    """Documents that match what a query of some haystack expects, and were not added to it: they are no distractors."""
+    """Documents that match a query's expected text, and so are no distractors in its haystack."""
     room: int
-    """The largest factor that there are documents for."""
+    """The largest factor with enough documents."""
     left_out: tuple[int, ...]
-    """Factors that were asked for and are larger."""
+    """Requested factors that are larger."""
     sizes: tuple[Size, ...]
 
 
@@ -85,7 +85,7 @@ def table(growth: Growth) -> Table:
 
 
 def notes(growth: Growth) -> list[str]:
-    """Say what must be known to read the table."""
+    """Return sentences on how to read the table."""
     sampled = growth.sizes[0].queries
     lines = []
     if growth.left_out:
@@ -101,14 +101,14 @@ def notes(growth: Growth) -> list[str]:
         )
     if growth.passed_over:
         many = growth.passed_over != 1
-        said = (
+        reason = (
             f"{'match' if many else 'matches'} what a query of another haystack expects"
             if growth.matching != "id"
             else f"{'say' if many else 'says'} word by word what a relevant document of another haystack says"
         )
         distractors = "distractors" if many else "distractor"
         lines.append(
-            f"{growth.passed_over} of {growth.pool} documents {said}: no {distractors} there, and not added to it."
+            f"{growth.passed_over} of {growth.pool} documents {reason}: no {distractors} there, and not added to it."
         )
     return [
         *lines,
@@ -148,7 +148,7 @@ def picture(growth: Growth) -> str:
 
 
 def describe(growth: Growth) -> str:
-    """Say in words what the plot shows."""
+    """Return the plot's values in words."""
     sizes = []
     for size in growth.sizes:
         figures = ", ".join(

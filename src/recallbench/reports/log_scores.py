@@ -47,7 +47,7 @@ class LogThresholdPart(DocumentPart):
 
 
 class MatchedPart(DocumentPart):
-    """How labelled recalls with something to find were matched by text."""
+    """Labelled recalls with something to find, by how their texts matched."""
 
     by_id: int = Field(description="recalls whose label has ids, which decide where a set mixes both; of no text below")
     exact: int = Field(description="recalls whose first match in the top k is exact")
@@ -83,7 +83,7 @@ def table(scores: LogScores) -> Table:
     times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
     measures = [measure.measure for measure in scores.overall.measures]
     columns = (scores.by, "recalls", "labelled", "queries", *measures, *times)
-    return Table(columns, [_row(one) for one in (*scores.strata, scores.overall)])
+    return Table(columns, [_row(part) for part in (*scores.strata, scores.overall)])
 
 
 def intervals(scores: LogScores) -> list[str]:
@@ -101,14 +101,14 @@ def intervals(scores: LogScores) -> list[str]:
 
 
 def matched(scores: LogScores) -> list[str]:
-    """Say what matched by which method; by text also what other thresholds would find."""
+    """Return how hits were matched; where by text, also the figure at other thresholds."""
     part = scores.matched
     if part is None:
         return [f"matched by {scores.matching}"]
     at = [
-        f"{'exact' if one.threshold is None else format(one.threshold, 'g')} {figure(one.value)}"
-        + ("" if one.random is None else f" (random texts {share(one.random)})")
-        for one in part.sensitivity
+        f"{'exact' if point.threshold is None else format(point.threshold, 'g')} {figure(point.value)}"
+        + ("" if point.random is None else f" (random texts {share(point.random)})")
+        for point in part.sensitivity
     ]
     by_id = f"; {part.by_id} decided by id" if part.by_id else ""
     return [
@@ -119,16 +119,16 @@ def matched(scores: LogScores) -> list[str]:
 
 
 def abstention(scores: LogScores) -> list[str]:
-    """Say how often something came back where nothing should have."""
-    whole = scores.overall
-    if not whole.nothing_to_find:
+    """Return how often a recall returned something where there was nothing to find."""
+    overall = scores.overall
+    if not overall.nothing_to_find:
         return []
-    part = share(whole.found_anyway / whole.nothing_to_find)
-    return [f"nothing to find: {whole.nothing_to_find} labelled recalls, {part} of which returned something"]
+    part = share(overall.found_anyway / overall.nothing_to_find)
+    return [f"nothing to find: {overall.nothing_to_find} labelled recalls, {part} of which returned something"]
 
 
 def markdown(scores: LogScores) -> str:
-    """Return the whole of it as Markdown."""
+    """Return scores and notes as Markdown."""
     files = ", ".join(scores.files)
     parts: list[Sequence[str]] = [
         [f"### {inline(f'{files} against {scores.labels}')}", ""],
@@ -139,13 +139,13 @@ def markdown(scores: LogScores) -> str:
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _row(one: SlicePart) -> tuple[str, ...]:
-    times = (one.latency.p50_ms, one.latency.p95_ms)
+def _row(part: SlicePart) -> tuple[str, ...]:
+    times = (part.latency.p50_ms, part.latency.p95_ms)
     return (
-        one.name,
-        str(one.recalls),
-        str(one.labelled_recalls),
-        str(one.labelled_queries),
-        *(figure(mean.value) for mean in one.measures),
+        part.name,
+        str(part.recalls),
+        str(part.labelled_recalls),
+        str(part.labelled_queries),
+        *(figure(mean.value) for mean in part.measures),
         *("–" if value is None else f"{value:.4g} ms" for value in times),
     )

@@ -1,4 +1,4 @@
-"""A page in one file that needs nothing else, by day and by night."""
+"""A self-contained page, in light and dark colours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLOURS = """:root { color-scheme: light dark; --ink: #1d1d1f; --ground: #ffffff
 }
 svg text { fill: var(--ink) }
 """
-"""Of pages and of the plots in them."""
+"""The colours of pages and of plots."""
 STYLE = f"""
 {COLOURS}body {{ background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
   max-width: 64rem; padding: 1rem }}
@@ -38,7 +38,7 @@ class Page:
     body: Sequence[str]
 
     def html(self) -> str:
-        """Return the whole file; whatever a reader's software makes of it, nothing is fetched."""
+        """Return the whole file; its policy forbids to fetch anything."""
         name = html(self.title)
         lines = [
             "<!DOCTYPE html>",

@@ -1,4 +1,4 @@
-"""What the documents of reports are made of."""
+"""The base class of the JSON documents' parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class DocumentPart(BaseModel):
-    """A part of a JSON document: no field but those declared, and no number that JSON does not have."""
+    """A part of a JSON document: without undeclared fields, and without numbers that JSON lacks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""A plot as SVG: the same bytes whenever it is drawn, in the colours of the page around it, and said in words."""
+"""A plot as SVG: the same bytes each time, in the colours of its page, with a description in words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from recallbench.results.metrics import EstimatePart
 
 INK, LINE, SECOND, THIRD, BAND = "#010203", "#010204", "#010205", "#010206", "#010207"
-"""Stand in while drawing for colours that the page decides, by day and by night."""
+"""Placeholders for the colours that the page defines, light and dark."""
 VARIABLES = {INK: "ink", LINE: "line", SECOND: "second", THIRD: "third", BAND: "band"}
 OPTIONS: Any = {"svg.fonttype": "none", "svg.hashsalt": "recallbench", "font.size": 10, "text.parse_math": False}
-"""How matplotlib writes: text as text, the same bytes each time."""
+"""Options of matplotlib for text as text, and the same bytes each time."""
 
 
 class Plot:
-    """Panels one below the other."""
+    """A figure with panels one below the other."""
 
     def __init__(self, title: str, width: float, height: float, panels: int = 1) -> None:
         # The figure itself, not pyplot: that would ask for a display and keep it.
@@ -42,7 +42,7 @@ class Plot:
         estimates: Sequence[EstimatePart],
         label: str = "95% interval of each value",
     ) -> None:
-        """Draw the 95% interval of each value that has one; the legend has it once, so an empty label leaves it out."""
+        """Draw the 95% interval of each value that has one. An empty label leaves it out of the legend."""
         bounded = [
             (at, estimate.value or 0.0, estimate.low, estimate.high)
             for at, estimate in zip(places, estimates, strict=True)
@@ -60,11 +60,11 @@ class Plot:
         )
 
     def element(self, description: str) -> str:
-        """Return the plot as an element of a page, with its title and what it shows in words."""
+        """Return the plot as an element of a page, with its title and its description."""
         body = self._svg()
         body = body[body.index("<svg") :]
         body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-        body = body.replace("*{stroke", "svg *{stroke")  # its style is that of the whole page it is put into
+        body = body.replace("*{stroke", "svg *{stroke")  # a style would hold for the whole page
         for stand_in, name in VARIABLES.items():
             body = body.replace(stand_in, f"var(--{name})")
         words = f'<title id="plot-title">{html(self.title)}</title><desc id="plot-said">{html(description)}</desc>'
@@ -72,21 +72,21 @@ class Plot:
         return f'<svg role="img" aria-labelledby="plot-title plot-said" {head}>{words}{tail}'
 
     def picture(self, description: str) -> str:
-        """Return the plot as a file of its own, which any viewer shows, by day and by night."""
+        """Return the plot as a file of its own, in light and dark colours."""
         head, tail = self.element(description).split(">", 1)
         return f'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n{head}><style>{COLOURS}</style>{tail}\n'
 
     def _svg(self) -> str:
         for axes in self.panels:
             _colour(axes)
-        written = io.StringIO()
-        self.paper.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        return written.getvalue()
+        buffer = io.StringIO()
+        self.paper.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        return buffer.getvalue()
 
 
 @contextmanager
 def plotting(title: str, width: float, height: float, panels: int = 1) -> Iterator[Plot]:
-    """Give an empty plot; it is drawn and written inside the block."""
+    """Yield an empty plot, to be drawn and written inside the block."""
     # Imported here: it takes half a second, which no other command should wait for.
     import matplotlib
 
@@ -95,7 +95,7 @@ def plotting(title: str, width: float, height: float, panels: int = 1) -> Iterat
 
 
 def _colour(axes: Axes) -> None:
-    """Draw what stands around the data in the ink of the page, without a box."""
+    """Draw axes, ticks and titles in the ink of the page, without a box."""
     axes.tick_params(colors=INK)
     for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
         label.set_color(INK)

@@ -1,4 +1,4 @@
-"""One configuration measured several times: what `repeat.json` holds, and `repeat.md` and the printed summary tell."""
+"""One configuration measured several times: `repeat.json`, `repeat.md` and the printed summary."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class MovedPart(DocumentPart):
 
     @property
     def flips(self) -> bool:
-        """Some passes find it among the ten, others not."""
+        """Whether some passes find it among the first ten, and others do not."""
         return len(set(self.found)) > 1
 
 
 class Repetition(DocumentPart):
-    """Runs of one configuration."""
+    """Several runs of one configuration."""
 
     schema_version: Literal["1"]
     recallbench_version: str
@@ -83,12 +83,12 @@ class Repetition(DocumentPart):
 
     @property
     def holds(self) -> bool:
-        """No spread leaves its band, and all runs were of one configuration."""
+        """Whether every spread is inside its band, and all runs were of one configuration."""
         return not self.unlike and all(band.inside is not False for band in self.bands)
 
 
 def title(repetition: Repetition) -> str:
-    """Name what was repeated, in a line."""
+    """Return corpus, passes, store and embedder in a line."""
     cold = sum(pass_.state == "cold" for pass_ in repetition.passes)
     warm = len(repetition.passes) - cold
     return (
@@ -98,10 +98,10 @@ def title(repetition: Repetition) -> str:
 
 
 def findings(repetition: Repetition) -> list[str]:
-    """Say what came out, a sentence each."""
-    flips = sum(one.flips for one in repetition.moved)
+    """Return the findings, a sentence each."""
+    flips = sum(question.flips for question in repetition.moved)
     lines = [f"{band.protocol_name} ({band.measure}): {band.told}" for band in repetition.bands]
-    lines += [f"not one configuration: {one}" for one in repetition.unlike]
+    lines += [f"not one configuration: {setting}" for setting in repetition.unlike]
     lines.append(f"content_sha256 of the runs: {'all equal' if repetition.same_content else 'they differ'}")
     lines.append(
         "rankings: identical in every pass, to the last score"
@@ -113,7 +113,7 @@ def findings(repetition: Repetition) -> list[str]:
 
 
 def conditions(repetition: Repetition) -> list[str]:
-    """Say what was repeated how, and what does not follow from it."""
+    """Return how runs were repeated, and which sources of spread that leaves out."""
     return [
         f"protocol {repetition.protocol}; {repetition.n} questions of {repetition.corpus}",
         f"deviations: {'; '.join(repetition.deviations) or 'none'}",
@@ -127,11 +127,11 @@ def spread_table(repetition: Repetition) -> Table:
     """Return the spread, a row for each measure."""
     rows = [
         (
-            one.measure,
-            *(figure(value) for value in (one.minimum, one.maximum, one.range)),
-            *(figure(value, 5) for value in (one.sd, one.cold_range, one.warm_range)),
+            spread.measure,
+            *(figure(value) for value in (spread.minimum, spread.maximum, spread.range)),
+            *(figure(value, 5) for value in (spread.sd, spread.cold_range, spread.warm_range)),
         )
-        for one in repetition.spread
+        for spread in repetition.spread
     ]
     return Table(("measure", "min", "max", "range", "sd", "cold range", "warm range"), rows)
 
@@ -165,13 +165,13 @@ def _pass_table(repetition: Repetition) -> Table:
 
 
 def _moved_table(repetition: Repetition) -> Table:
-    flipping_first = sorted(repetition.moved, key=lambda one: not one.flips)
+    flipping_first = sorted(repetition.moved, key=lambda question: not question.flips)
     rows = [
         [
-            one.question_id,
-            "flips" if one.flips else "moves",
-            ", ".join("–" if rank is None else str(rank) for rank in one.first_gold),
+            question.question_id,
+            "flips" if question.flips else "moves",
+            ", ".join("–" if rank is None else str(rank) for rank in question.first_gold),
         ]
-        for one in flipping_first[:SHOWN]
+        for question in flipping_first[:SHOWN]
     ]
     return Table(("question", "at 10", "rank of the first gold"), rows)

@@ -1,4 +1,4 @@
-"""`report.md`: a result in words, every figure with what stands beside it."""
+"""`report.md`: a result in words and tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from recallbench.retrieval.timing import Timings
 from recallbench.scoring.intervals import is_too_short
 
 CIRCUMSTANCES = "## Circumstances"
-"""The heading of the section that tells of one run."""
+"""The heading of the section about the run itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """What of a run is not reproducible, and stands in a section of its own."""
+    """The circumstances of a run, which no other run repeats."""
 
     environment: Mapping[str, Any]
     timings: Timings
@@ -72,29 +72,33 @@ def _title(metrics: Metrics) -> list[str]:
 def _headline(metrics: Metrics) -> list[str]:
     rows = [
         (
-            one.protocol_name,
-            code(one.estimate.measure),
-            Markup(f"**{figure(one.estimate.value)}**"),
-            interval(one.estimate),
-            str(one.estimate.n),
-            figure(one.estimate.chance),
-            figure(one.estimate.ceiling),
-            _bm25(metrics, one.estimate.measure),
+            part.protocol_name,
+            code(part.estimate.measure),
+            Markup(f"**{figure(part.estimate.value)}**"),
+            interval(part.estimate),
+            str(part.estimate.n),
+            figure(part.estimate.chance),
+            figure(part.estimate.ceiling),
+            _bm25(metrics, part.estimate.measure),
         )
-        for one in metrics.headline
+        for part in metrics.headline
     ]
     head = ("protocol name", "what it counts", "value", "95% interval", "n", "chance", "ceiling", "BM25")
-    notes = sorted({one.estimate.method for one in metrics.headline if one.estimate.low is not None})
+    notes = sorted({part.estimate.method for part in metrics.headline if part.estimate.low is not None})
     bands = [
-        inline(f"Band for {one.protocol_name}: {'none' if one.band is None else f'± {one.band}'}, {one.band_status}.")
-        for one in metrics.headline
+        inline(
+            f"Band for {part.protocol_name}: {'none' if part.band is None else f'± {part.band}'}, {part.band_status}."
+        )
+        for part in metrics.headline
     ]
     method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
     return ["## Headline", "", *Table(head, rows).markdown(), "", *method, *bands]
 
 
 def _bm25(metrics: Metrics, measure: str) -> str:
-    return next((figure(one.value) for one in metrics.control_bm25[OVERALL] if one.measure == measure), "–")
+    return next(
+        (figure(estimate.value) for estimate in metrics.control_bm25[OVERALL] if estimate.measure == measure), "–"
+    )
 
 
 def _deviations(metrics: Metrics) -> list[str]:
@@ -104,7 +108,7 @@ def _deviations(metrics: Metrics) -> list[str]:
     failing = [check for check in metrics.corpus.checks if not check.holds]
     if failing:
         lines += ["", "The corpus file does not hold what is registered of it:", ""]
-        rows = [(one.name, one.expected, one.found) for one in failing]
+        rows = [(check.name, check.expected, check.found) for check in failing]
         lines += Table(("what", "registered", "found"), rows).markdown()
     return ["## Deviations from the protocol", "", *lines]
 
@@ -117,16 +121,16 @@ def _gates(metrics: Metrics) -> list[str]:
 def _measures(metrics: Metrics) -> list[str]:
     rows = [
         (
-            code(one.measure),
-            figure(one.value),
-            interval(one),
-            figure(one.chance),
-            figure(one.ceiling),
-            _bm25(metrics, one.measure),
-            "–" if one.design_effect is None else f"{one.design_effect:.2f}",
-            saturation(one),
+            code(estimate.measure),
+            figure(estimate.value),
+            interval(estimate),
+            figure(estimate.chance),
+            figure(estimate.ceiling),
+            _bm25(metrics, estimate.measure),
+            "–" if estimate.design_effect is None else f"{estimate.design_effect:.2f}",
+            saturation(estimate),
         )
-        for one in metrics.estimates[OVERALL]
+        for estimate in metrics.estimates[OVERALL]
     ]
     head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "design effect", "saturated")
     return [
@@ -145,10 +149,10 @@ def _measures(metrics: Metrics) -> list[str]:
 
 def _too_short(metrics: Metrics) -> list[str]:
     tables = (metrics.estimates, metrics.control_bm25, metrics.tenants or {}, metrics.abilities or {})
-    shown = [one for slices in tables for row in slices.values() for one in row]
-    if not any(is_too_short(one.value, one.design_effect) for one in shown):
+    shown = [estimate for slices in tables for row in slices.values() for estimate in row]
+    if not any(is_too_short(estimate.value, estimate.design_effect) for estimate in shown):
         return []
-    # Without a figure: reports of the first edition, which had no such mark, are held to today's figure by figure.
+    # No figure in these words: the audit compares the figures of first-edition reports, which lack them.
     return [
         f"An interval that is {TOO_SHORT} is one of a value near its bounds that few conversations decide: the truth",
         "lies outside more often than once in twenty times.",
@@ -194,9 +198,9 @@ def _denominators(metrics: Metrics) -> list[str]:
 
 def _control(metrics: Metrics) -> list[str]:
     rows = [
-        (code(one.measure), figure(one.value), interval(one), figure(one.chance))
-        for one in metrics.control_bm25[OVERALL]
-        if one.measure in COMPARED
+        (code(estimate.measure), figure(estimate.value), interval(estimate), figure(estimate.chance))
+        for estimate in metrics.control_bm25[OVERALL]
+        if estimate.measure in COMPARED
     ]
     return [
         "## Lexical control (BM25)",
@@ -208,19 +212,20 @@ def _control(metrics: Metrics) -> list[str]:
 
 
 def _exposure(metrics: Metrics) -> list[str]:
-    seen = metrics.exposure
-    if seen is None:
+    exposure = metrics.exposure
+    if exposure is None:
         return []
     lines = [
         "## What the embedder saw",
         "",
-        f"{seen.truncated} of {seen.segments} segments ({share(seen.truncated_share)}) are longer than"
-        f" {seen.max_tokens} tokens and were cut; the longest has {seen.longest}, all together {seen.tokens}.",
+        f"{exposure.truncated} of {exposure.segments} segments ({share(exposure.truncated_share)}) are longer than"
+        f" {exposure.max_tokens} tokens and were cut; the longest has {exposure.longest}, all together"
+        f" {exposure.tokens}.",
     ]
-    if seen.gold_turns_cut_share is not None:
+    if exposure.gold_turns_cut_share is not None:
         lines.append(
-            f"Of {seen.gold_turns} turns labelled as evidence, {seen.gold_turns_cut}"
-            f" ({share(seen.gold_turns_cut_share)}) start after the cut."
+            f"Of {exposure.gold_turns} turns labelled as evidence, {exposure.gold_turns_cut}"
+            f" ({share(exposure.gold_turns_cut_share)}) start after the cut."
         )
     return lines
 
@@ -311,11 +316,11 @@ def _as_text(value: Any) -> str:
 
 
 def _circumstances(run: ReportedRun) -> list[str]:
-    around = run.environment
-    embedding = around.get("embedding") or {}
+    environment = run.environment
+    embedding = environment.get("embedding") or {}
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
     for state in ("cold", "warm", "failed"):
-        times = np.array([one.milliseconds for one in run.timings.sample if one.state == state])
+        times = np.array([query.milliseconds for query in run.timings.sample if query.state == state])
         if len(times):
             p50, p95 = np.percentile(times, [50, 95])
             rows.append(
@@ -329,9 +334,9 @@ def _circumstances(run: ReportedRun) -> list[str]:
     rows += [
         (f"embedding: {name}", _as_text(value)) for name, value in embedding.items() if value not in (None, "", {})
     ]
-    machine = around["machine"]
+    machine = environment["machine"]
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
-    rows.append(("made", f"{around['started']} to {around['ended']}"))
+    rows.append(("made", f"{environment['started']} to {environment['ended']}"))
     return [
         CIRCUMSTANCES,
         "",

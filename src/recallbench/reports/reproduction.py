@@ -1,4 +1,4 @@
-"""`reproduction.json` and `reproduction.md`: an old figure measured again the old way. Never a result."""
+"""`reproduction.json` and `reproduction.md`: a published figure measured again its own way. Never a result."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ class SystemPart(DocumentPart):
 
 
 class ComparedPart(DocumentPart):
-    """One figure three times over."""
+    """A figure as published, as reproduced, and by the canonical definition."""
 
     figure: str
-    """What it was published as."""
+    """The name it was published under."""
     measure: str
-    """What was counted for it."""
+    """The measure it was counted by."""
     published: float
-    """As frozen."""
+    """The frozen value."""
     published_artefact: float
-    """With the digits of the published run's own file."""
+    """The value with all digits, from the published run's own file."""
     published_low: float
     published_high: float
     reproduced: float | None
     reproduced_low: float | None
-    """By the published way, which takes questions as independent."""
+    """The published kind of interval, which takes questions as independent."""
     reproduced_high: float | None
     canonical_measure: str
     canonical: float | None
-    """By the protocol's definition, of this same run's result."""
+    """The value by the protocol's definition, from the same run."""
     same_measure_canonical: float | None
-    """What was counted for the published figure, but on the canonical rankings with canonical gold."""
+    """The published measure, on the canonical rankings with canonical gold."""
 
 
 class QuestionPart(DocumentPart):
     id: str
     recall: float
     first: int | None
-    """Place of the first hit."""
+    """The rank of the first relevant hit."""
 
 
 class ReproductionRecord(DocumentPart):
-    """Everything that stands in the two files."""
+    """The content of both files."""
 
     name: str
     corpus: str
@@ -63,7 +63,7 @@ class ReproductionRecord(DocumentPart):
     reproduced_by: SystemPart
     comparable: bool
     obstacles: list[str]
-    """Why the reproduced figure can't be held against the published one; empty where it can."""
+    """Reasons why the reproduced figure can't be compared with the published one."""
     figures: list[ComparedPart]
     definition: list[str]
     flaws: list[str]
@@ -75,9 +75,9 @@ class ReproductionRecord(DocumentPart):
 
 def document(record: ReproductionRecord) -> str:
     """Return the record as JSON, one question per line."""
-    whole = record.model_dump()
-    rows = ",\n  ".join(json.dumps(row) for row in whole.pop("questions"))
-    return f'{json.dumps(whole, indent=1)[:-2]},\n "questions": [\n  {rows}\n ]\n}}\n'
+    fields = record.model_dump()
+    rows = ",\n  ".join(json.dumps(row) for row in fields.pop("questions"))
+    return f'{json.dumps(fields, indent=1)[:-2]},\n "questions": [\n  {rows}\n ]\n}}\n'
 
 
 def page(record: ReproductionRecord) -> str:
@@ -92,13 +92,14 @@ def page(record: ReproductionRecord) -> str:
     ]
     rows = [
         [
-            one.figure,
-            f"{one.published} ({figure(one.published_artefact)}, {one.published_low:.4f} to {one.published_high:.4f})",
-            f"{figure(one.reproduced)} ({figure(one.reproduced_low)} to {figure(one.reproduced_high)})",
-            Markup(f"{figure(one.canonical)} {code(one.canonical_measure)}"),
-            Markup(f"{figure(one.same_measure_canonical)} {code(one.measure)}"),
+            part.figure,
+            f"{part.published} ({figure(part.published_artefact)},"
+            f" {part.published_low:.4f} to {part.published_high:.4f})",
+            f"{figure(part.reproduced)} ({figure(part.reproduced_low)} to {figure(part.reproduced_high)})",
+            Markup(f"{figure(part.canonical)} {code(part.canonical_measure)}"),
+            Markup(f"{figure(part.same_measure_canonical)} {code(part.measure)}"),
         ]
-        for one in record.figures
+        for part in record.figures
     ]
     sections = [
         [f"# {inline(f'{record.name} on {record.corpus}: {LABEL}')}"],

@@ -1,4 +1,4 @@
-"""What `report.md` tells of a labelled set and of no other corpus; a section that does not apply is empty."""
+"""The sections of `report.md` for labelled sets; one that does not apply is empty."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _worst(metrics: Metrics) -> list[str]:
         return [*title, "None: every question has all that it could have in its first ten, the first of it on top."]
     rows = [
         (
-            code(one.question_id),
-            one.kind,
-            one.tenant or "–",
-            "none came back" if one.first_rank is None else str(one.first_rank),
-            f"{one.found} of {one.gold}",
+            code(question.question_id),
+            question.kind,
+            question.tenant or "–",
+            "none came back" if question.first_rank is None else str(question.first_rank),
+            f"{question.found} of {question.gold}",
         )
-        for one in metrics.worst
+        for question in metrics.worst
     ]
     return [
         *title,
@@ -45,14 +45,14 @@ def _worst(metrics: Metrics) -> list[str]:
 
 
 def _labels(metrics: Metrics) -> list[str]:
-    seen = metrics.labels
-    if seen is None:
+    labels = metrics.labels
+    if labels is None:
         return []
-    between = f", from {seen.oldest} to {seen.newest}" if seen.dated else ""
-    dates = inline(f"{seen.dated} queries have dated labels{between}; {seen.undated} have no date.")
-    passed = [f"{seen.unjudged} queries are not judged, and were passed over."] if seen.unjudged else []
-    if seen.irrelevant:
-        passed.append(f"{seen.irrelevant} queries are judged with grade 0 alone, and were passed over.")
+    between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
+    dates = inline(f"{labels.dated} queries have dated labels{between}; {labels.undated} have no date.")
+    passed = [f"{labels.unjudged} queries are not judged, and were passed over."] if labels.unjudged else []
+    if labels.irrelevant:
+        passed.append(f"{labels.irrelevant} queries are judged with grade 0 alone, and were passed over.")
     return ["## Labels", "", dates, *passed]
 
 
@@ -91,12 +91,12 @@ def _matching(metrics: Metrics) -> list[str]:
     ]
     if matching.by_id is not None and matching.by_text is not None:
         decided = [
-            (name, str(one.questions), figure(one.recall_any_10), figure(one.mrr))
-            for name, one in (("id", matching.by_id), ("text", matching.by_text))
+            (name, str(part.questions), figure(part.recall_any_10), figure(part.mrr))
+            for name, part in (("id", matching.by_id), ("text", matching.by_text))
         ]
         lines += ["", *Table(("gold known by", "questions", Markup("`recall_any@10`"), "MRR"), decided).markdown()]
     if matching.shares is not None:
-        steps = [(one.step, str(one.gold), str(one.found_10), share(one.share)) for one in matching.shares]
+        steps = [(step.step, str(step.gold), str(step.found_10), share(step.share)) for step in matching.shares]
         lines += [
             "",
             *Table(("gold by", "segments", "found first in the first 10", "share of questions"), steps).markdown(),
@@ -108,14 +108,14 @@ def _matching(metrics: Metrics) -> list[str]:
         lines += ["", f"Nothing matches {named}{more}: 0 in the denominators below, and in no mean above."]
     rows = [
         (
-            "exact" if one.threshold is None else f"{one.threshold:g}",
-            str(one.questions),
-            str(one.gold),
-            figure(one.recall_frac_10),
-            figure(one.recall_frac_10_of_all),
-            share(one.random),
+            "exact" if point.threshold is None else f"{point.threshold:g}",
+            str(point.questions),
+            str(point.gold),
+            figure(point.recall_frac_10),
+            figure(point.recall_frac_10_of_all),
+            share(point.random),
         )
-        for one in matching.sensitivity
+        for point in matching.sensitivity
     ]
     recall = Markup("`recall_frac@10`")
     score = "relative BM25 from" if matching.method.startswith("bm25") else "token F1 from"

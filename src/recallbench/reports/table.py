@@ -1,4 +1,4 @@
-"""A table of text: the same columns and rows for a terminal, a pipe, Markdown, a page, a spreadsheet and a program."""
+"""A table of text, for a terminal, a pipe, Markdown, a page, a spreadsheet and a program."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from recallbench.escaping.terminal import visible
 
 
 class Link(str):
-    """A cell that leads to a file, where it is shown in Markdown or on a page."""
+    """A cell that links to a file, in Markdown and on a page."""
 
     __slots__ = ("path",)
 
     def __new__(cls, text: str, path: str) -> Link:
-        """The text, and the relative path of the file."""
+        """Return a link with this text to the relative path of a file."""
         link = super().__new__(cls, text)
         link.path = path
         return link
@@ -35,14 +35,14 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
-    """What a page writes above it."""
+    """The title above the table on a page."""
     left: Sequence[str] | None = None
-    """The columns that stand at the left in plain text, while the others stand at the right; None for all of them."""
+    """The columns that are left-aligned in plain text, while the others are right-aligned; None for all."""
     indent: int = 0
     """Blanks before each line of plain text."""
 
     def text(self) -> list[str]:
-        """Return a line a row, every column as wide as its widest cell."""
+        """Return a line for each row, every column as wide as its widest cell."""
         every = [[visible(cell) for cell in row] for row in (self.columns, *self.rows)]
         widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
         at_left = [self._is_left(i) for i in range(len(widths))]
@@ -56,7 +56,7 @@ class Table:
         ]
 
     def markdown(self) -> list[str]:
-        """Return a line a row, with bars between the cells."""
+        """Return a line for each row, with bars between the cells."""
         return markdown.table(self.columns, ([_markdown(cell) for cell in row] for row in self.rows))
 
     def html(self) -> list[str]:
@@ -85,11 +85,11 @@ class Table:
         return csv_text([self.columns, *self.rows])
 
     def json(self) -> str:
-        """Return an array of one object a row, by column."""
+        """Return an array with an object for each row, by column."""
         return json_text([dict(zip(self.columns, row, strict=True)) for row in self.rows], indent=1) + "\n"
 
     def draw(self, file: TextIO) -> None:
-        """Write the table to a terminal; what is wider than that is wrapped by it, and no figure is cut."""
+        """Write the table to a terminal, which wraps a wide one: no figure is cut."""
         # Imported here: rich takes long to import, and off a terminal nobody needs it.
         from rich import box
         from rich.console import Console
@@ -104,8 +104,8 @@ class Table:
         for row in self.rows:
             grid.add_row(*(Text(visible(cell)) for cell in row))
         indented = Padding(grid, (0, 0, 0, self.indent), expand=False)
-        # As for a file, whatever the terminal says of itself: rich takes a dumb one for 80 columns and cuts cells, and
-        # what sets letters bold would be written out by the screen that hides control characters.
+        # Written as to a file: rich takes a dumb terminal for one of 80 columns and cuts cells, and its codes for
+        # bold letters would be shown as text by the filter that hides control characters.
         wide = Console(file=file, highlight=False, force_terminal=False, color_system=None, width=10_000)
         wide.width = wide.measure(indented).maximum
         wide.print(indented)
@@ -115,7 +115,7 @@ class Table:
 
 
 Part = str | Table
-"""What stands in a terminal: a line, or a table."""
+"""A part of the printed output: a line, or a table."""
 
 
 def print_parts(*parts: Part) -> None:

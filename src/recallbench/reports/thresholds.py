@@ -1,4 +1,4 @@
-"""What `recallbench gate` found: the document for machines, and the tables for people."""
+"""The outcome of `recallbench gate`: the JSON document, and the tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Outcome = Literal["holds", "falls short", "inconclusive", "cannot tell", "out of
 
 
 class GateThreshold(DocumentPart):
-    """One threshold beside what was measured."""
+    """One threshold with the measured value."""
 
     result: str = Field(description="its name in the settings file")
     part: str = Field(description="overall, the kind, ability or tenant, or abstention")
@@ -81,7 +81,7 @@ _FORMS = {
 
 
 def sections(gating: Gating) -> dict[str, list[GateThreshold]]:
-    """Return the thresholds of each outcome that there is, what is worst first."""
+    """Return the thresholds by outcome, the worst first; without outcomes that no threshold has."""
     order: tuple[Outcome, ...] = ("out of reach", "falls short", "cannot tell", "inconclusive", "holds")
     by_outcome = {
         outcome: [threshold for threshold in gating.thresholds if threshold.outcome == outcome] for outcome in order
@@ -108,38 +108,38 @@ def table(parts: Sequence[GateThreshold]) -> Table:
     return Table(("result", "part", "threshold", "observed", "95% interval", "n", "ceiling", "by", "note"), rows)
 
 
-def required(one: GateThreshold) -> str:
-    """Return the threshold as a person would write it."""
-    if one.required is None:
-        return one.measure
-    return _FORMS[one.what].format(one.measure, one.required)
+def required(threshold: GateThreshold) -> str:
+    """Return a threshold in words, as `recall_any@10 >= 0.8`."""
+    if threshold.required is None:
+        return threshold.measure
+    return _FORMS[threshold.what].format(threshold.measure, threshold.required)
 
 
 def verdict(gating: Gating) -> str:
-    """Return one line."""
+    """Return the verdict on all thresholds in a line."""
     counts = Counter(threshold.outcome for threshold in gating.thresholds)
-    whole, kept, missed = counts.total(), counts["holds"], counts["falls short"]
+    total, holding, missed = counts.total(), counts["holds"], counts["falls short"]
     more = f"; {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
     more += f"; of {counts['cannot tell']} this can't be told" if counts["cannot tell"] else ""
     more += f"; {counts['out of reach']} out of reach" if counts["out of reach"] else ""
     if missed:
-        of = "1 threshold falls" if whole == 1 else f"{whole} thresholds fall"
+        of = "1 threshold falls" if total == 1 else f"{total} thresholds fall"
         line = f"gate: {missed} of {of} short{more}"
-    elif kept < whole:
-        line = f"gate: {kept} of {whole} thresholds hold{more}"
+    elif holding < total:
+        line = f"gate: {holding} of {total} thresholds hold{more}"
     else:
-        line = f"gate: {'the one threshold holds' if kept == 1 else f'all {kept} thresholds hold'}"
-    return f"{line}; no result of {', '.join(one.result for one in gating.missing)}" if gating.missing else line
+        line = f"gate: {'the one threshold holds' if holding == 1 else f'all {holding} thresholds hold'}"
+    return f"{line}; no result of {', '.join(result.result for result in gating.missing)}" if gating.missing else line
 
 
 def sources(gating: Gating) -> list[str]:
-    """Say which folders were looked at, a line each."""
+    """Return the folder of each result, and each missing result, a line each."""
     return [
         f"{result.result}: {result.folder} ({result.system}, content {result.content_sha256[:12]})"
         + (f" against {result.baseline} (content {(result.baseline_sha256 or '')[:12]})" if result.baseline else "")
         + (f"; the store failed on {result.failed} of its questions" if result.failed else "")
         for result in gating.results
-    ] + [f"{one.result}: missing: {one.problem} ({one.found})" for one in gating.missing]
+    ] + [f"{result.result}: missing: {result.problem} ({result.found})" for result in gating.missing]
 
 
 def markdown(gating: Gating) -> str:
@@ -151,24 +151,24 @@ def markdown(gating: Gating) -> str:
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _observed(one: GateThreshold) -> str:
-    if one.observed is None:
+def _observed(threshold: GateThreshold) -> str:
+    if threshold.observed is None:
         return "–"
-    if one.what == "p95_ms":
-        return f"{one.observed:.3g} ms"
-    return signed(one.observed) if one.what == "drops" else figure(one.observed)
+    if threshold.what == "p95_ms":
+        return f"{threshold.observed:.3g} ms"
+    return signed(threshold.observed) if threshold.what == "drops" else figure(threshold.observed)
 
 
-def _interval(one: GateThreshold) -> str:
-    if one.what == "p95_ms":
-        low, high = (None if bound is None else f"{bound:.3g}" for bound in (one.low, one.high))
+def _interval(threshold: GateThreshold) -> str:
+    if threshold.what == "p95_ms":
+        low, high = (None if bound is None else f"{bound:.3g}" for bound in (threshold.low, threshold.high))
         return "–" if low is None and high is None else f"{low or '?'} to {high or '?'} ms"
-    if one.what == "drops":
-        return signed_range(one.low, one.high)
-    return "–" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+    if threshold.what == "drops":
+        return signed_range(threshold.low, threshold.high)
+    return "–" if threshold.low is None or threshold.high is None else f"{threshold.low:.4f} to {threshold.high:.4f}"
 
 
-def _by(one: GateThreshold) -> str:
-    if one.by is None:
+def _by(threshold: GateThreshold) -> str:
+    if threshold.by is None:
         return "–"
-    return f"{one.by:.3g} ms" if one.what == "p95_ms" else figure(one.by)
+    return f"{threshold.by:.3g} ms" if threshold.what == "p95_ms" else figure(threshold.by)

@@ -1,4 +1,4 @@
-"""Several versions measured alike: what `versions.json` holds, and `versions.md` and the printed table tell."""
+"""Several versions measured alike: `versions.json`, `versions.md` and the printed tables."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class Versions(DocumentPart):
 
 
 def title(versions: Versions) -> str:
-    """Name what was measured, in a line."""
+    """Return corpus, store and embedder in a line."""
     return f"{versions.corpus}: versions of {versions.store} with {versions.embedder}"
 
 
 def version_table(versions: Versions, folders: Mapping[str, str] | None = None) -> Table:
-    """Return a row for each version, in order, also for those that could not be measured.
+    """Return a row for each version, in order, those that could not be measured included.
 
-    `folders` has the result folder of each version that was measured; its version links to it.
+    `folders` has the result folder of each measured version, which its name links to.
     """
-    measures = [one.estimate.measure for one in _primary(versions)]
+    measures = [part.estimate.measure for part in _primary(versions)]
     columns = ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
     rows = []
     for version in versions.versions:
@@ -96,7 +96,7 @@ def pair_table(versions: Versions) -> Table:
 
 
 def reading(versions: Versions) -> list[str]:
-    """Say how the table of pairs is to be read, a sentence each."""
+    """Return sentences on how to read the table of pairs."""
     if not versions.pairs:
         return ["Fewer than two versions were measured, so nothing is compared."]
     tests = len(versions.pairs)
@@ -109,7 +109,7 @@ def reading(versions: Versions) -> list[str]:
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
     differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
-    mute = [one for one in differing if (one.p_holm or 0.0) > LEVEL and one.smallest_p * tests > LEVEL]
+    mute = [pair for pair in differing if (pair.p_holm or 0.0) > LEVEL and pair.smallest_p * tests > LEVEL]
     if mute:
         lines.append(
             f"{len(mute)} of these tests might not have come below {LEVEL} after the correction, whatever they found: "
@@ -119,8 +119,8 @@ def reading(versions: Versions) -> list[str]:
 
 
 def identity(versions: Versions) -> list[str]:
-    """Say on what was measured, what chance and BM25 reach, and what departs from the protocol."""
-    chances = [f"{one.estimate.measure} {figure(one.estimate.chance)}" for one in _primary(versions)]
+    """Return corpus and server, the figures of chance and BM25, and the deviations from the protocol."""
+    chances = [f"{part.estimate.measure} {figure(part.estimate.chance)}" for part in _primary(versions)]
     control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
     return [
         f"protocol {versions.protocol}; {versions.n} questions of {versions.corpus}; {versions.server}, "
@@ -133,8 +133,10 @@ def identity(versions: Versions) -> list[str]:
 
 
 def bands(versions: Versions) -> str:
-    """Return the protocol's bands for this corpus, and say what they are for."""
-    widths = [f"{one.protocol_name} ± {one.band:.3f}".rstrip("0") for one in _primary(versions) if one.band is not None]
+    """Return the protocol's bands for this corpus, and their purpose."""
+    widths = [
+        f"{part.protocol_name} ± {part.band:.3f}".rstrip("0") for part in _primary(versions) if part.band is not None
+    ]
     if not widths:
         return f"The protocol has no band for {versions.corpus}."
     return f"The protocol's bands for {versions.corpus}: {', '.join(widths)}. {BANDS}"

@@ -1,4 +1,4 @@
-"""`versions.html`: the primary measures over versions, drawn, with both tables."""
+"""`versions.html`: a plot of the primary measures over versions, with both tables."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _draw_measure(plot: Plot, axes: Axes, versions: Versions, part: PrimaryPart)
 
 
 def describe(versions: Versions) -> str:
-    """Say in words what the plot shows."""
+    """Return the plot's values in words."""
     described = []
     for version in versions.versions:
         estimates = [figure.estimate for figure in version.figures]

@@ -1,1 +1,1 @@
-"""A result as files: written whole or not at all, each with a hash, none with corpus text unless asked."""
+"""The files of a result: written all or none, each with a hash, without corpus text unless an option adds it."""

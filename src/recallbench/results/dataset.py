@@ -1,4 +1,4 @@
-"""The dataset that a result names, read again: what was to be asked, from where, and what answers it."""
+"""The dataset that a result names, read again: its questions, their haystacks and their gold."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ from recallbench.scoring.editions import EDITIONS
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What a run of the stated scope and limit must have asked."""
+    """The questions that a run of the stated scope and limit asks, and the texts they are answered from."""
 
     corpus: Corpus
     survey: Survey
     questions: tuple[Question, ...]
     candidates: tuple[int, ...]
     segments: int
-    """How many the store was given."""
+    """How many segments the store holds."""
     gold_turns: int
-    """Of these, turns labelled as evidence."""
+    """Turns of these segments that are labelled as evidence."""
     names: str
-    """What the documents of a labelled set are called, as `documents.tsv` has it."""
+    """The names of a labelled set's documents, as `documents.tsv` has them."""
     bare_names: str
-    """The same as releases of the first edition of statistics wrote it: names as they are, whatever they hold."""
+    """The same without escapes, as releases of the first edition wrote it."""
     digests: Mapping[str, bytes]
-    """Of the text of each segment of the file, by id."""
+    """By segment id, the digest of its text."""
     texts: Texts
 
 
 class Texts(NamedTuple):
-    """What an encoder was given."""
+    """The texts that an encoder embeds for a run."""
 
     passages: frozenset[bytes]
     """Digests of the segments' texts."""
     queries: frozenset[bytes]
     passage_characters: int
-    """Of all segments, repeated texts included."""
+    """Characters of all segments, repeated texts included."""
     query_characters: int
 
 
 def digest(text: str) -> bytes:
-    """What stands for a text."""
+    """Return a hash of a text."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def read_dataset(
     metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress
 ) -> Dataset:
-    """The dataset, from one of `files` or where corpora lie; raises Blocked or InputError where it is not here.
+    """Return the dataset, from one of `files` or where corpora lie; raises Blocked or InputError where it is not here.
 
     A file counts only if it has the sha256 that the result states: another one proves nothing either way.
     """
@@ -76,7 +76,7 @@ def read_dataset(
         for segment in haystack.segments:
             id = segment.id if own else f"{SCOPE}/{len(digests)}"
             digests[id], lengths[id] = digest(segment.text), len(segment.text)
-        # Of 277 MB only the outline is kept.
+        # The texts of a corpus take up to 277 MB.
         haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
         advance(len(haystack.segments))
 
@@ -129,12 +129,12 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
 
 
 def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
-    """The haystacks as a run of the stated scope and limit gives them to a store."""
+    """Return the haystacks as a run of the stated scope and limit gives them to a store."""
     return select_haystacks(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
 
 
 def file_with_hash(files: Sequence[Path], sha256: str) -> Path | None:
-    """The file with this hash, else the first that was given."""
+    """Return the file with this hash, else the first one."""
     if len(files) < 2:
         return files[0] if files else None
     return next((file for file in files if file.is_file() and sha256_of(file) == sha256), files[0])

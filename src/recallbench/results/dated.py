@@ -17,12 +17,12 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def is_result(folder: Path) -> bool:
-    """Whether a run left this folder, one that could not be made included."""
+    """Return whether a run left this folder, be it a BLOCKED one."""
     return (folder / "metrics.json").is_file() or (folder / BLOCKED).is_file()
 
 
 def start_of(folder: Path) -> datetime:
-    """When the run started, by its environment.json, else the day in the folder's name; InputError without either."""
+    """Return when a run started, by environment.json, else the day in the folder's name; InputError without either."""
     path = folder / "environment.json"
     stated = str(parsed(document(path), path).get("started", "")) if path.is_file() else ""
     try:
@@ -44,24 +44,26 @@ def start_of(folder: Path) -> datetime:
 
 
 def result_folders(place: str, base: Path) -> list[Path]:
-    """The folders that a path means: itself, what its wildcards match, or the results that lie in it; by name."""
+    """Return the folders that a path means, by name: itself, those its wildcards match, or the results in it."""
     path = base / place
     if path.exists() or not _WILD.search(place):
-        inside = sorted(one for one in path.iterdir() if one.is_dir()) if path.is_dir() and not is_result(path) else []
-        return [one for one in inside if is_result(one)] or [path]
-    return [Path(one) for one in sorted(glob.glob(str(path), recursive=True)) if Path(one).is_dir()]
+        inside = (
+            sorted(entry for entry in path.iterdir() if entry.is_dir()) if path.is_dir() and not is_result(path) else []
+        )
+        return [folder for folder in inside if is_result(folder)] or [path]
+    return [Path(match) for match in sorted(glob.glob(str(path), recursive=True)) if Path(match).is_dir()]
 
 
 def latest_result(place: str, base: Path) -> Path:
-    """The one result a path means, the latest where it means several; raises Blocked where that could not be made."""
+    """Return the result that a path means, the latest of several; raises Blocked where that could not be made."""
     folders = result_folders(place, base)
     if len(folders) == 1 and not _WILD.search(place) and not is_result(folders[0]):
         raise _no_result(place, "no such folder" if not folders[0].exists() else "a folder without metrics.json")
-    whole = [one for one in folders if (one / "metrics.json").is_file()]
-    given_up = [one for one in folders if (one / BLOCKED).is_file()]
-    best = max(whole, key=lambda one: (start_of(one), one.name), default=None)
-    # Of one day, the attempt that came to something counts: the name of the other tells no hour.
-    last = max(given_up, key=lambda one: (start_of(one).date(), one.name), default=None)
+    complete = [folder for folder in folders if (folder / "metrics.json").is_file()]
+    blocked = [folder for folder in folders if (folder / BLOCKED).is_file()]
+    best = max(complete, key=lambda folder: (start_of(folder), folder.name), default=None)
+    # On the same day a completed result counts: the name of a BLOCKED folder has no hour.
+    last = max(blocked, key=lambda folder: (start_of(folder).date(), folder.name), default=None)
     if last is not None and (best is None or start_of(last).date() > start_of(best).date()):
         raise Blocked(
             f"the latest result of {place} could not be made",
@@ -75,8 +77,8 @@ def latest_result(place: str, base: Path) -> Path:
 
 
 def by_start(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
-    """Each with its time, earliest first."""
-    return sorted(((start_of(folder), folder) for folder in folders), key=lambda one: (one[0], one[1].name))
+    """Return the folders with the start of their runs, earliest first."""
+    return sorted(((start_of(folder), folder) for folder in folders), key=lambda dated: (dated[0], dated[1].name))
 
 
 def _no_result(place: str, found: str) -> Blocked:

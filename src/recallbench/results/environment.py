@@ -15,7 +15,7 @@ FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
     | {"embedding", "seconds", "cold_queries"}
 )
-"""What it tells; earlier releases did not tell their version."""
+"""Its fields; earlier releases did not write recallbench_version."""
 PACKAGES = (
     "numpy",
     "torch",

@@ -1,4 +1,4 @@
-"""The figures of a result, from its rankings: made by the run, and made again by the audit."""
+"""The figures of a result, computed from its rankings by the run, and again by the audit."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from recallbench.scoring.judgement import Bools, Judged, reaching
 from recallbench.scoring.measures.registry import ALL, parse
 
 EstimateTable = dict[str, list[parts.EstimatePart]]
-"""By slice, an estimate for each measure."""
+"""By slice, an estimate of each measure."""
 
 
 class Figures(TypedDict):
-    """Those fields of `metrics.json` that follow from the rankings, the corpus and what was run."""
+    """The fields of `metrics.json` that follow from rankings, corpus and configuration."""
 
     corpus: parts.CorpusPart
     retrieval: parts.RetrievalPart
@@ -59,7 +59,7 @@ def figures(
     rules: Rules,
     edition: Edition = CURRENT,
 ) -> Figures:
-    """Every figure that anyone can work out again from the corpus and the rankings, by this edition of the statistics.
+    """Return every figure that follows from corpus and rankings, by this edition of the statistics.
 
     The same rankings give the same bytes: no figure keeps digits that depend on the processor's order of summation.
     """
@@ -69,13 +69,13 @@ def figures(
     measures = tuple(measure for measure in ALL if measure.k <= depth)
 
     def table(judged: Judged | Sequence[Judged], slices: Mapping[str, Bools]) -> EstimateTable:
-        found = estimates(measures, judged, clusters, slices, edition) if slices else {}
-        return {name: [estimate_part(estimate) for estimate in row] for name, row in found.items()}
+        by_slice = estimates(measures, judged, clusters, slices, edition) if slices else {}
+        return {name: [estimate_part(estimate) for estimate in row] for name, row in by_slice.items()}
 
     kinds = _by_kind(questions, survey)
     by_kind = table(calls, kinds)
     labelled = is_set_name(corpus.name)
-    found = Figures(
+    derived = Figures(
         corpus=_corpus(retrieval, survey, corpus),
         retrieval=_retrieval(retrieval, survey, run),
         deviations=[
@@ -94,19 +94,19 @@ def figures(
         hub=hub_files(survey),
         matching=match_figures(retrieval, survey, calls),
     )
-    return cast(Figures, _rounded(found)) if edition.every_figure_rounded else found
+    return cast(Figures, _rounded(derived)) if edition.every_figure_rounded else derived
 
 
 def _rounded(part: Any) -> Any:
-    """The same with every figure at DIGITS; a threshold stays what it is: one of the scores in the rows."""
+    """Return the part with every figure rounded, but for a threshold: it is one of the scores in the rows."""
     if isinstance(part, float):
         return round(part, DIGITS)
     if isinstance(part, list):
-        return [_rounded(one) for one in part]
+        return [_rounded(item) for item in part]
     if isinstance(part, dict):
-        return {name: _rounded(one) for name, one in part.items()}
+        return {name: _rounded(item) for name, item in part.items()}
     if isinstance(part, BaseModel):
-        return part.model_copy(update={name: _rounded(one) for name, one in part if name != "threshold"})
+        return part.model_copy(update={name: _rounded(item) for name, item in part if name != "threshold"})
     return part
 
 
@@ -124,14 +124,14 @@ def _by_tenant(questions: Sequence[Question]) -> dict[str, Bools]:
 
 
 def _by_ability(questions: Sequence[Question], corpus: CorpusRules) -> dict[str, Bools]:
-    names, each = abilities(
+    names, assigned = abilities(
         corpus.name, [question.kind for question in questions], [question.abstention for question in questions]
     )
-    return {name: np.array([one == name for one in each]) for name in names}
+    return {name: np.array([ability == name for ability in assigned]) for name in names}
 
 
 def estimate_part(estimate: Estimate) -> parts.EstimatePart:
-    """As `metrics.json` has it."""
+    """Return an estimate as `metrics.json` has it."""
     low, high = (None if bound is None else round(bound, DIGITS) for bound in (estimate.low, estimate.high))
     return parts.EstimatePart.model_construct(
         **{name: value for name, value in asdict(estimate).items() if name != "left_out"}
@@ -166,7 +166,7 @@ def _denominators(
         scored = sum(
             bool(question.gold) or question.abstention for question in questions if name in question.denominators
         )
-        # A whole denominator counts what can't be scored as 0; a run that asked only some questions has no whole one.
+        # A denominator counts questions without a score as 0. A limited run knows only the ones it asked.
         base = count if limit is None else int(member.sum())
         chance = {m: float(c[member].sum() / base) if base else None for m, c in chances.items()}
         shown.append(
@@ -228,7 +228,7 @@ def _retrieval(retrieval: Retrieval, survey: Survey, run: Configuration) -> part
 
 
 def _missing(retrieval: Retrieval) -> list[int]:
-    """By question: hits that its haystack has and the calls did not return."""
+    """Return by question how many hits the calls could have returned and did not."""
     calls = [(retrieval.rankings, retrieval.calls.depth)]
     if retrieval.short is not None:
         calls.append((retrieval.short, retrieval.calls.k))
@@ -242,8 +242,8 @@ def _agreement(retrieval: Retrieval) -> parts.AgreementPart | None:
     if retrieval.short is None:
         return None
     short, deep = ([ranking.positions for ranking in rankings] for rankings in (retrieval.short, retrieval.rankings))
-    found = agreement(short, deep, retrieval.calls.k)
-    return parts.AgreementPart(depth=found.depth, identical=found.identical, overlap=found.overlap)
+    compared = agreement(short, deep, retrieval.calls.k)
+    return parts.AgreementPart(depth=compared.depth, identical=compared.identical, overlap=compared.overlap)
 
 
 def _abstention(retrieval: Retrieval, clusters: Sequence[str] | None, edition: Edition) -> parts.AbstentionPart | None:
@@ -252,21 +252,21 @@ def _abstention(retrieval: Retrieval, clusters: Sequence[str] | None, edition: E
     if not any(flags):
         return None
     failed = frozenset(retrieval.failed)
-    # Nobody knows whether a question that no expected text gave gold can be answered.
+    # A question whose expected text matches nothing may be answerable or not.
     known = [i for i, question in enumerate(questions) if question.gold or question.abstention]
-    found = abstention(
+    outcome = abstention(
         [top_score(retrieval.rankings[i].scores, failed=questions[i].id in failed, abstain=flags[i]) for i in known],
         [flags[i] for i in known],
         None if clusters is None else [clusters[i] for i in known],
         edition=edition,
     )
     return parts.AbstentionPart(
-        questions=found.n,
-        answerable=found.answerable,
-        threshold=found.threshold if found.threshold is not None and math.isfinite(found.threshold) else None,
+        questions=outcome.n,
+        answerable=outcome.answerable,
+        threshold=outcome.threshold if outcome.threshold is not None and math.isfinite(outcome.threshold) else None,
         threshold_rule=f"the highest score that keeps {KEPT:.0%} of the answerable questions",
-        false_retrieval=found.false_retrieval,
-        false_retrieval_interval=parts.IntervalPart(**asdict(found.false_retrieval_interval)),
-        auroc=found.auroc,
-        auroc_interval=parts.IntervalPart(**asdict(found.auroc_interval)),
+        false_retrieval=outcome.false_retrieval,
+        false_retrieval_interval=parts.IntervalPart(**asdict(outcome.false_retrieval_interval)),
+        auroc=outcome.auroc,
+        auroc_interval=parts.IntervalPart(**asdict(outcome.auroc_interval)),
     )

@@ -1,4 +1,4 @@
-"""Where a result goes, and how it gets there: whole, or not at all, and never over another one."""
+"""The folder of a result: its name, and its writing, which is all or nothing and never over another result."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ BLOCKED = "BLOCKED.md"
 
 
 def folder_name(version: str, day: date, label: str | None = None) -> str:
-    """`<version>_<YYYYMMDD>[_label]`."""
+    """Return `<version>_<YYYYMMDD>[_label]`."""
     parts = [version, f"{day:%Y%m%d}", *([label] if label else [])]
     return "_".join(map(folder_word, parts))
 
 
 def folder_word(text: str) -> str:
-    """The text with anything a path can't carry made a dash."""
+    """Return the text with dashes for all that a path can't hold."""
     return re.sub(r"[^A-Za-z0-9.+_-]+", "-", text).strip("-") or "unnamed"
 
 
 def free_folder(parent: Path, name: str) -> Path:
-    """The first of name, name_2, name_3, … that is not taken."""
-    taken = parent / name
+    """Return the first folder of name, name_2, name_3, … that does not exist."""
+    folder = parent / name
     number = 2
-    while taken.exists():
-        taken = parent / f"{name}_{number}"
+    while folder.exists():
+        folder = parent / f"{name}_{number}"
         number += 1
-    return taken
+    return folder
 
 
 def explicit_folder(folder: Path) -> Path:
-    """A folder the user named: it must not exist yet."""
+    """Return the folder that a user named; raises UsageError where it exists."""
     if folder.exists() or folder.is_symlink():
         raise UsageError(
             f"{folder} exists already",
@@ -52,12 +52,12 @@ def explicit_folder(folder: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse early what could not be written in the end; what runs that were killed left there is removed."""
+    """Raise InputError where nothing can be written, before work is done. Leftovers of killed runs are removed."""
     parent = folder.parent
     while not parent.exists():
         parent = parent.parent
     try:
-        # Trying is the only sure way: permission bits say nothing of read-only file systems, nor to root.
+        # Only trying is sure: permission bits say nothing of read-only file systems, nor do they bind root.
         with scratch(parent):
             pass
     except OSError as error:
@@ -66,7 +66,7 @@ def check_writable(folder: Path) -> None:
 
 @dataclass(slots=True)
 class Staging:
-    """A temporary folder, and the one that it becomes."""
+    """A temporary folder, and the result folder it becomes."""
 
     place: Path
     folder: Path
@@ -74,9 +74,9 @@ class Staging:
 
 @contextmanager
 def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
-    """A temporary folder beside `folder` that becomes it when the block ends well, and vanishes when it does not.
+    """Yield a temporary folder that becomes `folder` when the block ends well, and vanishes when it does not.
 
-    Should another run have taken the name meanwhile, an explicit one is refused, and a default one gets a number.
+    Where another run has made `folder` meanwhile, an explicit name is refused, and a default one gets a number.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
 def not_a_result(
     folder: Path, found: str, remedy: str = "name a folder under benchmarks/<corpus>/results/"
 ) -> InputError:
-    """What is said of a path that holds no result."""
+    """Return the error for a path that holds no result."""
     return InputError(
         f"{folder} is not a result folder",
         expected="a folder that `recallbench run` wrote",
@@ -113,10 +113,10 @@ def not_a_result(
 
 def _folder_taken(folder: Path) -> UsageError:
     return UsageError(
-        f"{folder} came into being while this run was at work",
+        f"another run made {folder} meanwhile",
         expected="a folder that does not exist",
         found="an existing folder",
-        remedy="run again: the vectors are kept, so it is quick",
+        remedy="run again: it is quick, since the vectors are kept",
     )
 
 
@@ -130,7 +130,7 @@ def _unwritable(folder: Path, reason: str) -> InputError:
 
 
 def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str) -> None:
-    """Leave a folder that says why there is no result, and what gets one."""
+    """Write a folder that says why there is no result, and how to get one."""
     with staged(folder, explicit=False) as staging:
         text = (
             f"# BLOCKED: no result for {inline(corpus)}\n\n"
@@ -144,5 +144,5 @@ def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str)
 
 
 def _markdown(text: str) -> str:
-    """A line as text, several as they are."""
+    """Return a line as inline text, several lines as a fenced block."""
     return "\n\n" + "\n".join(fenced(text)) if "\n" in text else inline(text)

@@ -12,23 +12,23 @@ from recallbench.reading import document, parsed
 
 NAME = "manifest.json"
 VARYING = frozenset({"environment.json", "timings.jsonl", "report.md", "report.html"})
-"""Files that say when, where and how fast; all others are byte-identical for the same vectors, store and settings."""
+"""Files of times and circumstances; all others are byte-identical for the same vectors, store and settings."""
 
 
 def content_sha256(files: dict[str, str]) -> str:
-    """One hash over the names and hashes of the files that do not vary."""
+    """Return one hash over the names and hashes of the files that do not vary."""
     lines = [f"{name} {sha256}\n" for name, sha256 in sorted(files.items()) if name not in VARYING]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def build(folder: Path) -> str:
-    """The manifest of the files now in a folder."""
+    """Return the manifest of the files in a folder."""
     files = {path.name: file_sha256(path) for path in sorted(folder.iterdir()) if path.name != NAME}
     return json.dumps({"files": files, "content_sha256": content_sha256(files)}, indent=1) + "\n"
 
 
 def read(path: Path) -> tuple[dict[str, str], str]:
-    """The hash of each file, and the one over those that do not vary; raises InputError for what is no manifest."""
+    """Return the hash of each file, and that over those that do not vary; raises InputError for a bad manifest."""
     stated = parsed(document(path), path)
     files, content = stated.get("files"), stated.get("content_sha256")
     whole = (
@@ -45,7 +45,7 @@ def read(path: Path) -> tuple[dict[str, str], str]:
 
 
 def differences(folder: Path) -> list[str]:
-    """What of a folder is not as its manifest says; empty when all is."""
+    """Return the differences between a folder and its manifest, a line each."""
     path = folder / NAME
     if not path.exists() and not path.is_symlink():
         return [f"{NAME} is missing"]

@@ -1,4 +1,4 @@
-"""The figures of gold that follows from expected texts: how much there is, by what step, at what threshold."""
+"""The figures of gold that follows from expected texts: its amount, by step of matching and by threshold."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.recall_any import RecallAny
 
 UNMATCHED = 20
-"""How many of the questions that nothing matches are named."""
+"""How many unmatched questions are named."""
 
 
 def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged]) -> parts.MatchingPart | None:
-    """What made segments gold, and what the same rankings give at other thresholds; None where ids are gold."""
+    """Return what made segments gold, and the figures at other thresholds; None where gold is known by ids."""
     matching = survey.matching
     if matching is None:
         return None
     questions, k = retrieval.questions, retrieval.calls.k
-    # Rankings of the k-deep call serve where there is one.
+    # The k-deep call decides where there is one.
     rankings = retrieval.rankings if retrieval.short is None else retrieval.short
     textual = [question for question in questions if question.expected]
     unmatched = [question.id for question in textual if not question.gold]
@@ -42,7 +42,9 @@ def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged])
         exact=sum(len(question.gold & question.exact) for question in textual),
         fuzzy=sum(len(question.gold - question.exact - question.by_id) for question in textual),
         exact_questions=sum(bool(question.gold & question.exact) for question in textual),
-        fuzzy_questions=sum(bool(one.gold) and not one.gold & (one.exact | one.by_id) for one in textual),
+        fuzzy_questions=sum(
+            bool(question.gold) and not question.gold & (question.exact | question.by_id) for question in textual
+        ),
         without=len(unmatched),
         unmatched=unmatched[:UNMATCHED],
         random_pairs=random.pairs if random else 0,
@@ -57,17 +59,17 @@ def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged])
 def _shares(
     questions: Sequence[Question], rankings: Sequence[Ranking], k: int, matching: Matching
 ) -> list[parts.SharePart]:
-    """What each step of hybrid made gold, and what it found first."""
+    """Return the gold of each step of hybrid matching, and how often its gold came first."""
     gold: Counter[Step | None] = Counter()
-    found: Counter[Step | None] = Counter()
+    first_gold: Counter[Step | None] = Counter()
     for question, ranking in zip(questions, rankings, strict=True):
         gold.update(step_of(question, position) for position in question.gold)
         steps = (step_of(question, position) for position in ranking.positions[:k])
-        found[next((step for step in steps if step is not None), None)] += 1
+        first_gold[next((step for step in steps if step is not None), None)] += 1
     counted = sum(bool(question.gold) for question in questions)
     return [
         parts.SharePart(
-            step=step, gold=gold[step], found_10=found[step], share=found[step] / counted if counted else None
+            step=step, gold=gold[step], found_10=first_gold[step], share=first_gold[step] / counted if counted else None
         )
         for step in matching.steps
     ]
@@ -78,11 +80,11 @@ def _decided(questions: Sequence[Question], calls: Sequence[Judged], k: int, *, 
         [bool(question.gold) and bool(question.expected) == by_text for question in questions], dtype=bool
     )
     first, last = min(calls, key=lambda call: call.depth), calls[-1]
-    found = RecallAny(min(k, first.depth)).values(first)[chosen]
+    recall = RecallAny(min(k, first.depth)).values(first)[chosen]
     reciprocal = Mrr(last.depth).values(last)[chosen]
     return parts.DecidedPart(
         questions=int(chosen.sum()),
-        recall_any_10=float(found.mean()) if len(found) else None,
+        recall_any_10=float(recall.mean()) if len(recall) else None,
         mrr=float(reciprocal.mean()) if len(reciprocal) else None,
     )
 
@@ -95,9 +97,9 @@ def _at_threshold(
     random: RandomMatches | None,
     threshold: float | None,
 ) -> parts.ThresholdPart:
-    """As if the method had been this one."""
+    """Return the figures as if this had been the threshold."""
     hybrid = matching.method == "hybrid"
-    gold, found = [], []
+    gold, hits = [], []
     for question, ranking in zip(questions, rankings, strict=True):
         near = question.likeness
         if threshold is None:
@@ -107,10 +109,10 @@ def _at_threshold(
             matched = set(np.frombuffer(near.positions, dtype=np.int64)[f1 >= threshold].tolist())
             matched |= question.exact | question.by_id if hybrid else set()
         gold.append(len(matched))
-        found.append(sum(position in matched for position in ranking.positions[:k]))
+        hits.append(sum(position in matched for position in ranking.positions[:k]))
     shares = [
         min(part, 1) if question.one_find else part / whole
-        for question, part, whole in zip(questions, found, gold, strict=True)
+        for question, part, whole in zip(questions, hits, gold, strict=True)
         if whole
     ]
     textual = sum(bool(question.expected) for question in questions)

@@ -97,7 +97,7 @@ class RetrievalPart(_Part):
     failed: list[str] = Field(
         default=[],
         # A run without failures has the bytes it had before runs could keep going.
-        exclude_if=lambda found: not found,
+        exclude_if=lambda failed: not failed,
         description="questions that the store failed on: empty rankings, and false retrievals where nothing is right",
     )
 
@@ -240,7 +240,7 @@ class MatchingPart(_Part):
     )
     by_text: DecidedPart | None = Field(default=None, description="the others that have gold, apart")
     shares: list[SharePart] | None = Field(
-        default=None, exclude_if=lambda found: found is None, description="of hybrid, what each step did"
+        default=None, exclude_if=lambda value: value is None, description="of hybrid, what each step did"
     )
     exact: int = Field(description="gold segments that say it word by word")
     fuzzy: int = Field(description="gold segments that come near")
@@ -315,28 +315,28 @@ class Metrics(_Part):
     verdict: VerdictPart
     tenants: dict[str, list[EstimatePart]] | None = Field(
         default=None,
-        exclude_if=lambda found: found is None,
+        exclude_if=lambda value: value is None,
         description="a labelled set's measures by tenant, where it tells several apart",
     )
     abilities: dict[str, list[EstimatePart]] | None = Field(
         default=None,
-        exclude_if=lambda found: found is None,
+        exclude_if=lambda value: value is None,
         description="the kinds rolled up into the abilities that the corpus' paper names, where it names some",
     )
     worst: list[WorstPart] | None = Field(
         default=None,
-        exclude_if=lambda found: found is None,
+        exclude_if=lambda value: value is None,
         description="a labelled set's questions with the lowest mrr@50, then the least gold found, at most 20",
     )
     labels: LabelsPart | None = Field(
-        default=None, exclude_if=lambda found: found is None, description="how old a labelled set's labels are"
+        default=None, exclude_if=lambda value: value is None, description="how old a labelled set's labels are"
     )
     hub: HubPart | None = Field(
-        default=None, exclude_if=lambda found: found is None, description="where a labelled set of the hub is from"
+        default=None, exclude_if=lambda value: value is None, description="where a labelled set of the hub is from"
     )
     matching: MatchingPart | None = Field(
         default=None,
-        exclude_if=lambda found: found is None,
+        exclude_if=lambda value: value is None,
         description="how expected texts became gold, where they did; ids are gold elsewhere",
     )
     reproduction: str | None = Field(

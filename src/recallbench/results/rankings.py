@@ -18,12 +18,12 @@ _ROUNDING = 1e-9
 _REMEDY = "make the result again with `recallbench run`"
 
 Ids = tuple[tuple[str, ...], ...]
-"""By question."""
+"""By question, ids of segments."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rankings:
-    """What a result was asked and what it answered, question by question."""
+    """The questions of a result and its rankings."""
 
     place: str
     """The folder's name."""
@@ -31,28 +31,28 @@ class Rankings:
     clusters: tuple[str, ...]
     gold: tuple[frozenset[int], ...]
     calls: tuple[Judged, ...]
-    """By depth, shallowest first."""
+    """The judged calls, shallowest first."""
     kinds: tuple[str, ...]
     gold_ids: Ids
     hit_ids: tuple[Ids, ...]
     """The ids that came back, by call."""
     tenants: tuple[str, ...] = ()
-    """Whose each question is: its tenant where the row names one, else its scope."""
+    """The tenant of each question; its scope where the row names none."""
     abstention: tuple[bool, ...] = ()
-    """Whether nothing is to be found."""
+    """Whether a question has no answer."""
     first_scores: tuple[float | None, ...] = ()
     """The score of the first hit of the deepest call."""
 
     def values(self, measure: Measure) -> Floats:
-        """What each question gets, from the shallowest call that reaches the measure (clarification 15)."""
+        """Return the value of each question, from the shallowest call that reaches the measure (clarification 15)."""
         return measure.values(self._reaching(measure))
 
     def counted(self, measure: Measure) -> Bools:
-        """The questions that the measure's mean is over."""
+        """Return which questions count in the measure's mean."""
         return measure.counted(self._reaching(measure))
 
     def mean(self, measure: Measure, keep: Bools) -> float:
-        """Over those of these questions that it counts."""
+        """Return the mean over those questions of `keep` that the measure counts."""
         return float(self.values(measure)[keep & self.counted(measure)].mean())
 
     @property
@@ -65,7 +65,7 @@ class Rankings:
 
 
 def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
-    """The rankings of a folder's rows; raises InputError where they do not give every figure that it states."""
+    """Return the rankings of rows, judged; raises InputError where they do not give every figure of metrics.json."""
     stated, depths = _stated_figures(metrics, folder), metrics.retrieval.calls
     gold = [frozenset(_position(row, id) for id in row.gold) for row in rows]
     grades = [{_position(row, id): grade for id, grade in row.grades.items()} for row in rows]
@@ -110,10 +110,10 @@ def check_figure(folder: str, name: str, stated: float | None, derived: float | 
 
 
 def _stated_figures(metrics: Metrics, folder: Path) -> dict[Measure, float | None]:
-    """The figures that the rankings must give again; raises InputError where too little is stated."""
-    figures = {parse(one.measure): one.value for one in metrics.estimates.get(OVERALL, [])}
+    """Return the figures that the rankings must give; raises InputError where too few are stated."""
+    figures = {parse(estimate.measure): estimate.value for estimate in metrics.estimates.get(OVERALL, [])}
     calls, depth = metrics.retrieval.calls, metrics.retrieval.depth
-    missing = [one for one in PRIMARY if one.k <= depth and one not in figures]
+    missing = [measure for measure in PRIMARY if measure.k <= depth and measure not in figures]
     if not calls:
         raise not_a_result(folder, "no call to the store")
     if len(calls) > 2 or calls != sorted(calls) or calls[0] < 1 or calls[-1] != depth:

@@ -1,4 +1,4 @@
-"""A result folder, opened: the one reader of what a run left."""
+"""The one reader of result folders."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ENVIRONMENT = "environment.json"
 class Result:
     """The figures of a folder, and its other parts, each read when it is first needed.
 
-    Only the form of metrics.json is vouched for. A part that is missing or malformed raises InputError where it is
-    asked for, so that an audit can tell of it beside everything else.
+    Only the form of metrics.json is checked at once. Another part that is missing or malformed raises InputError when
+    it is read, so that an audit can report it beside everything else.
     """
 
     def __init__(self, folder: Path, metrics: Metrics) -> None:
@@ -38,7 +38,7 @@ class Result:
         self.metrics = metrics
 
     def rows(self) -> list[Row]:
-        """What raw_retrievals.jsonl holds; not kept, since rows with texts are large."""
+        """Return the rows of raw_retrievals.jsonl; not cached, since rows with texts are large."""
         return read_rows(self.folder)
 
     @cached_property
@@ -51,13 +51,13 @@ class Result:
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        """What environment.json holds."""
+        """The fields of environment.json."""
         path = self.folder / ENVIRONMENT
         return parsed(document(path), path)
 
     @cached_property
     def manifest_sha256(self) -> str:
-        """The hash that stands for all files."""
+        """The hash of the manifest, which stands for all files."""
         return sha256_of(regular(self.folder / manifest.NAME, self.folder))
 
     @cached_property
@@ -67,7 +67,7 @@ class Result:
         return manifest.content_sha256({path.name: sha256_of(path) for path in files})
 
     def dataset(self, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress) -> Dataset:
-        """The dataset that was measured, from one of `files` or where corpora lie; raises Blocked or InputError."""
+        """Return the measured dataset, from one of `files` or where corpora lie; raises Blocked or InputError."""
         return read_dataset(self.metrics, rules, files, environ, progress)
 
     @property
@@ -76,17 +76,21 @@ class Result:
         return tuple(self.metrics.headline)
 
     def estimate(self, measure: str) -> EstimatePart | None:
-        """The estimate of that measure over all questions."""
-        return next((one for one in self.metrics.estimates.get(OVERALL, []) if one.measure == measure), None)
+        """Return the estimate of a measure over all questions."""
+        return next(
+            (estimate for estimate in self.metrics.estimates.get(OVERALL, []) if estimate.measure == measure), None
+        )
 
     @property
     def version(self) -> str:
-        """Of the system under test, without what it runs on; on one line, whatever it holds."""
-        return "".join(one if one.isprintable() else " " for one in self.metrics.store.version.split(" (")[0])
+        """The store's version in one printable line, without the part in brackets."""
+        return "".join(
+            character if character.isprintable() else " " for character in self.metrics.store.version.split(" (")[0]
+        )
 
 
 def open_result(folder: Path) -> Result:
-    """The result in a folder; raises InputError where there is none."""
+    """Return the result in a folder; raises InputError where there is none."""
     path = folder / METRICS
     if not folder.is_dir():
         raise not_a_result(folder, "a file" if folder.exists() else "no such folder")
@@ -105,7 +109,7 @@ def open_result(folder: Path) -> Result:
 
 
 def open_with_manifest(folder: Path) -> Result:
-    """The result in a folder; raises InputError where there is none, and where no manifest says what its files were."""
+    """Return the result in a folder; raises InputError where there is none, or no manifest of it."""
     result = open_result(folder)
     if not (folder / manifest.NAME).exists():
         raise not_a_result(folder, f"{manifest.NAME} is missing")
@@ -113,7 +117,7 @@ def open_with_manifest(folder: Path) -> Result:
 
 
 def open_unchanged(folder: Path) -> Result:
-    """The result in a folder; raises InputError where there is none, and where a file is not as its manifest says."""
+    """Return the result in a folder; raises InputError where there is none, or a file is not as its manifest says."""
     result = open_result(folder)
     if wrong := manifest.differences(folder):
         raise InputError(
@@ -126,12 +130,12 @@ def open_unchanged(folder: Path) -> Result:
 
 
 def repository_path(folder: Path) -> str:
-    """The folder as a text can name it: from the root of its repository, else from the working directory."""
+    """Return the path of a folder from the root of its repository, else from the working directory."""
     real = folder.resolve()
     root = repository(real) or Path.cwd().resolve()
     return Path(os.path.relpath(real, root)).as_posix()
 
 
 def repository(path: Path) -> Path | None:
-    """The root of the git repository that a path lies in."""
-    return next((one for one in (path, *path.parents) if (one / ".git").exists()), None)
+    """Return the root of the git repository that a path lies in."""
+    return next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)

@@ -13,14 +13,14 @@ from recallbench.escaping.sheet import column
 from recallbench.retrieval.ranking import Ranking
 
 GRADED = "qrels.graded.trec"
-"""Beside the binary judgements, where a set has grades."""
+"""A file beside the binary judgements, where a set has grades."""
 NAMES = "documents.tsv"
-"""Beside the results of a labelled set, whose documents have names of their own."""
+"""A file of labelled sets, whose documents have names of their own."""
 CONTROL_TAG = "recallbench-bm25-control"
 
 
 def run_tag(store: str) -> str:
-    """How a store's TREC run signs itself."""
+    """Return the tag of a store's TREC run."""
     return f"recallbench-{store}"
 
 
@@ -31,7 +31,7 @@ def rows(
     short: Sequence[Ranking] | None,
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
-    """One JSON line per question: ids, ranks, scores, gold and kind; `texts` by segment id adds corpus text."""
+    """Yield a JSON line per question: ids, ranks, scores, gold and kind. `texts` by segment id adds corpus text."""
     quote = cache(json.dumps)  # kinds, scopes and clusters recur
     for i, (question, ranking) in enumerate(zip(questions, rankings, strict=True)):
         scope = question.scope
@@ -63,7 +63,7 @@ def rows(
 
 def _hits(scope: str, ranking: Ranking, texts: Mapping[str, str] | None) -> str:
     prefix = json.dumps(f"{scope}/")[:-1]
-    # Every hit of a run passes here, and writing a float is most of the work: this does it eight times as fast as repr.
+    # Writing floats is most of the work for every hit of a run: this is eight times as fast as repr.
     scores = to_json(ranking.scores).decode()[1:-1].split(",") if ranking.scores else []
     ranked = zip(_openings(len(ranking.positions)), ranking.positions, scores, strict=True)
     if texts is None:
@@ -86,7 +86,7 @@ def _quoted(text: str) -> str:
 
 
 def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: int, tag: str) -> Iterator[str]:
-    """TREC run lines; the score is depth - rank, so that no reader can re-order ties."""
+    """Yield the lines of a TREC run. The score is depth - rank, so that no reader can re-order ties."""
 
     @cache
     def form(length: int) -> str:
@@ -98,22 +98,22 @@ def trec_run(questions: Iterable[Question], rankings: Iterable[Ranking], depth: 
         yield lines.replace("\0", f"{question.id} Q0 {question.scope}/")
 
 
-def document_names(haystacks: Iterable[Haystack], written: Callable[[str], str] = column) -> Iterator[str]:
-    """What a team calls the documents of its set, beside the ids that rankings and judgements use; none a formula."""
+def document_names(haystacks: Iterable[Haystack], escape: Callable[[str], str] = column) -> Iterator[str]:
+    """Yield a line for each document of a labelled set: its id in rankings and judgements, and its own name."""
     for haystack in haystacks:
         for segment in haystack.segments:
-            yield f"{written(segment.id)}\t{written(segment.session)}\n"
+            yield f"{escape(segment.id)}\t{escape(segment.session)}\n"
 
 
 def trec_grades(questions: Iterable[Question]) -> Iterator[str]:
-    """TREC judgements of a graded set for nDCG: whole numbers, 100 times the grade."""
+    """Yield the TREC judgements of a graded set for nDCG: whole numbers, 100 times the grade."""
     for question in questions:
         for position, grade in sorted((question.grades or dict.fromkeys(question.gold, 1.0)).items()):
             yield f"{question.id} 0 {question.scope}/{position} {round(100 * grade)}\n"
 
 
 def trec_qrels(questions: Iterable[Question]) -> Iterator[str]:
-    """Binary TREC judgements: the gold segments of each question."""
+    """Yield binary TREC judgements: the gold segments of each question."""
     for question in questions:
         for position in sorted(question.gold):
             yield f"{question.id} 0 {question.scope}/{position} 1\n"

@@ -1,4 +1,4 @@
-"""The rows of `raw_retrievals.jsonl`, read back: each field there and of its kind, the values as they stand."""
+"""The rows of `raw_retrievals.jsonl`: each field present and of its type, its value unchecked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Part(BaseModel):
 
 
 class HitRow(_Part):
-    """One place of a ranking."""
+    """A hit of a ranking."""
 
     rank: int
     id: str
@@ -27,7 +27,7 @@ class HitRow(_Part):
 
 
 class Row(_Part):
-    """One question and what came back; whether that makes sense is for others to judge."""
+    """A question and the hits that came back."""
 
     question_id: str
     scope: str
@@ -46,12 +46,12 @@ class Row(_Part):
 
 
 def read_rows(folder: Path) -> list[Row]:
-    """Every row, in file order; raises InputError, naming the line, for one that has not the shape of a row."""
+    """Return every row, in file order; raises InputError, naming the line, for one that is malformed."""
     path = folder / NAME
-    found = []
+    rows = []
     for number, fields in objects(path):
         try:
-            found.append(Row.model_validate(fields))
+            rows.append(Row.model_validate(fields))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
@@ -61,11 +61,11 @@ def read_rows(folder: Path) -> list[Row]:
                 found=f"{place}: {first['msg']}",
                 remedy="get the file again from where it was made, or make the result again",
             ) from None
-    return found
+    return rows
 
 
 def position_of(id: str, scope: str, candidates: int) -> int | None:
-    """The haystack position that `<scope>/<position>` names; None where it names no segment of this scope."""
+    """Return the haystack position that `<scope>/<position>` names; None where it is no segment of this scope."""
     prefix, slash, digits = id.rpartition("/")
     if not slash or prefix != scope or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
         return None

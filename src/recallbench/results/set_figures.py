@@ -12,15 +12,15 @@ from recallbench.scoring.editions import FIRST, Edition
 from recallbench.scoring.judgement import Judged
 
 WORST = 20
-"""How many of the questions that drag the mean down are named."""
+"""How many of the worst questions are named."""
 
 
 def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> list[parts.WorstPart]:
-    """Those whose first gold segment comes latest, then those with the least of it among the first k."""
+    """Return the questions whose first gold segment comes latest, then those with the least gold in the first k."""
     first = np.where(judged.first > 0, judged.first, judged.depth + 1)
-    gold_found = judged.gold_within(min(k, judged.depth))
-    wanting = np.flatnonzero((judged.gold > 0) & ((first > 1) | (gold_found < np.minimum(judged.gold, k))))
-    order = sorted(wanting.tolist(), key=lambda i: (-first[i], gold_found[i] / judged.answering[i], i))
+    gold_hits = judged.gold_within(min(k, judged.depth))
+    imperfect = np.flatnonzero((judged.gold > 0) & ((first > 1) | (gold_hits < np.minimum(judged.gold, k))))
+    order = sorted(imperfect.tolist(), key=lambda i: (-first[i], gold_hits[i] / judged.answering[i], i))
     return [
         parts.WorstPart(
             question_id=questions[i].id,
@@ -28,14 +28,14 @@ def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> li
             tenant=questions[i].tenant,
             first_rank=int(first[i]) if first[i] <= judged.depth else None,
             gold=int(judged.answering[i]),
-            found=int(gold_found[i]),
+            found=int(gold_hits[i]),
         )
         for i in order[:WORST]
     ]
 
 
 def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) -> parts.LabelsPart:
-    """When the labels were made, and how many queries were passed over for want of one."""
+    """Return the days of the labels, and how many queries were left out for want of one."""
     days = sorted(question.labelled_at.date().isoformat() for question in questions if question.labelled_at is not None)
     return parts.LabelsPart(
         dated=len(days),
@@ -43,13 +43,13 @@ def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) 
         oldest=days[0] if days else None,
         newest=days[-1] if days else None,
         unjudged=survey.unjudged,
-        # Sets of the hub passed them over without a word before.
+        # The first edition did not record them.
         irrelevant=survey.irrelevant if edition.number > FIRST.number else 0,
     )
 
 
 def hub_files(survey: Survey) -> parts.HubPart | None:
-    """The files of a set that was fetched from the hub; None for any other."""
+    """Return the files of a set that was fetched from the hub; None for any other set."""
     published = survey.published
     if published is None:
         return None

@@ -1,4 +1,4 @@
-"""TREC runs and qrels, read: what any other tool writes."""
+"""TREC runs and qrels of any tool, read."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from recallbench.reading import lines
 
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 SHOWN = 80
-"""Characters of a field that are told."""
+"""Characters shown of a field in an error."""
 Ties = Literal["file", "trec"]
-"""Who decides among equal scores: the file, by the ranks it states and then its order, or trec_eval's rule."""
+"""The order of equal scores: the file's, by its ranks and then its lines, or that of trec_eval."""
 Id = TypeVar("Id")
 
 
 class Refused(dict[str, InputError]):
-    """Questions that are left out, and why; a line that names none stands there under its place."""
+    """The errors of questions that are left out; an unreadable line stands under its number instead."""
 
     def line(self, error: InputError) -> None:
-        """Note a line that can't be read at all."""
+        """Add the error of a line that can't be read."""
         self.of(error, None)
 
     def of(self, error: InputError, question: str | None) -> None:
-        """Note what is wrong with a question, or with a line that names none."""
+        """Add the error of a question, or of a line that names none."""
         self.setdefault(error.problem if question is None else question, error)
 
 
 def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple[str, float]]]:
-    """Ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
+    """Return ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
 
-    The order is by score descending, then by the rank that the file states, then as it stands there; `in_order_of` has
-    trec_eval's. A document that comes twice for a question is refused. With `refused` a question with such a line is
-    put there, and left out here.
+    The order is by score descending, then by the stated rank, then by line; `in_order_of` gives
+    trec_eval's. A document twice for a question is refused. With `refused`, a question with a bad line is
+    put there and left out here.
     """
     rankings: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
@@ -59,16 +59,18 @@ def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple
 
 
 def in_order_of(ties: Ties, hits: Sequence[tuple[Id, float]]) -> list[tuple[Id, float]]:
-    """The hits of one question in the order that the rule gives them; they come in the file's.
+    """Return the hits of a question in the order of the rule; they come in the file's.
 
-    trec_eval's: by score descending, both taken as single-precision floats, then by document id descending, byte by
-    byte. Ranks count for nothing there, and scores that differ in the eighth digit are equal.
+    trec_eval's is by score descending, in single precision, then by document id descending, byte by
+    byte. It ignores ranks, and scores that differ in the eighth digit are equal.
     """
     if ties == "file":
         return list(hits)
     with np.errstate(over="ignore"):
         scores = np.array([score for _, score in hits], dtype=np.float64).astype(np.float32).tolist()
-    ranked = sorted(zip(scores, hits, strict=True), key=lambda one: (one[0], str(one[1][0]).encode()), reverse=True)
+    ranked = sorted(
+        zip(scores, hits, strict=True), key=lambda scored: (scored[0], str(scored[1][0]).encode()), reverse=True
+    )
     return [hit for _, hit in ranked]
 
 
@@ -86,9 +88,9 @@ def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]])
 
 
 def read_qrels(path: Path, refused: Refused | None = None) -> dict[str, dict[str, int]]:
-    """Grades by question and document; a question none of whose documents has a grade above 0 is kept.
+    """Return grades by question and document; questions without a grade above 0 are kept.
 
-    Raises InputError, naming the line, for what is no TREC judgement; `refused` is as in `read_run`.
+    Raises InputError, naming the line, for what is no TREC judgement. `refused` is as in `read_run`.
     """
     judgements: dict[str, dict[str, int]] = {}
     for number, (question, _, document, grade) in _rows(path, 4, "question 0 document grade", refused):

@@ -1,4 +1,4 @@
-"""What an audit looks at, in its order. A new check is one function in one file here and one line below."""
+"""The checks of an audit, in their order. A new check is one function in one file here and one line below."""
 
 from recallbench.audit.checks import (
     calls,
@@ -64,6 +64,6 @@ CHECKS: tuple[Examination, ...] = (
     ranges.RANGES,
 )
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
-"""Looked at where it is asked for: it takes longer than all the others."""
+"""Checked only on request, since it takes longer than all the others."""
 LAST: tuple[Examination, ...] = (folder.UNCHANGED,)
-"""Looked at when everything else was."""
+"""Checked after all the others."""

@@ -1,4 +1,4 @@
-"""How often a store was asked each question, and that it scored alike both times."""
+"""The calls of a run: as many as the store declares, and with one score for a segment in all of them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,10 +29,10 @@ def calls(subject: AuditSubject) -> Finding:
 
 
 def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:
-    """A store that counts its requests sent one for each call of each question, and one for each scope."""
+    """Check a store's count of requests: one for each call of each question, and one for each scope."""
     requests = _SENT.fullmatch(subject.metrics.store.evidence.get("requests", ""))
     if requests is None:
-        return  # RB-RECORDED tells of it
+        return  # RB-RECORDED reports it
     sent, again = int(requests[1]), int(requests[2])
     answered = len(subject.questions) - len(subject.metrics.retrieval.failed)
     fewest = len(declared) * answered + len({question.scope for question in subject.questions})
@@ -41,20 +41,22 @@ def _requests(subject: AuditSubject, declared: Sequence[int]) -> Iterator[str]:
 
 
 def _scored_apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[str]:
-    """Segments that got one score in the call for k hits, and another one in the deep call."""
-    options, evidence, made = recorded_store_options(subject), subject.metrics.store.evidence, subject.retrieval
+    """Yield the segments that were scored otherwise in the call for k hits than in the deep call."""
+    options, evidence, retrieval = recorded_store_options(subject), subject.metrics.store.evidence, subject.retrieval
     own = not kind.outside
-    if made.short is None or (
+    if retrieval.short is None or (
         not own and SCORES not in evidence and subject.metrics.statistics_edition == FIRST.number
     ):
-        return  # at that time nobody asked memories of others what their scores depend on
+        return  # the first edition did not ask outside memories whether scores depend on k
     otherwise = "" if own else "; a memory that is right to do so says scores_depend_on_k"
-    for question, size, short, deep in zip(made.questions, made.candidates, made.short, made.rankings, strict=True):
+    for question, size, short, deep in zip(
+        retrieval.questions, retrieval.candidates, retrieval.short, retrieval.rankings, strict=True
+    ):
         apart = find_unequal_score(short, deep) if kind.scores_alike(size, k, options, evidence) else None
         if apart is not None:
-            position, one, other = apart
+            position, short_score, deep_score = apart
             where = f"{question.id}: {question.scope}/{position}"
-            yield f"{where} with {one} in the call for {k}, with {other} in the other{otherwise}"
+            yield f"{where} with {short_score} in the call for {k}, with {deep_score} in the other{otherwise}"
 
 
 CALLS = Examination("RB-CALLS", "calls", "the calls that the store declares, with one score for a segment", calls)

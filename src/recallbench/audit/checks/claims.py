@@ -1,4 +1,4 @@
-"""What a result says of its own standing: deviations, gates, verdict, and a reproduction beside it."""
+"""The claims of a result about itself: deviations, gates, verdict, and a reproduction beside it."""
 
 from recallbench.audit.difference import differing
 from recallbench.audit.examination import Examination, pass_unless
@@ -13,8 +13,8 @@ from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionR
 def deviations(subject: AuditSubject) -> Finding:
     stated = [f"{deviation.kind}: {deviation.detail}" for deviation in subject.metrics.deviations]
     derived = [str(deviation) for deviation in subject.deviations]
-    problems = [f"not stated: {one}" for one in derived if one not in stated]
-    problems += [f"stated, but not so: {one}" for one in stated if one not in derived]
+    problems = [f"not stated: {deviation}" for deviation in derived if deviation not in stated]
+    problems += [f"stated, but not so: {deviation}" for deviation in stated if deviation not in derived]
     if not problems and stated != derived:
         problems.append("stated in another order, or twice")
     return pass_unless(problems, f"{len(derived)} stated, as they follow")
@@ -40,9 +40,9 @@ def reproduction(subject: AuditSubject) -> Finding:
     if name is None:
         return Finding("pass", "none is stated, and none is there")
     stated = ReproductionRecord.model_validate(parsed(document(path), path), strict=True)
-    wanted = find_reproduction(name, subject.corpus.name)
+    published = find_reproduction(name, subject.corpus.name)
     version = stated.reproduced_by.version
-    derived = record(wanted, stated.questions, stated.segments, version, subject.derived, subject.corpus.sha256)
+    derived = record(published, stated.questions, stated.segments, version, subject.derived, subject.corpus.sha256)
     problems = list(differing(stated, derived, JSON_NAME))
     if version != subject.metrics.store.version:
         problems.append(f"it is of version {version}, the result of {subject.metrics.store.version}")
@@ -52,9 +52,9 @@ def reproduction(subject: AuditSubject) -> Finding:
     problems += [
         f"{question.id} is no question that was asked" for question in stated.questions if question.id not in known
     ]
-    for one in stated.questions:
-        if not 0 <= one.recall <= 1 or (one.first is not None and not 1 <= one.first <= wanted.depth):
-            problems.append(f"{one.id}: recall {one.recall}, first hit at {one.first}")
+    for question in stated.questions:
+        if not 0 <= question.recall <= 1 or (question.first is not None and not 1 <= question.first <= published.depth):
+            problems.append(f"{question.id}: recall {question.recall}, first hit at {question.first}")
     if document(subject.folder / PAGE_NAME).decode("utf-8", "replace") != page(stated):
         problems.append(f"{PAGE_NAME} does not tell what {JSON_NAME} holds")
     return pass_unless(problems, f"{name}: its figures follow from its questions, and the rest is as frozen")

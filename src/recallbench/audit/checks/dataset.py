@@ -1,4 +1,4 @@
-"""The dataset: that it is the stated one, and that the corpus is described as the file has it."""
+"""The dataset is the stated one, and metrics.json describes the corpus as the file has it."""
 
 from recallbench.audit.difference import differing
 from recallbench.audit.examination import CannotTell, Examination, pass_unless

@@ -1,4 +1,4 @@
-"""How the vectors came about, as environment.json tells it, against the dataset and metrics.json."""
+"""The account of the embedding in environment.json, against the dataset and metrics.json."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from recallbench.results.metrics import EmbedderPart, ExposurePart
 _REPORT = TypeAdapter(EmbeddingReport)
 _KEYS = frozenset(field.name for field in fields(EmbeddingReport))
 _CHECKED = frozenset({"foreign", "embedded_again", "embedded_again_worst_cosine"})
-"""What is told of kept vectors that were held against new ones: of all of this or, by earlier releases, of none."""
+"""Fields about reused vectors that were compared with new ones. Earlier releases wrote none of them."""
 _LINE = re.compile(r"torch \S*, [\w, .+-]+ on .+")
 _VERSION = re.compile(r"(?:^|, )([a-z]+) ([^\s,]+)")
 _ROUNDED = 1e-6
@@ -32,9 +32,9 @@ _ROUNDED = 1e-6
 
 def embedding(subject: AuditSubject) -> Finding:
     stated: Any = subject.environment.get("embedding")
-    embedder, seen = subject.metrics.embedder, subject.metrics.exposure
-    if embedder is None or seen is None:
-        # That all three go together is held by RB-RECORDED.
+    embedder, exposure = subject.metrics.embedder, subject.metrics.exposure
+    if embedder is None or exposure is None:
+        # RB-RECORDED checks that all three go together.
         return Finding("pass", "nothing was embedded")
     try:
         report = _REPORT.validate_json(json.dumps(stated), strict=True)
@@ -42,10 +42,10 @@ def embedding(subject: AuditSubject) -> Finding:
         first = error.errors(include_url=False, include_input=False)[0]
         return Finding("fail", f"environment.json: embedding.{'.'.join(map(str, first['loc']))}: {first['msg']}")
     problems = [
-        *_counts(report, seen),
+        *_counts(report, exposure),
         *_engine(report, embedder),
         *_computed(report, embedder, subject.environment),
-        *_held_against_new(report, stated, unchecked=bool(subject.deviations)),
+        *_reused_vectors(report, stated, unchecked=bool(subject.deviations)),
         *_texts(subject, report),
     ]
     problems += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
@@ -54,13 +54,13 @@ def embedding(subject: AuditSubject) -> Finding:
     )
 
 
-def _counts(report: EmbeddingReport, seen: ExposurePart) -> Iterator[str]:
+def _counts(report: EmbeddingReport, exposure: ExposurePart) -> Iterator[str]:
     if report.computed < 0 or report.reused < 0 or report.distinct != report.computed + report.reused:
         yield f"{report.distinct} distinct texts, {report.computed} computed and {report.reused} reused"
     if not 0 <= report.truncated <= report.distinct:
         yield f"{report.truncated} of {report.distinct} distinct texts cut"
-    if report.tokens < report.truncated * (seen.max_tokens + 1):
-        yield f"{report.tokens} tokens, with {report.truncated} texts cut at {seen.max_tokens}"
+    if report.tokens < report.truncated * (exposure.max_tokens + 1):
+        yield f"{report.tokens} tokens, with {report.truncated} texts cut at {exposure.max_tokens}"
     for part, seconds in report.seconds.items():
         if not (math.isfinite(seconds) and seconds >= 0):
             yield f"{seconds} seconds of {part}"
@@ -88,12 +88,12 @@ def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
 
 
 def _run_anew(report: EmbeddingReport) -> int:
-    """Texts that went through the encoder in this run."""
+    """Return how many texts went through the encoder in this run."""
     return report.computed + report.embedded_again
 
 
-def _computed(report: EmbeddingReport, embedder: EmbedderPart, around: Mapping[str, Any]) -> Iterator[str]:
-    """What the vectors were computed with, and how long that took, of an encoder that has weights."""
+def _computed(report: EmbeddingReport, embedder: EmbedderPart, environment: Mapping[str, Any]) -> Iterator[str]:
+    """Check packages, processor and times that the vectors of an encoder with weights were computed with."""
     if embedder.name not in ENCODERS:
         return
     if _run_anew(report) and not all(report.seconds.get(part) for part in ("load", "tokenise", "forward")):
@@ -105,21 +105,23 @@ def _computed(report: EmbeddingReport, embedder: EmbedderPart, around: Mapping[s
         for line in report.computed_with
         if line != UNRECORDED and not _LINE.fullmatch(line)
     )
-    if report.computed and not any(_is_here(line, report, around) for line in report.computed_with):
+    if report.computed and not any(_is_here(line, report, environment) for line in report.computed_with):
         yield f"{report.computed} texts computed, and no vector with the packages and processor of this run"
 
 
-def _is_here(line: str, report: EmbeddingReport, around: Mapping[str, Any]) -> bool:
-    """Whether what vectors were computed with, in a line, is what environment.json tells of this run."""
-    packages, machine = around.get("packages"), around.get("machine")
+def _is_here(line: str, report: EmbeddingReport, environment: Mapping[str, Any]) -> bool:
+    """Return whether a line of `computed_with` names the packages and the processor of this run."""
+    packages, machine = environment.get("packages"), environment.get("machine")
     installed = packages if isinstance(packages, Mapping) else {}
     versions, _, place = line.partition(" on ")
     here = machine.get("cpu") if report.device == "cpu" and isinstance(machine, Mapping) else report.device
-    return place == here and all(installed.get(name, found) == found for name, found in _VERSION.findall(versions))
+    return place == here and all(
+        installed.get(name, version) == version for name, version in _VERSION.findall(versions)
+    )
 
 
-def _held_against_new(report: EmbeddingReport, stated: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
-    """Reused vectors that were embedded again; `unchecked` are one's own where a result departs from the protocol."""
+def _reused_vectors(report: EmbeddingReport, stated: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
+    """Check the reused vectors that were embedded again. `unchecked` says that only foreign ones have to be."""
     if not _CHECKED & stated.keys():
         return
     if lacking := sorted(_CHECKED - stated.keys()):
@@ -135,25 +137,25 @@ def _held_against_new(report: EmbeddingReport, stated: Mapping[str, Any], *, unc
 
 
 def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
-    """The distinct texts of the run: segments and questions, and more where a baseline was measured again as well."""
-    seen, embedder = subject.metrics.exposure, subject.metrics.embedder
-    if not subject.has_dataset or seen is None or embedder is None:
+    """Check the number of distinct texts: segments and questions, and more where a baseline was reproduced as well."""
+    exposure, embedder = subject.metrics.exposure, subject.metrics.embedder
+    if not subject.has_dataset or exposure is None or embedder is None:
         return
     texts = subject.dataset.texts
-    alone, wanted = subject.metrics.reproduction is None, distinct_texts(texts, embedder.name)
-    if report.distinct < wanted or (alone and report.distinct > wanted):
-        yield f"{report.distinct} distinct texts, the dataset has {wanted}"
-    each_once = len(texts.passages) == seen.segments
-    if each_once and (report.tokens < seen.tokens or report.truncated < seen.truncated):
+    alone, expected = subject.metrics.reproduction is None, distinct_texts(texts, embedder.name)
+    if report.distinct < expected or (alone and report.distinct > expected):
+        yield f"{report.distinct} distinct texts, the dataset has {expected}"
+    each_once = len(texts.passages) == exposure.segments
+    if each_once and (report.tokens < exposure.tokens or report.truncated < exposure.truncated):
         yield (
             f"{report.tokens} tokens and {report.truncated} texts cut, "
-            f"where the segments alone have {seen.tokens} and {seen.truncated}"
+            f"where the segments alone have {exposure.tokens} and {exposure.truncated}"
         )
     of_queries = most_tokens(texts.query_characters, len(texts.queries))
-    if alone and report.tokens > seen.tokens + of_queries:
-        yield f"{report.tokens} tokens, where segments have {seen.tokens} and questions at most {of_queries}"
-    if alone and report.truncated > seen.truncated + len(texts.queries):
-        yield f"{report.truncated} texts cut, where {seen.truncated} segments and at most all questions are"
+    if alone and report.tokens > exposure.tokens + of_queries:
+        yield f"{report.tokens} tokens, where segments have {exposure.tokens} and questions at most {of_queries}"
+    if alone and report.truncated > exposure.truncated + len(texts.queries):
+        yield f"{report.truncated} texts cut, where {exposure.truncated} segments and at most all questions are"
 
 
 EMBEDDING = Examination(

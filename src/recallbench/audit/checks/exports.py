@@ -1,4 +1,4 @@
-"""The TREC files: they say what the rows say, and the lexical control is a whole run."""
+"""The TREC files agree with the rows, and the lexical control ranks whole haystacks."""
 
 import math
 
@@ -32,8 +32,8 @@ def qrels(subject: AuditSubject) -> Finding:
         return Finding(
             "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
         )
-    if graded and (found := _same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
-        return found
+    if graded and (finding := _same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
+        return finding
     return _same_file(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
 
 
@@ -49,22 +49,22 @@ def names(subject: AuditSubject) -> Finding:
 
 
 def control(subject: AuditSubject) -> Finding:
-    kept, retrieval = subject.control, subject.retrieval
+    control_run, retrieval = subject.control, subject.retrieval
     problems = []
     for question, size in zip(retrieval.questions, retrieval.candidates, strict=True):
-        hits = kept.get(question.id, [])
+        hits = control_run.get(question.id, [])
         strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
         problems += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
         if len(hits) != min(retrieval.calls.depth, size):
             problems.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
-    unknown = sorted(kept.keys() - {question.id for question in retrieval.questions})
+    unknown = sorted(control_run.keys() - {question.id for question in retrieval.questions})
     problems += [f"{id} is no question that was asked" for id in unknown]
     if subject.metrics.store.name == BM25Store.name:
         pairs = zip(retrieval.rankings, retrieval.control, strict=True)
         problems += [
-            f"{one.question_id}: the store is BM25, and ranks otherwise"
-            for one, other in pairs
-            if one.positions != other.positions
+            f"{ranking.question_id}: the store is BM25, and ranks otherwise"
+            for ranking, control_ranking in pairs
+            if ranking.positions != control_ranking.positions
         ]
     if problems:
         return pass_unless(problems, "")
@@ -73,7 +73,7 @@ def control(subject: AuditSubject) -> Finding:
 
 
 def control_again(subject: AuditSubject) -> Finding:
-    """BM25 is plain arithmetic over the dataset, so its run can be had again, byte for byte."""
+    """Rank the control again: BM25 is plain arithmetic, so the dataset gives the same run, byte for byte."""
     corpus, retrieval = subject.dataset.corpus, subject.retrieval
     again = retrieve(
         lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
@@ -86,9 +86,9 @@ def control_again(subject: AuditSubject) -> Finding:
         progress=subject.progress,
     )
     problems = [
-        f"{one.question_id}: another ranking than BM25 gives"
-        for one, other in zip(retrieval.control, again.rankings, strict=True)
-        if one.positions != other.positions
+        f"{ranking.question_id}: another ranking than BM25 gives"
+        for ranking, other in zip(retrieval.control, again.rankings, strict=True)
+        if ranking.positions != other.positions
     ]
     if subject.metrics.store.name == BM25Store.name:
         problems += [
@@ -99,26 +99,26 @@ def control_again(subject: AuditSubject) -> Finding:
     return pass_unless(problems, f"ranked again, all {len(again.rankings)} rankings equal")
 
 
-def _alike(one: float, other: float) -> bool:
+def _alike(score: float, other: float) -> bool:
     """Return whether two scores are equal but for the rounding of another processor."""
-    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return math.isclose(score, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def _holds(subject: AuditSubject, name: str, expected: str) -> bool:
-    """Whether a file is that text, whatever ends lines in it."""
+    """Return whether a file holds exactly this text, line ends included."""
     return document(subject.folder / name) == expected.encode("utf-8", "surrogatepass")
 
 
 def _same_file(subject: AuditSubject, name: str, expected: str) -> Finding:
-    wanted = expected.removesuffix("\n").split("\n") if expected else []
+    expected_lines = expected.removesuffix("\n").split("\n") if expected else []
     count = 0
     for number, line in lines(subject.folder / name):
         count = number
-        if number > len(wanted) or line != wanted[number - 1]:
-            should = wanted[number - 1] if number <= len(wanted) else "the end of the file"
+        if number > len(expected_lines) or line != expected_lines[number - 1]:
+            should = expected_lines[number - 1] if number <= len(expected_lines) else "the end of the file"
             raise InputError(f"{name}, line {number}", expected=should, found=line[:200])
-    if count != len(wanted):
-        return Finding("fail", f"{name} ends after line {count}, {len(wanted)} follow from the rows")
+    if count != len(expected_lines):
+        return Finding("fail", f"{name} ends after line {count}, {len(expected_lines)} follow from the rows")
     return Finding("pass", f"{count} lines, as the rows and the gold give them")
 
 

@@ -47,11 +47,11 @@ def retrieval(subject: AuditSubject) -> Finding:
 
 
 def labelled(subject: AuditSubject) -> Finding:
-    made, derived = subject.metrics, subject.derived
+    stated, derived = subject.metrics, subject.derived
     problems = [
-        one
+        difference
         for name in ("tenants", "worst", "labels", "hub", "matching")
-        for one in differing(getattr(made, name), getattr(derived, name), name)
+        for difference in differing(getattr(stated, name), getattr(derived, name), name)
     ]
     return pass_unless(problems, "worked out again, all equal" if derived.labels else "a registered corpus has none")
 

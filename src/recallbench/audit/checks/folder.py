@@ -1,4 +1,4 @@
-"""The folder itself: its files, their hashes, and that nobody writes to it meanwhile."""
+"""The folder itself: its files, their hashes, and that nobody writes to it during the audit."""
 
 from recallbench.audit.examination import Examination, one_line, pass_unless
 from recallbench.audit.gate import Finding

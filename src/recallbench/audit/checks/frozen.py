@@ -8,7 +8,7 @@ from recallbench.protocol.rules import applied
 
 def protocol(subject: AuditSubject) -> Finding:
     rules, stated = subject.rules, subject.metrics.protocol
-    wanted = {
+    expected = {
         "version": rules.version,
         "cited_as": rules.cited_as,
         "sha256": rules.sha256,
@@ -16,7 +16,7 @@ def protocol(subject: AuditSubject) -> Finding:
     }
     wrong = [
         f"{name} {getattr(stated, name)}, frozen {value}"
-        for name, value in wanted.items()
+        for name, value in expected.items()
         if getattr(stated, name) != value
     ]
     return pass_unless(wrong, f"{stated.version}, sha256 {stated.sha256}")
@@ -34,7 +34,7 @@ def applied_clarifications(subject: AuditSubject) -> Finding:
     )
     stated = subject.metrics.protocol.clarifications
     if subject.metrics.protocol.clarifications_sha256 != subject.rules.clarifications_sha256:
-        # A result made before the last ones were added can't have applied these.
+        # An earlier result can't have applied clarifications that were added since.
         expected = tuple(number for number in expected if number <= max(stated, default=0))
     return passed_if(stated == list(expected), f"{_row(stated)} stated, {_row(expected)} follow from corpus and store")
 

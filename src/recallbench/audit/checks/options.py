@@ -1,4 +1,4 @@
-"""What was asked for, and what was done."""
+"""The recorded options against the result and the command line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -17,11 +17,11 @@ _ALWAYS = frozenset(
     {"corpus", "version", "store", "dsn", "embedder", "backend", "weights", "call", "download", "label", "limit"}
     | {"depth", "pooled", "allow_deviations", "with_text"}
 )
-"""What the first release wrote down, and each one since."""
+"""Options that every release recorded."""
 STORE_OPTION = "store-option"
 _ELSEWHERE = frozenset({"version", "dsn", "label"})
-"""Where the command may name several (`versions`), or a folder around several (`repeat`). The version is held to the
-store's by a gate, the server to what the store says of itself; a label is part of a folder's name."""
+"""Options that a command of several runs gives otherwise (`versions`, `repeat`). A gate holds the version to the
+store's, a check the server to what the store says of itself; a label is part of a folder's name."""
 
 
 def options(subject: AuditSubject) -> Finding:
@@ -39,7 +39,7 @@ def options(subject: AuditSubject) -> Finding:
 
 
 def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
-    """Where the options ask for something else than metrics.json states."""
+    """Yield the options that ask for something else than metrics.json states."""
     metrics, corpus = subject.metrics, subject.corpus
     pairs: dict[str, tuple[Any, Any]] = {
         "corpus": (options["corpus"], metrics.corpus.name),
@@ -67,7 +67,11 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     explained = not isinstance(account, Mapping) or account.get("notes")
     if options["backend"] == "openvino" and backend == "torch" and not explained:
         yield "backend: openvino asked for, torch stated, and no note says why"
-    yield from (f"{name}: {one} asked for, {other} stated" for name, (one, other) in pairs.items() if one != other)
+    yield from (
+        f"{name}: {requested} asked for, {stated} stated"
+        for name, (requested, stated) in pairs.items()
+        if requested != stated
+    )
     if metrics.retrieval.failed and options.get("keep_going") is not True:
         yield f"keep_going: not asked for, and {len(metrics.retrieval.failed)} questions are stated to have failed"
     allowed = options["allow_deviations"]
@@ -103,7 +107,7 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
 
 
 def _flags(words: Sequence[str]) -> dict[str, str]:
-    """Each option of a command line with what follows it; of one that is named twice the last counts."""
+    """Return the options of a command line with their values. Of an option given twice, the last counts."""
     values: dict[str, str] = {}
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("--"):
@@ -119,7 +123,7 @@ def _flags(words: Sequence[str]) -> dict[str, str]:
 
 
 _UNKNOWN = object()
-"""What an option is that says nothing of a result."""
+"""The value of an option that a result does not record."""
 
 
 def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tuple[str, Any]:
@@ -129,10 +133,10 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
         own = flags.get(flag) or flag.removeprefix(f"{STORE_OPTION} ")
         return own, options_of_record(options).get(own)
     name = flag.replace("-", "_")
-    for one in (name, f"{name}s", name.removeprefix("no_")):
-        if one in options:
-            return one, options[one]
-    # Some are in the result under the name that the command has for them.
+    for spelling in (name, f"{name}s", name.removeprefix("no_")):
+        if spelling in options:
+            return spelling, options[spelling]
+    # Some options are in metrics.json under their own name.
     return name, metrics.retrieval.model_dump().get(name, _UNKNOWN)
 
 

@@ -24,61 +24,66 @@ NOT_DERIVED = (
     "the embedder's fingerprint and the hash of its vectors",
     "that the rankings are what this store returned",
 )
-"""What an audit takes from the folder as it is: only running again tells more."""
+"""Statements that an audit can't derive: only running again tells more."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
 
 
 def ranges(subject: AuditSubject) -> Finding:
-    problems = [*_exposure(subject), *_timings(subject), *_times(subject.environment), *_around(subject.environment)]
+    problems = [
+        *_exposure(subject),
+        *_timings(subject),
+        *_times(subject.environment),
+        *_circumstances(subject.environment),
+    ]
     return pass_unless(problems, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
 
 
 def _exposure(subject: AuditSubject) -> Iterator[str]:
-    seen = subject.metrics.exposure
-    if seen is None:
+    exposure = subject.metrics.exposure
+    if exposure is None:
         return
-    whole, cut_off, room = seen.segments, seen.truncated, seen.max_tokens
-    # What is cut has more tokens than the encoder reads, what is not cut has at most as many.
-    fewest = whole if not cut_off else (whole - cut_off) + seen.longest + (cut_off - 1) * (room + 1)
-    most = cut_off * seen.longest + (whole - cut_off) * min(seen.longest, room)
-    # An empty turn at the end of a text stands at its end, where a cut would be, too.
-    behind = cut_off or subject.metrics.corpus.empty_turns
+    segments, truncated, limit = exposure.segments, exposure.truncated, exposure.max_tokens
+    # A truncated segment has more tokens than the encoder reads, another one has at most as many.
+    fewest = segments if not truncated else (segments - truncated) + exposure.longest + (truncated - 1) * (limit + 1)
+    most = truncated * exposure.longest + (segments - truncated) * min(exposure.longest, limit)
+    # An empty turn that ends a text looks like one behind a cut.
+    may_be_cut = truncated or subject.metrics.corpus.empty_turns
     bounds = {
-        "segments": (whole, subject.derived.retrieval.segments, subject.derived.retrieval.segments),
-        "max_tokens": (room, 1, 1 << 20),
-        "truncated": (cut_off, 0, whole),
-        "longest": (seen.longest, 1, seen.tokens),
-        "tokens": (seen.tokens, fewest, min(most, _tokens_of(subject))),
-        "gold_turns": (seen.gold_turns, *_gold_turns(subject)),
-        "gold_turns_cut": (seen.gold_turns_cut, 0, seen.gold_turns if behind else 0),
+        "segments": (segments, subject.derived.retrieval.segments, subject.derived.retrieval.segments),
+        "max_tokens": (limit, 1, 1 << 20),
+        "truncated": (truncated, 0, segments),
+        "longest": (exposure.longest, 1, exposure.tokens),
+        "tokens": (exposure.tokens, fewest, min(most, _tokens_of(subject))),
+        "gold_turns": (exposure.gold_turns, *_gold_turns(subject)),
+        "gold_turns_cut": (exposure.gold_turns_cut, 0, exposure.gold_turns if may_be_cut else 0),
     }
     for name, (value, low, high) in bounds.items():
         if not low <= value <= high:
             yield f"exposure.{name} {value}, possible are {low} to {high}"
     cut = subject.metrics.embedder.fingerprint.get("max_tokens") if subject.metrics.embedder else None
-    if cut != str(seen.max_tokens):
-        yield f"exposure.max_tokens {seen.max_tokens}, the embedder's is {cut}"
+    if cut != str(exposure.max_tokens):
+        yield f"exposure.max_tokens {exposure.max_tokens}, the embedder's is {cut}"
     shares = {
-        "truncated_share": (seen.truncated_share, seen.truncated, seen.segments),
-        "gold_turns_cut_share": (seen.gold_turns_cut_share, seen.gold_turns_cut, seen.gold_turns),
+        "truncated_share": (exposure.truncated_share, exposure.truncated, exposure.segments),
+        "gold_turns_cut_share": (exposure.gold_turns_cut_share, exposure.gold_turns_cut, exposure.gold_turns),
     }
     for name, (share, part, whole) in shares.items():
         yield from differing(share, part / whole if whole else None, f"exposure.{name}")
-    if (seen.truncated > 0) != (seen.longest > seen.max_tokens):
-        yield f"exposure: {seen.truncated} segments cut at {seen.max_tokens} tokens, the longest has {seen.longest}"
+    if (exposure.truncated > 0) != (exposure.longest > exposure.max_tokens):
+        yield f"exposure: {truncated} segments cut at {limit} tokens, the longest has {exposure.longest}"
 
 
 def _tokens_of(subject: AuditSubject) -> float:
-    """The most tokens that the segments can have; without the dataset nobody knows."""
+    """Return the most tokens that the segments can have; infinity without the dataset."""
     if not subject.has_dataset:
         return math.inf
     return most_tokens(subject.dataset.texts.passage_characters, subject.dataset.segments)
 
 
 def _gold_turns(subject: AuditSubject) -> tuple[int, int]:
-    """Between which counts the labelled turns must lie: the dataset knows how many there are."""
+    """Return the bounds of the number of labelled turns; the dataset gives it exactly."""
     return (subject.dataset.gold_turns,) * 2 if subject.has_dataset else (0, subject.metrics.corpus.turns)
 
 
@@ -109,8 +114,8 @@ def _times(environment: Mapping[str, Any]) -> Iterator[str]:
             yield f"environment.json: no {name}"
 
 
-def _around(environment: Mapping[str, Any]) -> Iterator[str]:
-    """What environment.json tells of machine and checkouts, and that it tells of nothing else."""
+def _circumstances(environment: Mapping[str, Any]) -> Iterator[str]:
+    """Check machine and checkouts in environment.json, and that it has no unknown field."""
     yield from (f"environment.json: {name[:60]}, which no run tells" for name in sorted(environment.keys() - FIELDS))
     machine, git = environment.get("machine"), environment.get("git")
     cores = machine.get("cores", 1) if isinstance(machine, Mapping) else 1

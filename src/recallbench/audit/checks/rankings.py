@@ -11,7 +11,7 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.results.rows import HitRow, Row, position_of
 
 ROUNDED = 1e-6
-"""By so much a sum in single precision may pass its bound."""
+"""How far rounding may take a sum in single precision beyond its bound."""
 
 
 def ranks(subject: AuditSubject) -> Finding:
@@ -37,18 +37,18 @@ def scores(subject: AuditSubject) -> Finding:
             problems.append(
                 f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}"
             )
-        for one, other in pairwise(hits):
-            if other.score > one.score:
+        for upper, lower in pairwise(hits):
+            if lower.score > upper.score:
                 problems.append(
-                    f"{row.question_id}: {other.id} with {other.score} stands below {one.id} with {one.score}"
+                    f"{row.question_id}: {lower.id} with {lower.score} stands below {upper.id} with {upper.score}"
                 )
-            elif other.score == one.score and not _in_order(row, one, other):
-                problems.append(f"{row.question_id}: {one.id} and {other.id} tie, and are not in haystack order")
+            elif lower.score == upper.score and not _in_order(row, upper, lower):
+                problems.append(f"{row.question_id}: {upper.id} and {lower.id} tie, and are not in haystack order")
     return pass_unless(problems, "finite and falling, ties in haystack order")
 
 
 def _range(subject: AuditSubject) -> tuple[float, float]:
-    """Between which bounds the store can score; a store that nobody knows, anywhere."""
+    """Return the lowest and highest score the store can give; unbounded for an unknown store."""
     try:
         lowest, highest = declared_store(subject).score_range(recorded_options(subject))
     except CannotTell:
@@ -107,7 +107,7 @@ def length(subject: AuditSubject) -> Finding:
 
 
 def _failed(subject: AuditSubject) -> Iterator[str]:
-    """Questions that are said to have failed were asked, and have no ranking."""
+    """Check that the questions declared failed were asked, and have no ranking."""
     stated, question_ids = subject.metrics.retrieval.failed, [question.id for question in subject.questions]
     answered = {row.question_id for row, hits, _ in _calls(subject) if hits}
     yield from (f"{id}: declared failed, but has a ranking" for id in stated if id in answered)
@@ -124,8 +124,8 @@ def _calls(subject: AuditSubject) -> Iterator[tuple[Row, list[HitRow], int]]:
             yield row, row.hits_of_k_call, subject.rules.default_k
 
 
-def _in_order(row: Row, one: HitRow, other: HitRow) -> bool:
-    first, second = (position_of(hit.id, row.scope, row.candidates) for hit in (one, other))
+def _in_order(row: Row, upper: HitRow, lower: HitRow) -> bool:
+    first, second = (position_of(hit.id, row.scope, row.candidates) for hit in (upper, lower))
     return first is None or second is None or first <= second
 
 

@@ -1,4 +1,4 @@
-"""What decided a result and can't be worked out again: it must be there, and hold together."""
+"""Recorded facts that can't be derived: they must be stated, and agree with each other."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,25 +33,25 @@ _MARKS = re.compile(
     r"sub|summary|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul|video)(?:[\s/>]|$)",
     re.IGNORECASE,
 )
-"""What would be a tag, a comment or a block on some page; `<=>` and `<locals>` are none."""
+"""Tags, comments and blocks of HTML or Markdown; `<=>` and `<locals>` are none."""
 SHOWN = 60
-"""Characters of a text that is refused."""
+"""Characters shown of a refused text."""
 _OF_THE_SET = (
     *("corpus.kinds", "denominators", "estimates", "control_bm25", "gates", "labels", "matching", "retrieval.failed"),
     *("tenants", "worst"),
 )
-"""Where metrics.json has names that a dataset gives: there is no saying how they are spelt."""
+"""Parts of metrics.json whose names come from the dataset, spelt as it likes."""
 
 
 def recorded(subject: AuditSubject) -> Finding:
     metrics = subject.metrics
     problems = [] if metrics.seed is not None else ["no seed"]
     problems += [*_store(subject), *_embedder(subject), *_strings(subject)]
-    # Releases before this was written down say nothing of it.
+    # Earlier releases did not record it.
     release = subject.environment.get("recallbench_version", metrics.recallbench_version)
     if release != metrics.recallbench_version or not _RELEASE.fullmatch(metrics.recallbench_version):
         problems.append(f"recallbench_version {metrics.recallbench_version}, environment.json has {release}")
-    # Both were first written down by the same release.
+    # The release that first recorded its version also brought the next edition.
     if "recallbench_version" in subject.environment and metrics.statistics_edition == FIRST.number:
         problems.append(
             f"statistics of edition {FIRST.number}, while environment.json is of a release that makes others"
@@ -83,7 +83,7 @@ def _store(subject: AuditSubject) -> Iterator[str]:
 
 
 def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:
-    """What the rest of the folder tells of things that a store tells of, too."""
+    """Return what other files of the folder record about facts that a store states, too."""
     packages, options = subject.environment.get("packages"), recorded_options(subject)
     installed = packages if isinstance(packages, Mapping) else {}
     known = {f"package_{name}": ("environment.json", str(version)) for name, version in installed.items()}
@@ -93,8 +93,8 @@ def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:
 
 
 def _embedder(subject: AuditSubject) -> Iterator[str]:
-    stated, around = subject.metrics.embedder, subject.environment.get("embedding")
-    encoder = around.get("encoder") if isinstance(around, Mapping) else None
+    stated, account = subject.metrics.embedder, subject.environment.get("embedding")
+    encoder = account.get("encoder") if isinstance(account, Mapping) else None
     if encoder != (stated.name if stated else None):
         yield f"the embedder {stated.name if stated else None}, while environment.json tells of {encoder}"
     if (subject.metrics.exposure is None) != (stated is None):
@@ -110,12 +110,12 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
         yield f"{stated.canonical or 'none'} as canonical embedder, the protocol has {registered}"
     if stated.name == HashEmbedder.name:
         expected: Mapping[str, str] = HashEmbedder().fingerprint
-        further: set[str] = set()
+        optional: set[str] = set()
     elif stated.name in ENCODERS:
         spec = ENCODERS[stated.name]
         pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in stated.fingerprint}
         expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
-        further = {"backend", FIRST_USE, *pinned_hashes(spec)}
+        optional = {"backend", FIRST_USE, *pinned_hashes(spec)}
     else:
         yield f"an embedder called {stated.name}, which this release does not know"
         return
@@ -124,12 +124,12 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
         for name, value in expected.items()
         if stated.fingerprint.get(name) != value
     )
-    unheard = sorted(stated.fingerprint.keys() - expected.keys() - further)
-    yield from (f"fingerprint {name}, which {stated.name} never has" for name in unheard)
+    unknown = sorted(stated.fingerprint.keys() - expected.keys() - optional)
+    yield from (f"fingerprint {name}, which {stated.name} never has" for name in unknown)
 
 
 def _strings(subject: AuditSubject) -> Iterator[str]:
-    """What a reader would not see, or would take for a part of a page, has no place in any file that records."""
+    """Yield the texts with characters that a reader can't see, or with marks that would format a page."""
     for place, text in _texts(subject.metrics.model_dump()):
         block = place.startswith("store.evidence.")
         yield from _unfit(place, text.replace("\n", "") if block else text, place.startswith(_OF_THE_SET))
@@ -142,7 +142,7 @@ def _strings(subject: AuditSubject) -> Iterator[str]:
     for name in (latency.NAME, rows.NAME):
         for number, row in objects(subject.folder / name):
             for place, text in _texts(row):
-                # The words of the dataset are held to the dataset, by RB-TEXTS.
+                # RB-TEXTS compares the dataset's own texts with the dataset.
                 if place != "question" and not place.endswith(".text"):
                     yield from _unfit(f"{name}, line {number}: {place}", text, named_by_the_set=True)
 

@@ -1,4 +1,4 @@
-"""report.md tells what the re-scored figures tell, and its last section what was recorded."""
+"""report.md gives the re-scored figures, and its last section the recorded circumstances."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +19,9 @@ _FIGURE = re.compile(
     r"`[^`]*`|\*\*[^*]*\*\*|\b[0-9a-f]{12,}\b|(?<![\w.])[-+vp]?[0-9]+(?:[.,:T][0-9]+)*%?|–"
     r"|(?:not )?\bCANONICAL\b|\b(?:(?:UN)?VERIFIED|BLOCKED|pass|fail|pending|cannot-tell)\b"
 )
-"""What a line says beside its words: figures, hashes, versions, what is quoted or in bold, and how it was decided."""
+"""Figures, hashes, versions, quoted and bold text, and verdicts: all of a line but its words."""
 _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[]|^\[|&#?\w+;")
-"""Headings, quotations, tags, links: words may have moved on since a report was written, these can't have."""
+"""Headings, quotations, tags and links: a later release may word a report otherwise, but never adds these."""
 
 
 def report(subject: AuditSubject) -> Finding:
@@ -30,7 +30,7 @@ def report(subject: AuditSubject) -> Finding:
         render(subject.derived, ReportedRun(subject.environment, _timings(subject))).removesuffix("\n").split("\n")
     )
     earlier = subject.metrics.statistics_edition != CURRENT.number
-    problems = list(_figures_parted(stated, derived) if earlier else _parted(stated, derived))
+    problems = list(_differing_figures(stated, derived) if earlier else _differing_lines(stated, derived))
     if problems and subject.metrics.recallbench_version != __version__:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
@@ -42,7 +42,7 @@ def report(subject: AuditSubject) -> Finding:
 
 
 def _timings(subject: AuditSubject) -> Timings:
-    """As kept: in the file they have a few digits less than the report was made from."""
+    """Return the timings of the file, which have fewer digits than those the report was made from."""
     timings = Timings(cold=str(subject.environment.get("cold_queries", "timed")).removeprefix("timed"))
     for _, row in objects(subject.folder / "timings.jsonl"):
         if "phase" in row:
@@ -52,26 +52,26 @@ def _timings(subject: AuditSubject) -> Timings:
     return timings
 
 
-def _parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
+def _differing_lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
     circumstances = derived.index(CIRCUMSTANCES)
-    for number, (one, other) in enumerate(zip(stated, derived, strict=False)):
-        alike = _rounded(one, other) if number > circumstances else one == other
+    for number, (line, expected) in enumerate(zip(stated, derived, strict=False)):
+        alike = _rounded(line, expected) if number > circumstances else line == expected
         if not alike:
-            yield f"line {number + 1}: {_parting(one, other)}"
+            yield f"line {number + 1}: {_excerpts(line, expected)}"
     if len(stated) != len(derived):
         yield f"{len(stated)} lines, {len(derived)} follow"
 
 
-def _figures_parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    """Section by section what is figured and named; words may have moved on since the report was written."""
-    ours, theirs = _figures(stated), _figures(derived)
-    for heading in dict.fromkeys([*theirs, *ours]):
+def _differing_figures(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
+    """Compare figures section by section, since a later release may word a report otherwise."""
+    stated_figures, derived_figures = _figures(stated), _figures(derived)
+    for heading in dict.fromkeys([*derived_figures, *stated_figures]):
         alike = _rounded if heading == CIRCUMSTANCES else str.__eq__
-        pairs = zip_longest(ours.get(heading, ()), theirs.get(heading, ()), fillvalue="nothing")
-        for number, (one, other) in enumerate(pairs, 1):
-            if not alike(one, other):
-                yield f"{heading.removeprefix('## ')}, figure {number}: {one} stated, {other} follows"
-                break  # one left out or added moves all that come after it
+        pairs = zip_longest(stated_figures.get(heading, ()), derived_figures.get(heading, ()), fillvalue="nothing")
+        for number, (figure, expected) in enumerate(pairs, 1):
+            if not alike(figure, expected):
+                yield f"{heading.removeprefix('## ')}, figure {number}: {figure} stated, {expected} follows"
+                break  # a missing or added figure shifts all that follow
     known = set(derived)
     for number, line in enumerate(stated, 1):
         if line not in known and (hidden(line) or _MARKUP.search(line)):
@@ -80,21 +80,21 @@ def _figures_parted(stated: Sequence[str], derived: Sequence[str]) -> Iterator[s
 
 def _figures(report: Iterable[str]) -> dict[str, list[str]]:
     """Return the figures under each heading, in order; those above the first are under an empty one."""
-    found: dict[str, list[str]] = {}
+    figures: dict[str, list[str]] = {}
     heading = ""
     for line in report:
         heading = line if line.startswith("## ") else heading
-        found.setdefault(heading, []).extend(_FIGURE.findall(line))
-    return found
+        figures.setdefault(heading, []).extend(_FIGURE.findall(line))
+    return figures
 
 
-def _rounded(one: str, other: str) -> bool:
-    """The same but for the last printed digit of a time."""
-    if one == other:
+def _rounded(line: str, other: str) -> bool:
+    """Return whether two lines are equal but for the last printed digit of a time."""
+    if line == other:
         return True
-    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+    if _NUMBER.sub("#", line) != _NUMBER.sub("#", other):
         return False
-    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    pairs = zip(_NUMBER.findall(line), _NUMBER.findall(other), strict=True)
     return all(
         len(a) - a.index(".") == len(b) - b.index(".")
         and abs(float(a) - float(b)) < 1.5 * 10.0 ** (1 + a.index(".") - len(a))
@@ -102,13 +102,14 @@ def _rounded(one: str, other: str) -> bool:
     )
 
 
-def _parting(one: str, other: str) -> str:
-    """Both lines from a little before the place where they part."""
+def _excerpts(line: str, expected: str) -> str:
+    """Return both lines from shortly before their first difference."""
     place = next(
-        (i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+        (i for i, pair in enumerate(zip(line, expected, strict=False)) if pair[0] != pair[1]),
+        min(len(line), len(expected)),
     )
     start = max(0, place - 30)
-    return f"“{one[start : place + 40]}” stated, “{other[start : place + 40]}” follows"
+    return f"“{line[start : place + 40]}” stated, “{expected[start : place + 40]}” follows"
 
 
 REPORT = Examination(

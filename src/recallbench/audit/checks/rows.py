@@ -1,4 +1,4 @@
-"""The rows of raw_retrievals.jsonl against the dataset: who was asked, of what kind, with what gold."""
+"""The rows of raw_retrievals.jsonl against the dataset: questions, labels, gold and texts."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ def readable(subject: AuditSubject) -> Finding:
 
 def questions(subject: AuditSubject) -> Finding:
     rows = subject.readable_rows
-    wanted = [question.id for question in _known_questions(subject)]
+    expected = [question.id for question in _known_questions(subject)]
     counts = Counter(row.question_id for row in rows)
-    problems = [f"{id} is missing" for id in wanted if id not in counts]
+    problems = [f"{id} is missing" for id in expected if id not in counts]
     problems += [f"{id} is there {count} times" for id, count in counts.items() if count > 1]
-    known = set(wanted)
+    known = set(expected)
     problems += [f"{id} is no question of the dataset that was to be asked" for id in counts if id not in known]
-    if not problems and [row.question_id for row in rows] != wanted:
-        first = next(i for i, row in enumerate(rows) if row.question_id != wanted[i])
-        problems.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {wanted[first]} there")
-    return pass_unless(problems, f"{len(wanted)} questions, each once, in the order of the dataset")
+    if not problems and [row.question_id for row in rows] != expected:
+        first = next(i for i, row in enumerate(rows) if row.question_id != expected[i])
+        problems.append(f"row {first + 1} is {rows[first].question_id}, the dataset has {expected[first]} there")
+    return pass_unless(problems, f"{len(expected)} questions, each once, in the order of the dataset")
 
 
 def gold(subject: AuditSubject) -> Finding:
@@ -58,17 +58,21 @@ def labels(subject: AuditSubject) -> Finding:
             ("candidates", row.candidates, size),
         )
         problems += [
-            f"{row.question_id}: {name} {stated}, derived {is_}" for name, stated, is_ in pairs if stated != is_
+            f"{row.question_id}: {name} {stated}, derived {derived}"
+            for name, stated, derived in pairs
+            if stated != derived
         ]
     return pass_unless(problems, "scope, kind, cluster, denominators and haystack size as the dataset has them")
 
 
 def texts(subject: AuditSubject) -> Finding:
     rows = subject.readable_rows
-    told, asked = any(_tells(row) for row in rows), recorded_options(subject).get("with_text")
-    if told != bool(asked) and rows:
-        return Finding("fail", f"the rows carry {'text' if told else 'no text'}, with_text is {asked} in the options")
-    if not told:
+    has_text, with_text = any(_has_text(row) for row in rows), recorded_options(subject).get("with_text")
+    if has_text != bool(with_text) and rows:
+        return Finding(
+            "fail", f"the rows carry {'text' if has_text else 'no text'}, with_text is {with_text} in the options"
+        )
+    if not has_text:
         return Finding("pass", "the rows carry no text")
     digests = subject.dataset.digests
     problems = []
@@ -81,7 +85,7 @@ def texts(subject: AuditSubject) -> Finding:
     return pass_unless(problems, "every text is the dataset's")
 
 
-def _tells(row: Row) -> bool:
+def _has_text(row: Row) -> bool:
     return row.question is not None or any(hit.text is not None for hit in (*row.hits, *(row.hits_of_k_call or ())))
 
 
@@ -92,7 +96,7 @@ def _known_questions(subject: AuditSubject) -> tuple[Question, ...]:
 
 
 def _pairs(subject: AuditSubject) -> Iterator[tuple[Row, Question, int]]:
-    """Each row with the dataset's question; rows of unknown questions are told of by RB-QUESTIONS."""
+    """Yield each row with the dataset's question and haystack size. RB-QUESTIONS reports rows of unknown questions."""
     known = {q.id: (q, size) for q, size in zip(_known_questions(subject), subject.candidates, strict=True)}
     for row in subject.readable_rows:
         if row.question_id in known:

@@ -1,4 +1,4 @@
-"""timings.jsonl against environment.json, the questions, and how long the run took."""
+"""timings.jsonl against environment.json, the questions, and the length of the run."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from recallbench.stores.bm25 import BM25Store
 _DIGITS = 1e-4
 """environment.json has its seconds to four digits, timings.jsonl to six."""
 SLACK = 6.0
-"""Seconds: both ends of a run are told to the second, and a clock may be set while it lasts."""
+"""Seconds of tolerance: start and end are recorded to the second, and a clock may be set during a run."""
 
 _Rows = Sequence[dict[str, Any]]
 
@@ -45,7 +45,7 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         "control": metrics.store.name != BM25Store.name,
         "reproduce": metrics.reproduction is not None,
     }
-    with suppress(CannotTell):  # RB-CALLS tells of it
+    with suppress(CannotTell):  # RB-CALLS reports it
         expected["ready"] = not declared_store(subject).one_scope_at_a_time
     for name, there in expected.items():
         if (name in named) != there:
@@ -63,7 +63,7 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
 
 
 def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
-    """The queries timed one by one are the ones that every run times, so that none can be left out."""
+    """Check that the timed queries are the ones every run times, so that none is left out."""
     ids = [question.id for question in subject.questions]
     timed = [ids[i] for i in sorted(sample_evenly(len(ids)))]
     first = len(queries) - len(timed)
@@ -73,7 +73,7 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     stated = subject.environment.get("cold_queries")
     if timed and (first > 0) != (stated == "timed"):
         yield f"{first} cold queries, where environment.json tells of `{stated}`"
-    with suppress(CannotTell):  # RB-CALLS tells of it
+    with suppress(CannotTell):  # RB-CALLS reports it
         if timed and stated != (should := declared_store(subject).never_cold or "timed"):
             yield f"cold queries told as `{stated}`, where {subject.metrics.store.name} has them as `{should}`"
     unanswered = set(subject.metrics.retrieval.failed)
@@ -97,7 +97,7 @@ def _length(subject: AuditSubject, phases: _Rows, queries: _Rows) -> Iterator[st
         started, ended = (datetime.fromisoformat(str(environment.get(name))) for name in ("started", "ended"))
         lasted = (ended - started).total_seconds()
     except (ValueError, TypeError):
-        return  # RB-RANGES tells of it
+        return  # RB-RANGES reports it
     spent = [(row.get("seconds"), 1) for row in phases] + [(row.get("ms"), 1000) for row in queries]
     total = math.fsum(time / of for time, of in spent if _number(time))
     if total > lasted + SLACK:

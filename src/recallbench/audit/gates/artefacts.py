@@ -19,14 +19,14 @@ def check(evidence: GateEvidence) -> Finding:
 
 
 def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
-    """Whether the artefacts are there, and the folder is as git's last commit holds it."""
+    """Find whether the artefacts are there, and the folder is as in git's last commit."""
     missing = [name for name in artefacts if not (folder / name).is_file()]
     if missing:
         return Finding("fail", f"missing: {', '.join(missing)}")
     if shutil.which("git") is None:
         return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
     words = ["ls-tree", "-z", "HEAD", "./"]
-    # What is asked of git needs no configuration, index or filter of a repository that nobody vouches for.
+    # The repository may be anybody's: no configuration, index or filter of it is used.
     git = subprocess.run(
         ["git", "--no-replace-objects", "-C", str(folder), "-c", "core.fsmonitor=false", *words],
         capture_output=True,
@@ -56,7 +56,7 @@ def _entry(line: str) -> tuple[str, str]:
 
 
 def _blob(path: Path, digits: int) -> str:
-    """The name that git gives the file's content; worked out here, since git can be told to overlook a change."""
+    """Return git's hash of the file's content; computed here, since git can be set to overlook a change."""
     if path.is_symlink() or not path.is_file():
         return "not a file"
     hashed = hashlib.new("sha1" if digits == 40 else "sha256", usedforsecurity=False)
@@ -68,4 +68,4 @@ def _blob(path: Path, digits: int) -> str:
 
 
 GATE = Gate("artefacts present", check, "RB-COMMITTED")
-"""`pending` while nothing but a commit is lacking."""
+"""`pending` while only a commit is missing."""
