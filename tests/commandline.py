@@ -85,11 +85,11 @@ def _zygote() -> str:
 
 def environment(cwd: Path, more: dict[str, str] | None = None) -> dict[str, str]:
     """The environment of a user with nothing set up, whose caches lie inside `cwd`; the hub can't be reached."""
-    kept = {name: value for name, value in os.environ.items() if name not in PRIVATE}
-    kept |= {
+    variables = {name: value for name, value in os.environ.items() if name not in PRIVATE}
+    variables |= {
         "RECALLBENCH_CACHE_DIR": str(cwd / "cache"),
         "XDG_DATA_HOME": str(cwd / "share"),
         "HF_HOME": str(cwd / "hf"),
         "HF_HUB_OFFLINE": "1",
     }
-    return kept | (more or {})
+    return variables | (more or {})

@@ -21,8 +21,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_kept() -> Iterator[None]:
-    """What one test gave as a password is no secret in the next."""
+def _secrets_are_forgotten() -> Iterator[None]:
+    """Forget the secrets of one test before the next."""
     yield
     confidential.forget()
 

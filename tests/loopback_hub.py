@@ -66,9 +66,9 @@ class LoopbackHub:
                 path = unquote(urlsplit(self.path).path)
                 hub.requests.append(f"{self.command} {path}")
                 status, headers, body = hub.answer(path)
-                wanted = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
-                if status == 200 and body_too and wanted:
-                    start = int(wanted[1])
+                byte_range = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
+                if status == 200 and body_too and byte_range:
+                    start = int(byte_range[1])
                     headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
                     status, body = 206, body[start:]
                 self.send_response(status)
@@ -123,7 +123,7 @@ class LoopbackHub:
         return 200, headers, body
 
     def _describe(self, repo: str, name: str, rest: str) -> tuple[int, dict[str, str], bytes]:
-        """What `model_info`, `dataset_info` and `list_repo_tree` ask."""
+        """Answer `model_info`, `dataset_info` and `list_repo_tree`."""
         if repo not in self.repos:
             return self._missing("RepoNotFound", f"no repository {repo}")
         what, _, tail = rest.lstrip("/").partition("/")

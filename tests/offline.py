@@ -45,13 +45,13 @@ def offline(*words: str | Path, cwd: Path, env: dict[str, str] | None = None) ->
 
 
 def _sent(text: str) -> int:
-    found = {}
+    counters = {}
     rows = [line.split() for line in text.splitlines()]
     for row, following in zip(rows, [*rows[1:], []], strict=True):
         if row[0] == "Ip:" and row[1].isalpha():
-            found |= dict(zip(row, following, strict=True))
+            counters |= dict(zip(row, following, strict=True))
         elif len(row) == 2 and row[0].startswith("Ip6"):
-            found[row[0]] = row[1]
-    assert {"OutRequests", "OutNoRoutes"} <= set(found), text
+            counters[row[0]] = row[1]
+    assert {"OutRequests", "OutNoRoutes"} <= set(counters), text
     names = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
-    return sum(int(found.get(name, 0)) for name in names)
+    return sum(int(counters.get(name, 0)) for name in names)

@@ -11,16 +11,16 @@ from typing import Any
 
 
 class Scripted:
-    """Its address, what it was asked, and what it answers: status and body (an object, or bytes as they are)."""
+    """Its address, the requests it got, and its answers: status and body (an object, or bytes as they are)."""
 
     def __init__(self) -> None:
         self.address = ""
         self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
         self.answer: Callable[[str, Any], Any] = lambda path, body: {}
 
-    def asked(self, path: str) -> list[Any]:
+    def requested(self, path: str) -> list[Any]:
         """The bodies that came to a path."""
-        return [body for _, asked, body, _ in self.requests if asked == path]
+        return [body for _, to, body, _ in self.requests if to == path]
 
 
 @contextmanager
@@ -41,15 +41,15 @@ def scripted_server() -> Iterator[Scripted]:
         def _serve(self, body: Any) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             script.requests.append((self.command, self.path, body, headers))
-            told = script.answer(self.path, body)
-            if told is None:  # hang up without a word
+            answer = script.answer(self.path, body)
+            if answer is None:  # hang up without a word
                 self.close_connection = True
                 return
-            if callable(told):
-                told(self)
+            if callable(answer):
+                answer(self)
                 self.close_connection = True
                 return
-            status, content, more = told if isinstance(told, tuple) else (200, told, {})
+            status, content, more = answer if isinstance(answer, tuple) else (200, answer, {})
             text = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
             for name, value in {"Content-Length": str(len(text)), **more}.items():

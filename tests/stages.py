@@ -11,6 +11,8 @@ import pytest
 def sampled(cases: Iterable[Any], each: int = 4) -> list[Any]:
     """All cases, of which the short stage takes the first of every `each`; the rest belongs to the long stage."""
     return [
-        one if i % each == 0 else pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.marked)
-        for i, one in enumerate(cases)
+        case
+        if i % each == 0
+        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.marked)
+        for i, case in enumerate(cases)
     ]

@@ -13,8 +13,8 @@ from bolt import PASSWORD, SERVER, free_ports
 
 
 @pytest.mark.skipif(importlib.util.find_spec("arcadedb_embedded") is None, reason="arcadedb-embedded is not installed")
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_cleanly_when_asked(tmp_path: Path, asked: signal.Signals) -> None:
+@pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly_when_asked(tmp_path: Path, order: signal.Signals) -> None:
     (port,) = free_ports(1)
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", str(port)],
@@ -27,13 +27,13 @@ def test_it_stops_cleanly_when_asked(tmp_path: Path, asked: signal.Signals) -> N
     assert process.stdout is not None
     try:
         assert any("NEO4J_URI=" in line for line in process.stdout)
-        process.send_signal(asked)
-        told, _ = process.communicate(timeout=60)
+        process.send_signal(order)
+        printed, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 0
-    assert "ArcadeDB Server is down" in told
-    assert "fatal error" not in told
-    assert "Traceback" not in told
+    assert "ArcadeDB Server is down" in printed
+    assert "fatal error" not in printed
+    assert "Traceback" not in printed
     assert list(tmp_path.iterdir()) == []  # neither its data nor a crash report

@@ -109,8 +109,8 @@ def test_05_every_denominator_by_name_the_protocols_first(result: Path) -> None:
     assert list(rules.corpora["locomo"].denominators.values()) == [1982, 1986, 1536]
     assert list(rules.corpora["longmemeval"].denominators.values()) == [500, 470, 419]
     stated = json.loads((result / "metrics.json").read_text())["denominators"]
-    assert [one["headline"] for one in stated] == [True, False, False]
-    assert len({one["count"] for one in stated}) == 3
+    assert [denominator["headline"] for denominator in stated] == [True, False, False]
+    assert len({denominator["count"] for denominator in stated}) == 3
 
 
 def test_06_a_repeated_session_is_two_segments_and_a_repeated_hit_one(tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_15_recall_at_10_comes_from_the_call_with_k_10(tmp_path: Path) -> None:
 
 def test_16_each_corpus_is_fetched_from_where_it_lies(tmp_path: Path) -> None:
     nowhere = {"RECALLBENCH_LOCOMO_URL": "http://127.0.0.1:9/locomo10.json", "HF_ENDPOINT": "http://127.0.0.1:9"}
-    told = recallbench("fetch", "locomo", cwd=tmp_path, env=nowhere | {"HF_HUB_OFFLINE": "0"})
-    assert told.returncode == 3
-    assert "127.0.0.1:9/locomo10.json" in told.stderr
+    done = recallbench("fetch", "locomo", cwd=tmp_path, env=nowhere | {"HF_HUB_OFFLINE": "0"})
+    assert done.returncode == 3
+    assert "127.0.0.1:9/locomo10.json" in done.stderr
     assert load().corpora["longmemeval"].source == "xiaowu0162/longmemeval-cleaned"
     assert load().corpora["locomo"].source == "snap-research/locomo"
 
@@ -258,4 +258,4 @@ def test_every_clarification_has_a_test_here() -> None:
     tested = {
         int(name[5:7]) for name in vars(sys.modules[__name__]) if name.startswith("test_") and name[5:7].isdigit()
     }
-    assert tested == {one.number for one in load().clarifications}
+    assert tested == {clarification.number for clarification in load().clarifications}

@@ -1,4 +1,4 @@
-"""What is a secret, in which spellings it is found, and what it must not take along."""
+"""Secrets are replaced in every spelling, and nothing else is."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ TOKEN = 'tök/en+"9\\7'
         json.dumps(json.dumps(TOKEN))[3:-3],
         json.dumps(TOKEN)[1:-1].replace("/", "\\/"),
         json.dumps(TOKEN)[1:-1].replace("/", "\\u002f").replace("+", "\\u002B"),
-        "".join(f"\\u{ord(one):04x}" for one in TOKEN),
-        "".join(f"\\x{one:02x}" for one in TOKEN.encode()),
-        "".join(f"%{one:02X}" for one in TOKEN.encode()),
+        "".join(f"\\u{ord(character):04x}" for character in TOKEN),
+        "".join(f"\\x{byte:02x}" for byte in TOKEN.encode()),
+        "".join(f"%{byte:02X}" for byte in TOKEN.encode()),
         quote(quote(TOKEN, safe=""), safe=""),
         html.escape(TOKEN),
-        "".join(f"&#{ord(one)};" for one in TOKEN),
-        "".join(f"&#x{ord(one):04X};" for one in TOKEN),
+        "".join(f"&#{ord(character)};" for character in TOKEN),
+        "".join(f"&#x{ord(character):04X};" for character in TOKEN),
     ],
 )
 def test_every_spelling_is_replaced(text: str) -> None:

@@ -52,17 +52,17 @@ def options_of(command: str, cwd: Path) -> set[str]:
 
 @each_workflow
 def test_a_workflow_has_its_parts_and_pins_its_actions(path: Path) -> None:
-    found = read(path)
-    assert set(found) == {"name", "on", "permissions", "concurrency", "defaults", "jobs"}
-    assert found["defaults"]["run"]["shell"] == "bash"  # with pipefail, which the default lacks
-    assert found["on"].keys() == (
+    workflow = read(path)
+    assert set(workflow) == {"name", "on", "permissions", "concurrency", "defaults", "jobs"}
+    assert workflow["defaults"]["run"]["shell"] == "bash"  # with pipefail, which the default lacks
+    assert workflow["on"].keys() == (
         {"pull_request"} if path.stem == "pull_request" else {"schedule", "workflow_dispatch"}
     )
-    assert found["permissions"].pop("pull-requests", "") == ("write" if path.stem == "pull_request" else "")
-    assert found["permissions"] == {"contents": "read"}
+    assert workflow["permissions"].pop("pull-requests", "") == ("write" if path.stem == "pull_request" else "")
+    assert workflow["permissions"] == {"contents": "read"}
     used = [step["uses"] for step in steps(path) if "uses" in step]
     assert len(used) >= 3
-    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one)] == []
+    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)] == []
     for step in steps(path):
         assert len({"uses", "run"} & step.keys()) == 1
         # What a stranger may have written reaches a shell through variables alone.
@@ -83,22 +83,22 @@ def test_it_installs_from_the_repository_and_torch_first(path: Path) -> None:
 @each_workflow
 def test_its_commands_are_those_of_the_program(path: Path, tmp_path: Path) -> None:
     words = [shlex.split(line, comments=True) for run in scripts(path).values() for line in run.splitlines()]
-    ours = [one[1:] for one in words if one and one[0] == "recallbench"]
-    assert {one[0] for one in ours} >= {"evaluate", "gate"}
+    ours = [line[1:] for line in words if line and line[0] == "recallbench"]
+    assert {arguments[0] for arguments in ours} >= {"evaluate", "gate"}
     for command, *rest in ours:
-        asked = {word for word in rest if word.startswith("--")}
-        assert asked <= options_of(command, tmp_path), (command, rest)
+        options = {word for word in rest if word.startswith("--")}
+        assert options <= options_of(command, tmp_path), (command, rest)
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A team's repository, with what the examples expect in it."""
     documents = [("d1", "Acme ships from Portland"), ("d2", "Ines is allergic to shellfish"), ("d3", "It is in Python")]
-    asked = [("where does Acme ship from", "d1"), ("what is Ines allergic to", "d2"), ("what is Python for", "d3")]
+    questions = [("where does Acme ship from", "d1"), ("what is Ines allergic to", "d2"), ("what is Python for", "d3")]
     (tmp_path / "recall-set").mkdir()
     for name, rows in (
         ("corpus", [{"_id": id, "text": text} for id, text in documents]),
-        ("gold", [{"query": query, "relevant": [id], "kind": "fact"} for query, id in asked]),
+        ("gold", [{"query": query, "relevant": [id], "kind": "fact"} for query, id in questions]),
     ):
         (tmp_path / "recall-set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "my_memory.py").write_text(MEMORY)
@@ -115,9 +115,9 @@ def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     program.chmod(0o755)
     (place / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
     (place / "gh").chmod(0o755)
-    made = environment(cwd, {"PATH": f"{place}:{os.environ['PATH']}", **env})
+    variables = environment(cwd, {"PATH": f"{place}:{os.environ['PATH']}", **env})
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text]
-    done = subprocess.run(command, cwd=cwd, env=made, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
     print(f"$ {text}\n{done.stdout}{done.stderr}[exit {done.returncode}]")
     assert "Traceback" not in done.stderr
     return done
@@ -126,16 +126,16 @@ def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.marked
 @each_workflow
 def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
-    found = scripts(path)
-    assert shell(found["Measure"], checkout).returncode == 0
-    assert "is not there" in shell(found["Gate"], checkout).stderr
-    assert shell(found["Job summary"].replace(" drift.md", ""), checkout, GITHUB_STEP_SUMMARY="s.md").returncode == 0
+    by_step = scripts(path)
+    assert shell(by_step["Measure"], checkout).returncode == 0
+    assert "is not there" in shell(by_step["Gate"], checkout).stderr
+    assert shell(by_step["Job summary"].replace(" drift.md", ""), checkout, GITHUB_STEP_SUMMARY="s.md").returncode == 0
     assert (checkout / "s.md").read_text() == "The gate could not decide: the log of its step says why.\n"
     assert shell("recallbench gate --update", checkout).returncode == 0
     for name in ("Gate", "Drift", "Job summary", "Comment"):
-        if name in found:
+        if name in by_step:
             env = {"GITHUB_STEP_SUMMARY": "summary.md", "NUMBER": "7", "GH_TOKEN": "none", "GH_REPO": "a/b"}
-            assert shell(found[name], checkout, **env).returncode == 0, name
+            assert shell(by_step[name], checkout, **env).returncode == 0, name
     summary = (checkout / "summary.md").read_text()
     assert "all 5 thresholds hold" in summary
     if path.stem == "nightly":
@@ -145,22 +145,22 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
         assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
     # A memory that got worse fails the step, and its table is posted all the same.
     (checkout / "my_memory.py").write_text(MEMORY.replace("float(len", "-float(len"))
-    assert shell(found["Measure"], checkout).returncode == 0
-    assert shell(found["Gate"], checkout).returncode == 1
-    assert shell(found["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
+    assert shell(by_step["Measure"], checkout).returncode == 0
+    assert shell(by_step["Gate"], checkout).returncode == 1
+    assert shell(by_step["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
     assert "fall short" in (checkout / "worse.md").read_text()
 
 
 def hook(id: str) -> dict[str, Any]:
-    return next(one for one in read(ROOT / ".pre-commit-hooks.yaml") if one["id"] == id)
+    return next(entry for entry in read(ROOT / ".pre-commit-hooks.yaml") if entry["id"] == id)
 
 
 def test_hooks_have_what_pre_commit_asks_for() -> None:
     hooks = read(ROOT / ".pre-commit-hooks.yaml")
-    assert [one["id"] for one in hooks] == ["recallbench-gate", "recallbench-cite"]
-    for one in hooks:
-        assert {"id", "name", "entry", "language"} <= one.keys()
-        assert one["language"] == "system"
+    assert [hook["id"] for hook in hooks] == ["recallbench-gate", "recallbench-cite"]
+    for entry in hooks:
+        assert {"id", "name", "entry", "language"} <= entry.keys()
+        assert entry["language"] == "system"
     files = re.compile(hook("recallbench-gate")["files"])
     assert [bool(files.search(name)) for name in ("recallbench.toml", "r/a/metrics.json", "metrics.jsonl", "a.md")] == [
         True, True, False, False,
@@ -192,8 +192,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def block(first: str) -> str:
     """The fenced block of the README that starts with that line."""
-    (found,) = re.findall(rf"^```\w+\n({re.escape(first)}\n.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return str(found)
+    (body,) = re.findall(rf"^```\w+\n({re.escape(first)}\n.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return str(body)
 
 
 def test_the_gate_of_the_readme(tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def test_the_gate_of_the_readme(tmp_path: Path) -> None:
     done = recallbench("gate", "--format", "json", cwd=tmp_path)
     assert done.returncode == 0
     thresholds = json.loads(done.stdout)["thresholds"]
-    assert {one["what"] for one in thresholds} == {"at_least", "drops", "p95_ms", "p95_ratio"}
-    assert {one["outcome"] for one in thresholds} == {"holds"}
-    assert sum(one["part"].startswith("kind ") for one in thresholds) == 5
+    assert {threshold["what"] for threshold in thresholds} == {"at_least", "drops", "p95_ms", "p95_ratio"}
+    assert {threshold["outcome"] for threshold in thresholds} == {"holds"}
+    assert sum(threshold["part"].startswith("kind ") for threshold in thresholds) == 5
 
 
 @pytest.mark.marked
@@ -220,13 +220,13 @@ def test_the_test_of_the_readme(tmp_path: Path) -> None:
     # A memory that finds nothing fails it, by the comparison alone too.
     text = (tmp_path / "test_memory.py").read_text()
     text = text.replace('return ["d7", "d2", "d9"][:k]', "return []")
-    for made, said in (
+    for program, message in (
         (text, "0.7 required"),
         (text.replace("    report.check(recall=0.7)\n", ""), "below the baseline:"),
     ):
-        (tmp_path / "test_memory.py").write_text(made)
+        (tmp_path / "test_memory.py").write_text(program)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist"]
         done = subprocess.run(
             command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
         )
-        assert (done.returncode, said in done.stdout) == (1, True), done.stdout + done.stderr
+        assert (done.returncode, message in done.stdout) == (1, True), done.stdout + done.stderr

@@ -28,22 +28,22 @@ def endless(handler: BaseHTTPRequestHandler) -> None:
 def test_the_body_of_a_refusal_is_not_read(answer: object) -> None:
     with scripted_server() as script, download_client(timeout=10) as client:
         script.answer = lambda path, body: answer
-        found = client.get(script.address)
-        assert found.is_error
-        assert found.content == b""
+        response = client.get(script.address)
+        assert response.is_error
+        assert response.content == b""
 
 
 def test_the_body_of_a_redirection_is_not_read_and_it_is_followed() -> None:
     with scripted_server() as script, download_client(timeout=10, follow_redirects=True) as client:
         there = {"Location": "/there", "Content-Encoding": "gzip"}
         script.answer = lambda path, body: b"the file" if path == "/there" else (302, BOMB, there)
-        found = client.get(script.address)
-        assert found.content == b"the file"
-        assert [len(one.content) for one in found.history] == [0]
+        response = client.get(script.address)
+        assert response.content == b"the file"
+        assert [len(redirection.content) for redirection in response.history] == [0]
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "kept"),
+    ("name", "value", "passed_on"),
     [
         ("Retry-After", "5", True),
         ("Retry-After", "60", True),
@@ -54,14 +54,14 @@ def test_the_body_of_a_redirection_is_not_read_and_it_is_followed() -> None:
         ("RateLimit", '"api";r=0;t=31536000', False),
     ],
 )
-def test_no_longer_wait_is_asked_for_than_a_silence_may_last(name: str, value: str, kept: bool) -> None:
+def test_no_longer_wait_is_asked_for_than_a_silence_may_last(name: str, value: str, passed_on: bool) -> None:
     with scripted_server() as script, download_client(timeout=10) as client:
         script.answer = lambda path, body: (429, b"", {name: value})
-        assert (name in client.get(script.address).headers) is kept
+        assert (name in client.get(script.address).headers) is passed_on
 
 
 @pytest.mark.parametrize("location", ["//127.0.0.1:99999/", "http://[::1", "file:///etc/passwd", "//\u00fc/"])
-def test_a_redirection_to_nowhere_is_told(location: str, tmp_path: object) -> None:
+def test_a_redirection_to_nowhere_blocks(location: str, tmp_path: object) -> None:
     with scripted_server() as script:
         script.answer = lambda path, body: (302, b"", {"Location": location})
         with pytest.raises(Blocked, match="recallbench fetch locomo"):
@@ -72,11 +72,13 @@ def test_a_redirection_to_nowhere_is_told(location: str, tmp_path: object) -> No
 
 
 @pytest.mark.parametrize("proxy", ["nonsense://joe:hunter-2@h", "socks5://joe:hunter-2@127.0.0.1:9", "http://["])
-def test_a_proxy_that_is_none_is_told(proxy: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_is_none_blocks_without_its_password(
+    proxy: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTP_PROXY", proxy)
-    with pytest.raises(Blocked) as told:
+    with pytest.raises(Blocked) as caught:
         fetch(
             load().corpora["locomo"],
             {"RECALLBENCH_LOCOMO_URL": "http://a.invalid/x", "RECALLBENCH_DATA_DIR": str(tmp_path)},
         )
-    assert "hunter-2" not in str(told.value)
+    assert "hunter-2" not in str(caught.value)

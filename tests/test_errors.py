@@ -1,4 +1,4 @@
-"""Failures as they are told: what they quote makes no line of its own."""
+"""The text of an error: a quotation in it makes no line of its own."""
 
 from recallbench.errors import InputError
 

@@ -43,7 +43,7 @@ ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 
 class Home:
-    """What a user has beside the hub's cache: files in the folders that `../` leads to."""
+    """A user's files beside the hub's cache, in the folders that `../` leads to."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,8 +85,8 @@ def hostile(served: LoopbackHub, **headers: str) -> None:
     honest = served.answer
 
     def answer(path: str) -> tuple[int, dict[str, str], bytes]:
-        status, told, body = honest(path)
-        return status, {**told, **{name.replace("_", "-"): value for name, value in headers.items()}}, body
+        status, sent, body = honest(path)
+        return status, {**sent, **{name.replace("_", "-"): value for name, value in headers.items()}}, body
 
     served.answer = answer  # type: ignore[method-assign]
 
@@ -146,11 +146,11 @@ def test_an_etag_with_a_nul_is_no_answer(home: Home, served: LoopbackHub, enviro
 def test_only_the_first_answer_being_honest_does_not_help(
     home: Home, served: LoopbackHub, environ: dict[str, str]
 ) -> None:
-    honest, asked = served.answer, iter(range(9))
+    honest, requests = served.answer, iter(range(9))
 
     def answer(path: str) -> tuple[int, dict[str, str], bytes]:
-        status, told, body = honest(path)
-        return status, told if next(asked) == 0 else {**told, "ETag": '"../../../../new"'}, body
+        status, sent, body = honest(path)
+        return status, sent if next(requests) == 0 else {**sent, "ETag": '"../../../../new"'}, body
 
     served.answer = answer  # type: ignore[method-assign]
     before = home.outside()
@@ -201,7 +201,7 @@ def test_a_cached_file_that_leads_elsewhere_is_neither_read_nor_removed(
     assert home.outside() == before
 
 
-def test_links_that_go_in_circles_are_told(home: Home, environ: dict[str, str]) -> None:
+def test_links_that_go_in_circles_are_refused(home: Home, environ: dict[str, str]) -> None:
     link = home.cache / "models--team--model" / "blobs" / "round"
     link.parent.mkdir(parents=True)
     link.symlink_to("round")
@@ -272,18 +272,22 @@ def test_the_words_of_a_refusal_are_no_defect_of_ours(
     honest = served.answer
 
     def answer(path: str) -> tuple[int, dict[str, str], bytes]:
-        told = honest(path)
-        return (403, {**told[1], "X-Error-Message": "closed"}, body) if served.requests[-1].startswith("GET") else told
+        response = honest(path)
+        return (
+            (403, {**response[1], "X-Error-Message": "closed"}, body)
+            if served.requests[-1].startswith("GET")
+            else response
+        )
 
     served.answer = answer  # type: ignore[method-assign]
     with pytest.raises(hub.Unreachable, match="403 Forbidden: closed"):
         hub.download("team/model", "config.json", REVISION, environ, Silent())
 
 
-def test_more_than_was_told_is_not_taken(
+def test_more_bytes_than_announced_are_refused(
     served: LoopbackHub, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What unpacks itself on the way: four kilobytes that say so are a megabyte."""
+    """Four kilobytes, sent with gzip as their encoding, unpack to a megabyte."""
     packed = gzip.compress(b"a" * (1 << 20))
     hostile(served, Content_Encoding="gzip", X_Linked_Size="5000", X_Linked_Etag='"b"')
     served.repos["team/model"]["config.json"] = packed

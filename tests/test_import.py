@@ -1,4 +1,4 @@
-"""`import recallbench`: what it hands out, and that nothing heavy is waited for."""
+"""`import recallbench` offers its public names, documented, and imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_importing_costs_nothing(tmp_path: Path) -> None:
     assert done.stdout == "[]\nrecall_frac@1 1.0000 []\n"
 
 
-def test_every_public_name_is_there_and_told() -> None:
+def test_every_public_name_is_there_and_documented() -> None:
     assert set(recallbench.__all__) <= set(dir(recallbench))
     for name in recallbench.__all__:
         assert getattr(recallbench, name).__doc__

@@ -25,7 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("independent")
 
 
-def made(place: Path, env: dict[str, str], name: str, *more: str) -> Path:
+def measured(place: Path, env: dict[str, str], name: str, *more: str) -> Path:
     words = ("run", "locomo", "--embedder", "minilm", *more, "--folder", name)
     assert recallbench(*words, cwd=place, env=env).returncode == 0
     return place / name
@@ -33,12 +33,12 @@ def made(place: Path, env: dict[str, str], name: str, *more: str) -> Path:
 
 @pytest.fixture(scope="module")
 def exact(place: Path, locomo_vectors: dict[str, str]) -> Path:
-    return made(place, locomo_vectors, "exact", "--store", "exact")
+    return measured(place, locomo_vectors, "exact", "--store", "exact")
 
 
 @pytest.fixture(scope="module")
 def reference(place: Path, locomo_vectors: dict[str, str]) -> Path:
-    return made(place, locomo_vectors, "reference", "--store", "pgvector", "--weights", "cosine")
+    return measured(place, locomo_vectors, "reference", "--store", "pgvector", "--weights", "cosine")
 
 
 def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str, float]]]:
@@ -56,16 +56,16 @@ def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str
         for number in numbers:
             turns = [f"{turn['speaker']}: {turn['text']}" for turn in dialogue[f"session_{number}"]]
             texts.append("\n".join([f"[{dialogue[f'session_{number}_date_time']}]", *turns]))
-        asked, golds, kinds = [], [], []
+        query_texts, golds, kinds = [], [], []
         for question in sample["qa"]:
             sessions = {int(s) for evidence in question["evidence"] for s, _ in re.findall(r"D:?(\d+):(\d+)", evidence)}
             if sessions:
-                asked.append(question["question"])
+                query_texts.append(question["question"])
                 golds.append({numbers.index(session) for session in sessions})
                 kinds.append(KINDS[question["category"]])
         passages, queries = (
             model.encode(some, batch_size=8, convert_to_numpy=True, show_progress_bar=False).astype(np.float64)
-            for some in (texts, asked)
+            for some in (texts, query_texts)
         )
         passages /= np.linalg.norm(passages, axis=1, keepdims=True)
         queries /= np.linalg.norm(queries, axis=1, keepdims=True)
@@ -74,10 +74,10 @@ def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str
         ):
             for name in ("overall", kind):
                 for k in (1, 5, 10):
-                    found = len(gold & set(order[:k].tolist()))
-                    values[name][f"recall_any@{k}"].append(float(found > 0))
-                    values[name][f"recall_frac@{k}"].append(found / len(gold))
-                    values[name][f"recall_all@{k}"].append(float(found == len(gold)))
+                    hits = len(gold & set(order[:k].tolist()))
+                    values[name][f"recall_any@{k}"].append(float(hits > 0))
+                    values[name][f"recall_frac@{k}"].append(hits / len(gold))
+                    values[name][f"recall_all@{k}"].append(float(hits == len(gold)))
                 first = min(order.tolist().index(position) for position in gold) + 1
                 values[name]["mrr@50"].append(1 / first if first <= 50 else 0.0)
     figures = {name: {m: float(np.mean(v)) for m, v in by.items()} for name, by in values.items()}
@@ -89,12 +89,12 @@ def test_figures_equal_an_independent_implementation_to_four_decimals(
 ) -> None:
     """Of the first three conversations, with questions of every kind: embedding them twice is what takes its time."""
     questions, expected = independent(locomo_file, 3)
-    few = made(place, locomo_vectors, "few", "--store", "exact", "--limit", str(questions))
-    stated = json.loads((few / "metrics.json").read_text())["estimates"]
+    sample = measured(place, locomo_vectors, "few", "--store", "exact", "--limit", str(questions))
+    stated = json.loads((sample / "metrics.json").read_text())["estimates"]
     assert set(stated) == set(expected) == {"overall", *KINDS.values()}
     compared = 0
     for name, by_measure in expected.items():
-        ours = {one["measure"]: one["value"] for one in stated[name]}
+        ours = {estimate["measure"]: estimate["value"] for estimate in stated[name]}
         for measure, value in by_measure.items():
             assert ours[measure] == pytest.approx(value, abs=5e-5), (name, measure)
             compared += 1
@@ -124,8 +124,8 @@ def test_real_counts_and_controls(exact: Path) -> None:
     metrics = json.loads((exact / "metrics.json").read_text())
     assert metrics["corpus"]["segments"] == 272
     assert metrics["retrieval"]["asked"] == 1982
-    assert {one["name"]: one["count"] for one in metrics["denominators"]} == load_denominators()
-    by_name = {one["measure"]: one for one in metrics["estimates"]["overall"]}
+    assert {denominator["name"]: denominator["count"] for denominator in metrics["denominators"]} == load_denominators()
+    by_name = {estimate["measure"]: estimate for estimate in metrics["estimates"]["overall"]}
     assert round(by_name["recall_any@10"]["chance"], 3) == 0.425
     assert round(by_name["recall_any@25"]["chance"], 3) == 0.897
     assert by_name["recall_any@50"]["saturated"] == 1

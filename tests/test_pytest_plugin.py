@@ -45,11 +45,11 @@ def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", *words)
 
 
-def kept(pytester: pytest.Pytester) -> Path:
+def baseline(pytester: pytest.Pytester) -> Path:
     return pytester.path / ".recallbench" / "test_recall" / "test_memory.json"
 
 
-def test_a_baseline_is_stored_and_held(pytester: pytest.Pytester) -> None:
+def test_a_baseline_is_stored_and_compared_with(pytester: pytest.Pytester) -> None:
     write(pytester)
     done = run(pytester)
     done.assert_outcomes(failed=1)
@@ -58,9 +58,9 @@ def test_a_baseline_is_stored_and_held(pytester: pytest.Pytester) -> None:
     done = run(pytester, "--recallbench-update")
     done.assert_outcomes(passed=1)
     done.stdout.fnmatch_lines(["*recallbench baselines*", "test_recall.py::test_memory: test_memory.json: stored"])
-    stored = json.loads(kept(pytester).read_text())
+    stored = json.loads(baseline(pytester).read_text())
     assert stored["measures"] == ["recall_frac@1", "precision@1", "mrr@1", "ndcg@1"]
-    assert [one["values"] for one in stored["cases"]] == [[1.0] * 4] * 20
+    assert [case["values"] for case in stored["cases"]] == [[1.0] * 4] * 20
     run(pytester).assert_outcomes(passed=1)
     done = run(pytester, "--recallbench-update")
     done.stdout.fnmatch_lines(["*test_memory.json: the same already"])
@@ -69,8 +69,8 @@ def test_a_baseline_is_stored_and_held(pytester: pytest.Pytester) -> None:
 def test_a_regression_fails_with_the_paired_comparison(pytester: pytest.Pytester) -> None:
     write(pytester)
     run(pytester, "--recallbench-update")
-    before = kept(pytester).read_text()
-    # One case of twenty proves nothing, and can't: that is told.
+    before = baseline(pytester).read_text()
+    # One case of twenty proves nothing, and can't: the report says so.
     write(pytester, "(3,)")
     done = run(pytester)
     done.assert_outcomes(passed=1, warnings=4)
@@ -89,7 +89,7 @@ def test_a_regression_fails_with_the_paired_comparison(pytester: pytest.Pytester
     assert "recall_frac@1: hurt, -0.6000 (95% " in text
     assert "0 better, 12 worse" in text
     assert "accept it with --recallbench-update" in text
-    assert kept(pytester).read_text() == before
+    assert baseline(pytester).read_text() == before
     run(pytester, "--recallbench-update").assert_outcomes(passed=1)
     run(pytester).assert_outcomes(passed=1)
     # Better is no failure.
@@ -126,7 +126,7 @@ def test_thresholds_are_those_of_the_report(pytester: pytest.Pytester) -> None:
     done = run(pytester, "--recallbench-update")
     done.assert_outcomes(failed=1)
     assert "recall_frac@1 is 0.9000, 0.95 required" in done.stdout.str()
-    assert not kept(pytester).exists()
+    assert not baseline(pytester).exists()
 
 
 def test_a_baseline_of_other_cases_is_no_baseline(pytester: pytest.Pytester) -> None:
@@ -134,7 +134,7 @@ def test_a_baseline_of_other_cases_is_no_baseline(pytester: pytest.Pytester) -> 
     run(pytester, "--recallbench-update")
     path = pytester.path / "test_recall.py"
     text = path.read_text()
-    for old, new, said in (
+    for old, new, message in (
         ("range(20)", "range(21)", "a new case 'question 20'"),
         ("range(20)", "range(19)", "the case 'question 19', as in the baseline"),
         ('[f"d{i}"], kind', '[f"d{i}", "d"], kind', "the case 'question 0' with what was relevant then"),
@@ -144,10 +144,10 @@ def test_a_baseline_of_other_cases_is_no_baseline(pytester: pytest.Pytester) -> 
         path.write_text(text.replace(old, new))
         done = run(pytester)
         done.assert_outcomes(failed=1)
-        assert said in done.stdout.str()
+        assert message in done.stdout.str()
         assert "store the baseline anew with --recallbench-update" in done.stdout.str()
     path.write_text(text)
-    kept(pytester).write_text('{"schema_version": "1"}')
+    baseline(pytester).write_text('{"schema_version": "1"}')
     assert "test_memory.json is not a baseline" in run(pytester).stdout.str()
 
 
@@ -180,7 +180,7 @@ def test_each_test_and_name_has_its_own_baseline(pytester: pytest.Pytester) -> N
     pytester.runpytest_subprocess("-n", "2", "-k", "test_it").assert_outcomes(passed=2)
 
 
-def test_the_comparison_is_told_on_demand(pytester: pytest.Pytester) -> None:
+def test_the_comparison_is_printed_on_demand(pytester: pytest.Pytester) -> None:
     write(pytester)
     run(pytester, "--recallbench-update")
     text = run(pytester, "-rP").stdout.str()
@@ -188,7 +188,7 @@ def test_the_comparison_is_told_on_demand(pytester: pytest.Pytester) -> None:
     assert "paired over 20 cases, matching: id" in text
 
 
-def test_who_does_not_use_it_does_not_wait_for_it(tmp_path: Path) -> None:
+def test_a_session_without_the_fixture_imports_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "test_empty.py").write_text("def test_nothing():\n    pass\n")
     (tmp_path / "conftest.py").write_text(
         "import sys\ndef pytest_unconfigure():\n"
@@ -233,25 +233,25 @@ FEW = """
 """
 
 
-def few(pytester: pytest.Pytester, level: str) -> None:
+def write_small(pytester: pytest.Pytester, level: str) -> None:
     pytester.makepyfile(test_few=FEW.format(level=repr(level)))
 
 
 @pytest.mark.parametrize("level", ["none", "half"])
 def test_a_collapse_of_every_case_fails_however_few_they_are(pytester: pytest.Pytester, level: str) -> None:
-    few(pytester, "whole")
+    write_small(pytester, "whole")
     run(pytester, "--recallbench-update").assert_outcomes(passed=8)
     run(pytester).assert_outcomes(passed=8, warnings=0)
-    few(pytester, level)
+    write_small(pytester, level)
     done = run(pytester)
     done.assert_outcomes(failed=8)
     text = done.stdout.str()
-    for said in ("in the only case", "in every one of 2 cases", "every case that could drop did, by "):
-        assert said in text
+    for message in ("in the only case", "in every one of 2 cases", "every case that could drop did, by "):
+        assert message in text
     assert "no difference shown" not in text
     # The other way it is no failure, and nothing to be warned of, with and without an interval.
     run(pytester, "--recallbench-update")
-    few(pytester, "whole")
+    write_small(pytester, "whole")
     run(pytester).assert_outcomes(passed=8)
 
 

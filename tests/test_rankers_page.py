@@ -38,14 +38,14 @@ def cells(row: str) -> list[str]:
 
 def table(title: str) -> dict[str, list[str]]:
     """The rows under a heading, by their first cell."""
-    told = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
-    rows = [cells(row) for row in told.splitlines() if row.startswith("|")]
+    body = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    rows = [cells(row) for row in body.splitlines() if row.startswith("|")]
     return {first: rest for first, *rest in rows[2:]}
 
 
 def test_intervals_are_described_as_they_are_made() -> None:
     values = np.array([[1.0, 0.5], [0.0, 1.0], [1.0, 1.0]])
-    first, third = (one.method for one in CURRENT.means(values, [True, False], None))
+    first, third = (mean.method for mean in CURRENT.means(values, [True, False], None))
     assert first == "Wilson 95%"
     assert f"Wilson intervals, those of the third measure {third.removeprefix('Wilson 95% ')}." in PAGE
 
@@ -54,27 +54,27 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-def with_interval(one: dict[str, Any]) -> list[str]:
-    interval = "–" if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}"
-    return [number(one["value"]), interval]
+def with_interval(estimate: dict[str, Any]) -> list[str]:
+    interval = "–" if estimate["low"] is None else f"{estimate['low']:.4f} to {estimate['high']:.4f}"
+    return [number(estimate["value"]), interval]
 
 
 def overall_row(estimates: dict[str, Any]) -> list[str]:
-    found = {one["measure"]: one for one in estimates["overall"]}
-    return [cell for name in ("recall_any@1", "recall_any@5", "mrr@50") for cell in with_interval(found[name])]
+    by_measure = {estimate["measure"]: estimate for estimate in estimates["overall"]}
+    return [cell for name in ("recall_any@1", "recall_any@5", "mrr@50") for cell in with_interval(by_measure[name])]
 
 
 def kinds_row(estimates: dict[str, Any], measure: str) -> list[str]:
-    found = [next(one for one in estimates[kind] if one["measure"] == measure) for kind in KINDS]
-    assert {one["n"] for one in found} == {12}
+    of_kinds = [next(estimate for estimate in estimates[kind] if estimate["measure"] == measure) for kind in KINDS]
+    assert {estimate["n"] for estimate in of_kinds} == {12}
     if measure == "mrr@50":
-        return [number(one["value"]) for one in found]
-    return [f"{one['value']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for one in found]
+        return [number(estimate["value"]) for estimate in of_kinds]
+    return [f"{estimate['value']:.2f} ({estimate['low']:.2f} to {estimate['high']:.2f})" for estimate in of_kinds]
 
 
-def abstention_row(told: dict[str, Any]) -> list[str]:
-    around = told["auroc_interval"]
-    return with_interval({"value": told["auroc"], "low": around["low"], "high": around["high"]})
+def abstention_row(abstention: dict[str, Any]) -> list[str]:
+    around = abstention["auroc_interval"]
+    return with_interval({"value": abstention["auroc"], "low": around["low"], "high": around["high"]})
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -87,28 +87,30 @@ def stems(text: str) -> set[str]:
 
 
 def test_each_kind_is_what_the_page_says() -> None:
-    documents = {one["_id"]: one for one in read("corpus.jsonl")}
+    documents = {document["_id"]: document for document in read("corpus.jsonl")}
     order = list(documents)
     topics: dict[str, list[str]] = {}
     for id in documents:
         topics.setdefault(id.rpartition("-")[0], []).append(id)
-    queries = {one["_id"]: one for one in read("queries.jsonl")}
+    queries = {query["_id"]: query for query in read("queries.jsonl")}
     rows = [line.split("\t") for line in (SET / "qrels" / "test.tsv").read_text().splitlines()[1:]]
     answers = {query: document for query, document, _ in rows}
     assert len(answers) == len(rows) == 60
     assert len(documents) == 120
-    assert {one["kind"] for id, one in queries.items() if id not in answers} == {"abstention"}
-    assert sorted(one["kind"] for one in queries.values()) == sorted(12 * (*KINDS, "abstention"))
+    assert {query["kind"] for id, query in queries.items() if id not in answers} == {"abstention"}
+    assert sorted(query["kind"] for query in queries.values()) == sorted(12 * (*KINDS, "abstention"))
     for id, answer in answers.items():
         query, same = queries[id], topics[answer.rpartition("-")[0]]
-        others = [documents[one] for one in same if one != answer]
+        others = [documents[other] for other in same if other != answer]
         assert documents[answer]["scope"] == query["scope"]
         if query["kind"] == "latest":
             assert others
-            assert all(one["occurred_at"] < documents[answer]["occurred_at"] < query["occurred_at"] for one in others)
+            assert all(
+                other["occurred_at"] < documents[answer]["occurred_at"] < query["occurred_at"] for other in others
+            )
         elif query["kind"] == "important":
             assert others
-            assert all(one.get("importance", 0.5) < documents[answer]["importance"] for one in others)
+            assert all(other.get("importance", 0.5) < documents[answer]["importance"] for other in others)
         elif query["kind"] in ("linked", "next"):
             (hit,) = others
             distance = order.index(answer) - order.index(hit["_id"])
@@ -126,8 +128,8 @@ def test_every_row_has_its_command() -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What each command writes."""
+def metrics_by_name(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The metrics of each command's result, and the comparison."""
     place = tmp_path_factory.mktemp("rankers")
     (place / "bolt").mkdir()
     (place / "examples").symlink_to(ROOT / "examples")
@@ -150,17 +152,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.marked
-def test_the_commands_give_the_figures(made: dict[str, dict[str, Any]]) -> None:
+def test_the_commands_give_the_figures(metrics_by_name: dict[str, dict[str, Any]]) -> None:
     overall, kinds, ranks, abstained = map(table, ("Overall", "By kind", "Reciprocal rank by kind", "Abstention"))
     for name in COMMANDS:
-        estimates = made[name]["estimates"]
+        estimates = metrics_by_name[name]["estimates"]
         assert overall[name] == overall_row(estimates), name
         assert kinds[name] == kinds_row(estimates, "recall_any@5"), name
         assert ranks[name] == kinds_row(estimates, "mrr@50"), name
-        assert abstained[name] == abstention_row(made[name]["abstention"]), name
-        chance = {one["measure"]: number(one["chance"]) for one in estimates["overall"]}
+        assert abstained[name] == abstention_row(metrics_by_name[name]["abstention"]), name
+        chance = {estimate["measure"]: number(estimate["chance"]) for estimate in estimates["overall"]}
         assert overall["*chance*"] == [chance["recall_any@1"], "–", chance["recall_any@5"], "–", chance["mrr@50"], "–"]
-    name = made["bm25"]["corpus"]["name"]
+    name = metrics_by_name["bm25"]["corpus"]["name"]
     assert name in PAGE
-    mrr = next(one for one in made["compared"]["measures"] if one["measure"] == "mrr@50")
+    mrr = next(measure for measure in metrics_by_name["compared"]["measures"] if measure["measure"] == "mrr@50")
     assert f"{mrr['difference']:+.4f} (95% {mrr['low']:+.4f} to {mrr['high']:+.4f}, p {mrr['p_holm']:.4f}" in PAGE

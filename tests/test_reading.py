@@ -16,9 +16,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def refusal(path: Path) -> InputError:
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         list(objects(path))
-    return told.value
+    return caught.value
 
 
 def test_objects_come_with_their_line_numbers(path: Path) -> None:
@@ -27,7 +27,7 @@ def test_objects_come_with_their_line_numbers(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "found"),
+    ("content", "line", "complaint"),
     [
         (
             b'{"a": 1}\n{"a": 1} {"a": 2}\n',
@@ -46,11 +46,11 @@ def test_objects_come_with_their_line_numbers(path: Path) -> None:
     ],
     ids=["two rows", "cut off", "blank", "NaN", "infinity", "twice", "list", "latin-1", "binary", "nested"],
 )
-def test_what_is_no_row_is_refused_with_its_line(path: Path, content: bytes, line: int, found: str) -> None:
+def test_what_is_no_row_is_refused_with_its_line(path: Path, content: bytes, line: int, complaint: str) -> None:
     path.write_bytes(content)
-    told = refusal(path)
-    assert f"rows.jsonl, line {line}: can't be read" in told.problem
-    assert told.found == found
+    error = refusal(path)
+    assert f"rows.jsonl, line {line}: can't be read" in error.problem
+    assert error.found == complaint
 
 
 def test_a_line_of_two_gigabytes_is_refused_before_it_is_held(path: Path) -> None:

@@ -16,9 +16,9 @@ from recallbench.whole_file import write_whole
 
 
 def write_result(place: Path) -> None:
-    with staged(place / "result") as made:
+    with staged(place / "result") as staging:
         for name in ("metrics.json", "report.md"):
-            (made.place / name).write_text(name)
+            (staging.place / name).write_text(name)
 
 
 def write_file(place: Path) -> None:
@@ -34,7 +34,7 @@ def throw_away(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "whole"),
+    ("work", "outcomes"),
     [
         (write_result, [["result"], []]),
         (write_file, [["baseline.json"]]),
@@ -42,7 +42,7 @@ def throw_away(place: Path) -> None:
     ],
 )
 def test_whenever_it_is_killed_the_next_one_sweeps(
-    tmp_path: Path, work: Callable[[Path], None], whole: list[list[str]]
+    tmp_path: Path, work: Callable[[Path], None], outcomes: list[list[str]]
 ) -> None:
     steps = 0
     while True:
@@ -53,7 +53,7 @@ def test_whenever_it_is_killed_the_next_one_sweeps(
         killed = killed_at(steps, lambda place=place: work(place))
         with scratch(place):
             pass
-        assert sorted(os.listdir(place)) in whole
+        assert sorted(os.listdir(place)) in outcomes
         for path in place.glob("result"):
             assert sorted(os.listdir(path)) == ["metrics.json", "report.md"]
         for path in place.glob("*.json"):
@@ -95,15 +95,15 @@ def test_what_is_not_ours_stays(tmp_path: Path) -> None:
 
 
 def test_a_link_within_is_removed_and_not_followed(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "thesis.txt").write_text("mine")
+    outside = tmp_path / "kept"
+    outside.mkdir()
+    (outside / "thesis.txt").write_text("mine")
     dead = tmp_path / "place" / f"{PREFIX}dead"
     dead.mkdir(parents=True)
     (dead / OWNER).write_text(f'{{"marker": "{MARKER}"}}\n')
-    (dead / "link").symlink_to(kept)
+    (dead / "link").symlink_to(outside)
     assert sweep(tmp_path / "place") == [dead]
-    assert (kept / "thesis.txt").read_text() == "mine"
+    assert (outside / "thesis.txt").read_text() == "mine"
 
 
 def test_a_folder_taken_away_in_the_making_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,37 +31,37 @@ def pins(name: str) -> dict[Requirement, list[str]]:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_pins_every_package_and_holds_its_hashes(name: str) -> None:
-    found = pins(name)
-    assert len(found) > 60
-    for requirement, hashes in found.items():
+    pinned = pins(name)
+    assert len(pinned) > 60
+    for requirement, hashes in pinned.items():
         assert re.fullmatch(r"==[^=*,]+", str(requirement.specifier)), requirement
         assert hashes
-        assert [one for one in hashes if not re.fullmatch(r"sha256:[0-9a-f]{64}", one)] == [], requirement
+        assert [digest for digest in hashes if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest)] == [], requirement
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_names_no_registry_and_nothing_of_torch_own(name: str) -> None:
     assert not re.search(r"://|--(extra-)?index|--find-links|@ ", (ROOT / name).read_text("utf-8"))
     own = re.compile(r"torch|triton|cuda-.*|nvidia-.*")
-    assert [str(one) for one in pins(name) if own.fullmatch(canonicalize_name(one.name))] == []
+    assert [str(pin) for pin in pins(name) if own.fullmatch(canonicalize_name(pin.name))] == []
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_is_what_pyproject_asks_for(name: str) -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    asked = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+    needed = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
     if name != LISTS[0]:
-        asked += [one for extra in extras.values() for one in extra]
+        needed += [requirement for extra in extras.values() for requirement in extra]
     listed = {
-        canonicalize_name(one.name): one
+        canonicalize_name(pin.name): pin
         for each in LISTS[: LISTS.index(name) + 1]
-        for one in reversed(list(pins(each)))
+        for pin in reversed(list(pins(each)))
     }
-    for wanted in map(Requirement, asked):
-        if wanted.name in ("torch", "recallbench"):
+    for requirement in map(Requirement, needed):
+        if requirement.name in ("torch", "recallbench"):
             continue
-        (pinned,) = listed[canonicalize_name(wanted.name)].specifier
-        assert wanted.specifier.contains(pinned.version), wanted
+        (pinned,) = listed[canonicalize_name(requirement.name)].specifier
+        assert requirement.specifier.contains(pinned.version), requirement
 
 
 def test_torch_alone_is_pinned_in_pyproject_without_a_hash() -> None:
@@ -124,10 +124,10 @@ def checkout(tmp_path: Path) -> Path:
 
 def setup(checkout: Path) -> subprocess.CompletedProcess[str]:
     """scripts/setup, which finds packages in the folder of wheels alone."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     offline = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(checkout / "wheels")}
     done = subprocess.run(
-        [checkout / "scripts" / "setup"], env=kept | offline, capture_output=True, text=True, check=False
+        [checkout / "scripts" / "setup"], env=inherited | offline, capture_output=True, text=True, check=False
     )
     print(f"{done.stdout}{done.stderr}[exit {done.returncode}]")
     return done
@@ -183,13 +183,13 @@ def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     )
 
     def pin(*arguments: str) -> tuple[str, ...]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
-        env = kept | {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(wheels), "UV_CACHE_DIR": str(tmp_path / "cache")}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+        env = inherited | {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(wheels), "UV_CACHE_DIR": str(tmp_path / "cache")}
         command = [tmp_path / "scripts" / "pin", *arguments]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        made = [(tmp_path / name).read_text().splitlines() for name in LISTS]
-        return tuple("\n".join(line for line in lines if not line.startswith("#")) for lines in made)
+        lists = [(tmp_path / name).read_text().splitlines() for name in LISTS]
+        return tuple("\n".join(line for line in lines if not line.startswith("#")) for lines in lists)
 
     def entry(pin: str, marker: str = "") -> str:
         return f"{pin}{marker} \\\n    --hash=sha256:{hashes[pin]}"

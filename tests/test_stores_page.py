@@ -43,15 +43,15 @@ def test_the_commands_give_the_rows(name: str, tmp_path: Path, locomo_vectors: d
     for package, word in (("chromadb", "chroma"), ("lancedb", "lance")):
         if word in " ".join(words) and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]'")
-    made = ("--folder", tmp_path / "made", "--quiet")
+    options = ("--folder", tmp_path / "made", "--quiet")
     if "graph" in words:
         (tmp_path / "bolt").mkdir()
         with bolt_server(tmp_path / "bolt") as server:
-            assert recallbench(*words, *made, cwd=tmp_path, env=env | server).returncode == 0
+            assert recallbench(*words, *options, cwd=tmp_path, env=env | server).returncode == 0
     else:
-        assert recallbench(*words, *made, cwd=tmp_path, env=env).returncode == 0
-    found = json.loads((tmp_path / "made" / "metrics.json").read_text())["estimates"]["overall"]
-    by_name = {one["measure"]: one for one in found}
+        assert recallbench(*words, *options, cwd=tmp_path, env=env).returncode == 0
+    estimates = json.loads((tmp_path / "made" / "metrics.json").read_text())["estimates"]["overall"]
+    by_name = {estimate["measure"]: estimate for estimate in estimates}
     first, last = by_name["recall_any@10"], by_name["mrr@50"]
     assert ROWS[name] == [
         f"{first['value']:.4f}",

@@ -37,8 +37,8 @@ def talking(talk: Talk) -> Iterator[str]:
 
     def serve(peer: socket) -> None:
         with contextlib.suppress(OSError), peer:
-            while asked := peer.recv(65536):
-                talk(peer, asked)
+            while request := peer.recv(65536):
+                talk(peer, request)
 
     def accept() -> None:
         while not ended.is_set():
@@ -62,25 +62,25 @@ def drip(peer: socket, text: bytes) -> None:
         time.sleep(0.02)
 
 
-def silent(peer: socket, asked: bytes) -> None:
+def silent(peer: socket, request: bytes) -> None:
     time.sleep(4)
 
 
-def dripping_headers(peer: socket, asked: bytes) -> None:
+def dripping_headers(peer: socket, request: bytes) -> None:
     peer.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
     drip(peer, b"a")
 
 
-def dripping_body(peer: socket, asked: bytes) -> None:
+def dripping_body(peer: socket, request: bytes) -> None:
     peer.sendall(HEAD)
-    if not asked.startswith(b"HEAD"):
+    if not request.startswith(b"HEAD"):
         drip(peer, b"a")
 
 
-def hanging_up(peer: socket, asked: bytes) -> None:
+def hanging_up(peer: socket, request: bytes) -> None:
     """One byte for each connection: the hub's library would come back for the next for days."""
-    peer.sendall(HEAD if asked.startswith(b"HEAD") else HEAD + b"a")
-    if not asked.startswith(b"HEAD"):
+    peer.sendall(HEAD if request.startswith(b"HEAD") else HEAD + b"a")
+    if not request.startswith(b"HEAD"):
         peer.close()
 
 
@@ -92,7 +92,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
-    ("talk", "found"),
+    ("talk", "complaint"),
     [
         (silent, "not a byte in 0.4 s"),
         (dripping_headers, "where at least 10 kB/s are expected"),
@@ -100,7 +100,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.parametrize("source", ["hub", "web"])
-def test_a_download_that_hardly_moves_ends(talk: Talk, found: str, source: str, tmp_path: Path) -> None:
+def test_a_download_that_hardly_moves_ends(talk: Talk, complaint: str, source: str, tmp_path: Path) -> None:
     with talking(talk) as url:
         environ = {
             "HF_ENDPOINT": url,
@@ -109,18 +109,18 @@ def test_a_download_that_hardly_moves_ends(talk: Talk, found: str, source: str, 
             "RECALLBENCH_LOCOMO_URL": f"{url}/locomo10.json",
         }
         if source == "web":
-            with pytest.raises(Blocked) as told:
+            with pytest.raises(Blocked) as caught:
                 fetch(LOCOMO, environ)
-            assert "recallbench fetch locomo" in told.value.remedy
-            assert told.value.expected == f"the file with sha256 {LOCOMO.sha256}"
-            reason = told.value.found
+            assert "recallbench fetch locomo" in caught.value.remedy
+            assert caught.value.expected == f"the file with sha256 {LOCOMO.sha256}"
+            reason = caught.value.found
             assert list((tmp_path / "data").iterdir()) == []
         else:
             with pytest.raises(hub.Unreachable) as unreachable:
                 hub.download("team/model", "config.json", REVISION, environ, Silent())
             reason = str(unreachable.value)
     assert reason.startswith("the download is too slow: ")
-    assert found in reason
+    assert complaint in reason
 
 
 @pytest.mark.usefixtures("small")
@@ -134,7 +134,7 @@ def test_a_peer_that_hangs_up_after_each_byte_is_left_in_the_end(tmp_path: Path)
 def test_a_slow_download_that_keeps_the_pace_is_waited_for() -> None:
     """Forty pieces over a second, in windows of half a second: each has its thousand bytes."""
 
-    def steady(peer: socket, asked: bytes) -> None:
+    def steady(peer: socket, request: bytes) -> None:
         peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n")
         for _ in range(40):
             peer.sendall(b"a" * 1000)
@@ -161,5 +161,5 @@ def test_without_a_limit_the_clients_own_time_counts() -> None:
         client.get(url)
 
 
-def test_the_limits_are_those_that_are_told() -> None:
+def test_the_limits_are_those_of_the_messages() -> None:
     assert (waiting.SILENCE, waiting.WINDOW, waiting.SLOWEST) == (60, 60, 10_000)

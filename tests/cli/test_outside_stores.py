@@ -191,7 +191,7 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
         told = recallbench("run", "canary-locomo", "--store", server.address, "--out", place / "out", cwd=place)
         assert told.returncode == 2
         assert "highest score first" in told.stderr
-        assert server.asked("/forget")
+        assert server.requested("/forget")
     assert not (place / "out").exists()
 
 

@@ -41,7 +41,7 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> list[Block]:
-    return [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
+    return [Block(*match) for match in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
 
 
 def prose(text: str) -> str:
@@ -50,19 +50,19 @@ def prose(text: str) -> str:
 
 
 def spans(text: str) -> list[str]:
-    """What stands in code marks."""
+    """The texts in code marks."""
     return re.findall(r"`([^`\n]+)`", prose(text))
 
 
 def section(text: str, title: str) -> str:
     """From the heading `title` to the next of its level or above."""
-    level, fenced, kept = title.index(" "), False, []
+    level, fenced, lines = title.index(" "), False, []
     for line in text.split(f"\n{title}\n", 1)[1].splitlines(keepends=True):
         fenced ^= line.startswith("```")
         if not fenced and re.match(rf"#{{1,{level}}} ", line):
             break
-        kept.append(line)
-    return "".join(kept)
+        lines.append(line)
+    return "".join(lines)
 
 
 def slugs(text: str) -> set[str]:

@@ -28,12 +28,12 @@ from recallbench.scoring.judgement import judge
 
 def placed(language: str) -> list[tuple[str, str]]:
     """The examples that name their file in a first comment: (path, text)."""
-    found = []
+    examples = []
     for block in blocks(CONTRIBUTING):
         first, _, rest = block.body.partition("\n")
         if block.language == language and first.startswith("# ") and "/" in first:
-            found.append((first.removeprefix("# "), rest))
-    return found
+            examples.append((first.removeprefix("# "), rest))
+    return examples
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +112,8 @@ def test_a_new_store(extended: Path) -> None:
         first = json.loads((folder / "raw_retrievals.jsonl").read_text().splitlines()[0])
         newest = first["candidates"] - 1 - number
         assert [hit["id"].rpartition("/")[2] for hit in first["hits"]][:2] == [str(newest), str(newest - 1)]
-    told = in_the_copy(extended, "audit", "by-age-1", "--failures").stdout
-    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", told) == ["RB-COMMITTED"]
+    printed = in_the_copy(extended, "audit", "by-age-1", "--failures").stdout
+    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", printed) == ["RB-COMMITTED"]
     (extended / "options.toml").write_text('store = "newest"\nstore-option = "skip=one"\n')
     refused = in_the_copy(extended, "run", "canary-locomo", "--config", "options.toml")
     assert refused.returncode == 2
@@ -126,11 +126,11 @@ def test_a_new_corpus(extended: Path) -> None:
     metrics = written(in_the_copy(extended, *words, "--folder", "notes"), extended / "notes")
     assert metrics.corpus.segments == 3
     assert metrics.dataset_sha256 == metrics.corpus.registered_sha256
-    assert [one.kind for one in metrics.deviations] == ["corpus", "store"]
+    assert [deviation.kind for deviation in metrics.deviations] == ["corpus", "store"]
     assert metrics.headline[0].estimate.saturated == 1.0
     assert in_the_copy(extended, "run", "diary", "--dry-run").returncode == 0
-    told = in_the_copy(extended, "audit", "notes", "--failures", "--corpus-file", "diary.json").stdout
-    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", told) == ["RB-COMMITTED"]
+    printed = in_the_copy(extended, "audit", "notes", "--failures", "--corpus-file", "diary.json").stdout
+    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", printed) == ["RB-COMMITTED"]
 
 
 def test_a_new_encoder(extended: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_new_gate(extended: Path, tmp_path: Path) -> None:
     gate = imported(extended, "src/recallbench/audit/gates/control.py").GATE
     evidence = GateEvidence(metrics, load(), facts("canary-locomo", load()), tmp_path / "r")
     assert gate.check(evidence).status == "pass"
-    fewer = [one.model_copy(update={"n": one.n - 1}) for one in metrics.control_bm25["overall"]]
+    fewer = [estimate.model_copy(update={"n": estimate.n - 1}) for estimate in metrics.control_bm25["overall"]]
     changed = metrics.model_copy(update={"control_bm25": {"overall": fewer}})
     assert gate.check(GateEvidence(changed, evidence.rules, evidence.corpus, None)).status == "fail"
 

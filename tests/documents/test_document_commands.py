@@ -34,9 +34,9 @@ from recallbench.stores.registry import STORES, find_store
 @cache
 def options_of(command: str) -> frozenset[str]:
     """The options in the real `--help` of a command."""
-    told = recallbench(command, "--help", cwd=ROOT)
-    assert told.returncode == 0
-    return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", told.stdout))
+    done = recallbench(command, "--help", cwd=ROOT)
+    assert done.returncode == 0
+    return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", done.stdout))
 
 
 COMMANDS = (
@@ -79,8 +79,8 @@ def test_commands_parse(document: Path) -> None:
         if not words or command == "sweep":  # announced, not there yet
             continue
         assert command in COMMANDS, words
-        asked = [word for word in words[1:] if word.startswith("-")]
-        assert set(asked) <= options_of(command), words
+        options = [word for word in words[1:] if word.startswith("-")]
+        assert set(options) <= options_of(command), words
         examples = {"diary", "newest"}  # what CONTRIBUTING adds
         for option, value in pairwise(words):
             if option in KNOWN and not value.startswith("-"):
@@ -127,7 +127,7 @@ def test_every_option_has_its_variable() -> None:
     context = click.Context(program)
     for command in (program.get_command(context, name) for name in program.list_commands(context)):
         assert command is not None
-        options = {max(one.opts, key=len): one.envvar for one in command.params if one.opts[0].startswith("-")}
+        options = {max(param.opts, key=len): param.envvar for param in command.params if param.opts[0].startswith("-")}
         options.pop("--config", None)
         assert options == {name: f"RECALLBENCH_{name[2:].upper().replace('-', '_')}" for name in options}
 
@@ -141,11 +141,11 @@ def test_the_settings_file_of_the_readme_works(tmp_path: Path) -> None:
 
 
 def test_section_5_has_the_commands_of_the_protocol() -> None:
-    wanted = read_data().frozen["procedure"]
-    commands = [row["detail"] for row in wanted if row.get("detail", "").startswith("cd ")]
+    procedure = read_data().frozen["procedure"]
+    commands = [row["detail"] for row in procedure if row.get("detail", "").startswith("cd ")]
     assert len(commands) == 3
-    told = section(PROCEDURE, "## 5. The exact commands")
-    assert [command for command in commands if command not in told] == []
-    assert "export PYTHONHASHSEED=42" in told
-    assert "export PGMNEMO_DSN=" in told
-    assert told.count("--dry-run --strict") == 2
+    commands_section = section(PROCEDURE, "## 5. The exact commands")
+    assert [command for command in commands if command not in commands_section] == []
+    assert "export PYTHONHASHSEED=42" in commands_section
+    assert "export PGMNEMO_DSN=" in commands_section
+    assert commands_section.count("--dry-run --strict") == 2

@@ -10,15 +10,15 @@ from commandline import environment, recallbench
 from documents.markdown import README, blocks, command_lines, section
 
 
-def test_the_example_in_python_prints_what_is_told(tmp_path: Path) -> None:
+def test_the_example_in_python_prints_the_text_beside_it(tmp_path: Path) -> None:
     inside = blocks(section(README, "## In Python"))
     (code,) = [block.body for block in inside if block.language == "python"]
-    (told,) = [block.body for block in inside if block.language == "text"]
+    (expected,) = [block.body for block in inside if block.language == "text"]
     (tmp_path / "my_queries.py").write_text(code)
     command = [sys.executable, "my_queries.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
     printed, error = done.stdout, done.stderr[done.stderr.index("recallbench.cases") :]
-    assert (printed + error).startswith(told)
+    assert (printed + error).startswith(expected)
 
 
 def test_the_examples_with_files_run(tmp_path: Path) -> None:
@@ -39,15 +39,15 @@ def test_the_examples_with_files_run(tmp_path: Path) -> None:
 
 
 def test_the_examples_with_a_set_run(tmp_path: Path) -> None:
-    told = section(README, "## Your own data")
-    documents, gold = [block.body for block in blocks(told) if block.language == "json"]
+    text = section(README, "## Your own data")
+    documents, gold = [block.body for block in blocks(text) if block.language == "json"]
     (tmp_path / "team").mkdir()
     (tmp_path / "team" / "corpus.jsonl").write_text(documents)
     (tmp_path / "team" / "gold.jsonl").write_text(gold)
     more = "".join(f'{{"_id": "m{i}", "text": "Nothing of that, {i}."}}\n' for i in range(20))
     (tmp_path / "more.jsonl").write_text(more)
     codes = {}
-    for words in command_lines(told):
+    for words in command_lines(text):
         named = words[1:2] in (["team"], ["by-id"])
         if named and words[0] in ("evaluate", "audit", "grow"):
             codes[" ".join(words)] = recallbench(*words, cwd=tmp_path, fresh=True).returncode

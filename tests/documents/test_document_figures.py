@@ -30,13 +30,13 @@ COLUMNS = "| system | `recall_any@10` | 95% interval | `recall_frac@10` | `recal
 
 
 def figures(title: str) -> list[Line]:
-    found = []
+    lines = []
     table = section(README, f"### {title}").split(COLUMNS)[1].split("\n\n")[0]
     for row in table.splitlines()[2:]:
         first, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         match = re.fullmatch(r"\[(.+)\]\((.+)\)", first)
-        found.append(Line(match[1] if match else first, match[2] if match else "", cells))
-    return found
+        lines.append(Line(match[1] if match else first, match[2] if match else "", cells))
+    return lines
 
 
 def commands_of(title: str) -> dict[str, list[str]]:
@@ -48,14 +48,14 @@ def commands_of(title: str) -> dict[str, list[str]]:
 
 def row_of(estimates: list[dict[str, Any]], what: str = "value") -> list[str]:
     """The cells that these estimates make."""
-    by_name = {one["measure"]: one for one in estimates}
+    by_name = {estimate["measure"]: estimate for estimate in estimates}
 
     def cell(name: str) -> str:
         return f"{by_name[name][what]:.4f}"
 
     def interval(name: str) -> str:
-        one = by_name[name]
-        return f"{one['low']:.4f} to {one['high']:.4f}" if what == "value" else "–"
+        estimate = by_name[name]
+        return f"{estimate['low']:.4f} to {estimate['high']:.4f}" if what == "value" else "–"
 
     first, last = "recall_any@10", "mrr@50"
     return [cell(first), interval(first), cell("recall_frac@10"), cell("recall_all@10"), cell(last), interval(last)]
@@ -89,14 +89,14 @@ def test_figures_of_the_committed_result_are_those_of_its_files() -> None:
         metrics = json.loads((folder / "metrics.json").read_text())
         assert line.cells == expected(line.name, metrics)
         assert metrics["corpus"]["name"] == "locomo"
-        beside = {one.name: one.cells for one in figures("LoCoMo")}
+        beside = {figure.name: figure.cells for figure in figures("LoCoMo")}
         for name in ("*chance*", "*oracle*"):
             assert beside[name] == expected(name, metrics)
         assert points(beside["bm25"]) == points(row_of(metrics["control_bm25"]["overall"]))
         seen = metrics["exposure"]
-        told = " ".join(section(README, "### LoCoMo").split())
-        assert f"{seen['truncated_share']:.0%} of its sessions" in told
-        assert f"{seen['gold_turns_cut_share']:.0%} of the labelled evidence" in told
+        text = " ".join(section(README, "### LoCoMo").split())
+        assert f"{seen['truncated_share']:.0%} of its sessions" in text
+        assert f"{seen['gold_turns_cut_share']:.0%} of the labelled evidence" in text
 
 
 def tells_retrievers_apart(canaries: Iterable[dict[str, Any]]) -> None:
@@ -120,22 +120,22 @@ def test_the_commands_beside_the_tables_give_the_tables(
     if title == "LongMemEval":
         file = request.getfixturevalue("longmemeval_file")
         (tmp_path / "longmemeval_s_cleaned_499of500.json").symlink_to(file)
-    made: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     metrics: dict[str, Any] = {}
     for i, (name, words) in enumerate(commands_of(title).items()):
         done = recallbench(*words, "--folder", f"r{i}", cwd=tmp_path, env=env)
         assert done.returncode == 0
-        made[name] = json.loads((tmp_path / f"r{i}" / "metrics.json").read_text())
+        by_name[name] = json.loads((tmp_path / f"r{i}" / "metrics.json").read_text())
     if title == "The canary":
-        tells_retrievers_apart(made.values())
+        tells_retrievers_apart(by_name.values())
     label = section(README, f"### {title}").split("Label: `")[1]
     for line in figures(title):
-        metrics = made.get(line.name, metrics)
-        told = points if line.link else list
-        assert told(line.cells) == told(expected(line.name, metrics)), line.name
+        metrics = by_name.get(line.name, metrics)
+        shown = points if line.link else list
+        assert shown(line.cells) == shown(expected(line.name, metrics)), line.name
         assert metrics["verdict"]["text"] == label.split("`")[0]
         assert not metrics["verdict"]["canonical"]
-        found = [Deviation(one["kind"], one["detail"]) for one in metrics["deviations"]]
-        assert all(one.kind in label.split("deviations:")[1].split(".")[0] for one in found)
+        deviations = [Deviation(deviation["kind"], deviation["detail"]) for deviation in metrics["deviations"]]
+        assert all(deviation.kind in label.split("deviations:")[1].split(".")[0] for deviation in deviations)
         # What is published departs from nothing that is not on record.
-        assert unrecorded(found, HISTORY, metrics["corpus"]["name"]) == ()
+        assert unrecorded(deviations, HISTORY, metrics["corpus"]["name"]) == ()

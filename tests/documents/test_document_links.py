@@ -16,8 +16,8 @@ def test_links_resolve(document: Path) -> None:
         if target.startswith("https://"):
             continue
         path, _, anchor = target.partition("#")
-        found = document.parent / path if path else document
-        if not found.exists() or (anchor and anchor not in slugs(found.read_text("utf-8"))):
+        linked = document.parent / path if path else document
+        if not linked.exists() or (anchor and anchor not in slugs(linked.read_text("utf-8"))):
             wrong.append(target)
     assert not wrong
 
@@ -33,5 +33,5 @@ def test_files_that_are_named_exist(document: Path) -> None:
 
 
 @each_document
-def test_nothing_of_one_machine_is_told(document: Path) -> None:
+def test_nothing_of_one_machine_stands_there(document: Path) -> None:
     assert re.findall(r"(?<![\w.])/(?:tmp|home|root|work|Users)/\S*", document.read_text("utf-8")) == []

@@ -64,8 +64,8 @@ def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypa
 
     embedder.ensure(stream(), "passage")
     assert max(ahead) <= 6
-    found = embedder.lookup(TEXTS, "passage")
-    np.testing.assert_allclose(found.vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
+    embedded = embedder.lookup(TEXTS, "passage")
+    np.testing.assert_allclose(embedded.vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
 
 
 def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,14 +83,14 @@ def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pyte
 
 
 def test_tokens_are_the_true_length_and_cut_is_where_the_window_ends(opened: Any, tiny_bge: Tiny) -> None:
-    found = opened().lookup(TEXTS, "passage")
-    for text, tokens, cut in zip(TEXTS, found.tokens, found.cut, strict=True):
-        whole = tiny_bge.tokenizer(text)["input_ids"]
-        assert tokens == len(whole)
-        if len(whole) <= 512:
+    embedded = opened().lookup(TEXTS, "passage")
+    for text, tokens, cut in zip(TEXTS, embedded.tokens, embedded.cut, strict=True):
+        ids = tiny_bge.tokenizer(text)["input_ids"]
+        assert tokens == len(ids)
+        if len(ids) <= 512:
             assert cut == len(text)
         else:
-            assert tiny_bge.tokenizer(text[:cut])["input_ids"] == [*whole[:511], whole[-1]]
+            assert tiny_bge.tokenizer(text[:cut])["input_ids"] == [*ids[:511], ids[-1]]
 
 
 def test_a_prefix_is_read_by_the_model_but_not_counted_in_the_cut(opened: Any, tiny_bge: Tiny) -> None:
@@ -106,9 +106,9 @@ def test_a_prefix_is_read_by_the_model_but_not_counted_in_the_cut(opened: Any, t
 def test_lookup_returns_rows_in_the_order_asked_with_repeats(opened: Any) -> None:
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
-    found = embedder.lookup([TEXTS[3], TEXTS[0], TEXTS[3]], "passage")
-    np.testing.assert_array_equal(found.vectors[0], found.vectors[2])
-    assert np.abs(found.vectors[0] - found.vectors[1]).max() > 0.01
+    embedded = embedder.lookup([TEXTS[3], TEXTS[0], TEXTS[3]], "passage")
+    np.testing.assert_array_equal(embedded.vectors[0], embedded.vectors[2])
+    assert np.abs(embedded.vectors[0] - embedded.vectors[1]).max() > 0.01
     assert embedder.lookup([], "passage").vectors.shape == (0, 32)
 
 
@@ -206,8 +206,8 @@ def child(tiny: Tiny, environ: dict[str, str], cache: Path, backend: str, home: 
         check=True,
     )
     assert done.stderr == ""
-    found: list[Any] = json.loads(done.stdout)
-    return found
+    printed: list[Any] = json.loads(done.stdout)
+    return printed
 
 
 @pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.marked), "openvino"])

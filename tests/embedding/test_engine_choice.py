@@ -134,10 +134,10 @@ def test_texts_for_a_proof_are_distinct_and_spread_over_all_lengths() -> None:
         sample.offer(text)
     assert sample.texts() == ["a", "bb", "ccc"]
     for lengths in (range(10, 1010), range(1009, 9, -1), [10 + number * 37 % 1000 for number in range(1000)]):
-        kept = sampled(list(lengths))
-        assert len(kept) == 32
-        assert (kept[0], kept[-1]) == (10, 1009)
-        assert max(np.diff(kept)) <= 2 * 1000 / 31
+        lengths_of_sample = sampled(list(lengths))
+        assert len(lengths_of_sample) == 32
+        assert (lengths_of_sample[0], lengths_of_sample[-1]) == (10, 1009)
+        assert max(np.diff(lengths_of_sample)) <= 2 * 1000 / 31
     # Among many of one length the few others are kept.
     assert sampled([50] * 500 + [7, 90] + [50] * 500) == [7] + [50] * 30 + [90]
 
@@ -188,13 +188,13 @@ def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(vector_agreement, "COSINE", 1.1)
         embedder = opened(backend="openvino")
-        found = embedder.lookup(TEXTS, "passage").vectors
+        vectors = embedder.lookup(TEXTS, "passage").vectors
     report = embedder.report()
     assert (report.backend, report.proof, report.computed) == ("torch/cpu", "failed", 12)
     assert "torch was used" in report.notes[0]
     assert embedder.fingerprint["backend"] == "torch/cpu"
     again = opened(backend="openvino")
-    np.testing.assert_array_equal(again.lookup(TEXTS, "passage").vectors, found)
+    np.testing.assert_array_equal(again.lookup(TEXTS, "passage").vectors, vectors)
     assert (again.report().backend, again.report().computed, again.report().notes) == ("torch/cpu", 0, report.notes)
     assert again.fingerprint_sha256 == embedder.fingerprint_sha256 == opened(backend="torch").fingerprint_sha256
 

@@ -14,24 +14,24 @@ from recallbench.embedding.registry import open_embedder
 
 def test_a_bag_of_signed_places_brought_to_length_one(tmp_path: Path) -> None:
     embedder = open_embedder("hash", cache_dir=tmp_path)
-    found = embedder.lookup(["cat dog", "Dog  CAT", "cat", "", "cat cat dog"], "passage")
-    assert found.vectors.shape == (5, 256)
-    np.testing.assert_array_equal(found.vectors[0], found.vectors[1])
-    filled = [sorted(abs(float(value)) for value in row if value) for row in found.vectors]
+    embedded = embedder.lookup(["cat dog", "Dog  CAT", "cat", "", "cat cat dog"], "passage")
+    assert embedded.vectors.shape == (5, 256)
+    np.testing.assert_array_equal(embedded.vectors[0], embedded.vectors[1])
+    filled = [sorted(abs(float(value)) for value in row if value) for row in embedded.vectors]
     assert filled[0] == pytest.approx([0.707107, 0.707107], abs=1e-6)
     assert filled[4] == pytest.approx([0.447214, 0.894427], abs=1e-6)
-    assert float(np.linalg.norm(found.vectors[3])) == 1.0
-    assert found.tokens.tolist() == [2, 2, 1, 0, 3]
-    assert found.cut.tolist() == [7, 8, 3, 0, 11]
+    assert float(np.linalg.norm(embedded.vectors[3])) == 1.0
+    assert embedded.tokens.tolist() == [2, 2, 1, 0, 3]
+    assert embedded.cut.tolist() == [7, 8, 3, 0, 11]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_stops_reading_at_512_words(tmp_path: Path) -> None:
     embedder = open_embedder("hash", cache_dir=tmp_path)
-    found = embedder.lookup(["ab " * 512, "ab " * 513, "ab " * 512 + "zz"], "passage")
-    assert found.tokens.tolist() == [512, 513, 513]
-    assert found.cut.tolist() == [1536, 1535, 1535]
-    np.testing.assert_array_equal(found.vectors[0], found.vectors[2])
+    embedded = embedder.lookup(["ab " * 512, "ab " * 513, "ab " * 512 + "zz"], "passage")
+    assert embedded.tokens.tolist() == [512, 513, 513]
+    assert embedded.cut.tolist() == [1536, 1535, 1535]
+    np.testing.assert_array_equal(embedded.vectors[0], embedded.vectors[2])
     report = embedder.report()
     assert (report.distinct, report.truncated, report.tokens) == (3, 2, 1538)
 
@@ -44,7 +44,7 @@ def test_it_does_not_depend_on_the_process() -> None:
         "print(hashlib.sha256(e.lookup(['we met in the park'], 'query').vectors.tobytes()).hexdigest())\n"
         "print(e.fingerprint_sha256)\n"
     )
-    found = {
+    printed = {
         subprocess.run(
             [sys.executable, "-c", program],
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
@@ -54,4 +54,4 @@ def test_it_does_not_depend_on_the_process() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(found) == 1
+    assert len(printed) == 1

@@ -82,7 +82,7 @@ def test_an_openvino_that_does_not_work_means_torch_now_and_from_then_on(
     with monkeypatch.context() as patched:
         break_openvino(patched, wrong)
         embedder = opened(backend="openvino")
-        found = embedder.lookup(TEXTS, "passage").vectors
+        vectors = embedder.lookup(TEXTS, "passage").vectors
     report = embedder.report()
     assert (report.backend, report.proof, report.worst_cosine, report.computed) == ("torch/cpu", "failed", None, 4)
     [note] = report.notes
@@ -90,7 +90,7 @@ def test_an_openvino_that_does_not_work_means_torch_now_and_from_then_on(
     assert note.endswith("): torch was used")
     assert embedder.fingerprint["backend"] == "torch/cpu"
     by_torch = opened(backend="torch", cache_dir=tmp_path / "other").lookup(TEXTS, "passage").vectors
-    np.testing.assert_array_equal(found, by_torch)
+    np.testing.assert_array_equal(vectors, by_torch)
     again = opened(backend="openvino")
     assert again.fingerprint["backend"] == "torch/cpu"
     again.ensure(TEXTS, "passage")

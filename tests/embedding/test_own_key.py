@@ -17,7 +17,7 @@ from recallbench.errors import InputError, UsageError
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the key of a user who has none yet will lie."""
+    """The place of the key of a user who has none yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     assert key_path() == tmp_path / "settings" / "recallbench" / "vectors.key"
     return key_path()
@@ -94,8 +94,8 @@ def test_processes_that_make_it_at_once_agree(path: Path, tmp_path: Path) -> Non
     for maker in makers:
         assert maker.stdin is not None
         maker.stdin.write("go\n")
-    made = [maker.communicate()[0].strip() for maker in makers]
-    assert made == [path.read_bytes().hex()] * 4
+    keys = [maker.communicate()[0].strip() for maker in makers]
+    assert keys == [path.read_bytes().hex()] * 4
 
 
 def test_one_of_another_user_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,4 +97,4 @@ def test_a_seal_is_the_same_every_time_and_another_for_every_user_and_vector(ope
     seals.append(changed.seal(changed.row(key(1)) or 0))
     assert seals[0] == seals[1]
     assert len(set(seals)) == 3
-    assert not any(SEAL.owner.encode() in made or b"k" * 8 in made for made in seals)
+    assert not any(SEAL.owner.encode() in seal or b"k" * 8 in seal for seal in seals)

@@ -1,4 +1,4 @@
-"""Kept vectors that are not the user's own are held against new ones before any of them is used."""
+"""Cached vectors of others are compared with new ones before any of them is used."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ TEXTS = [sentence(3 + seed, seed) for seed in range(20)]
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Makes somebody the one who runs RecallBench: each has settings, and so a key, of their own."""
+    """Switch to a user of this name, who has settings, and so a key, of their own."""
     return lambda name: monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / name))
 
 
-def kept_by(user: Any, opened: Any, name: str, texts: list[str] = TEXTS) -> None:
+def fill_cache_as(user: Any, opened: Any, name: str, texts: list[str] = TEXTS) -> None:
     user(name)
     embedder = opened()
     embedder.ensure(texts, "passage")
@@ -31,12 +31,12 @@ def kept_by(user: Any, opened: Any, name: str, texts: list[str] = TEXTS) -> None
 
 
 def folder(tmp_path: Path) -> Path:
-    [found] = (tmp_path / "cache" / "vectors").iterdir()
-    return found
+    [cache] = (tmp_path / "cache" / "vectors").iterdir()
+    return cache
 
 
 def test_another_users_vectors_are_used_once_eight_of_them_agree(user: Any, opened: Any, tmp_path: Path) -> None:
-    kept_by(user, opened, "ann")
+    fill_cache_as(user, opened, "ann")
     before = (folder(tmp_path) / "vectors.f32").read_bytes()
     user("bob")
     embedder = opened()
@@ -59,7 +59,7 @@ def test_another_users_vectors_are_used_once_eight_of_them_agree(user: Any, open
 
 
 def test_vectors_from_before_there_were_seals_are_checked_too(user: Any, opened: Any, tmp_path: Path) -> None:
-    kept_by(user, opened, "ann", TEXTS[:3])
+    fill_cache_as(user, opened, "ann", TEXTS[:3])
     for seals in folder(tmp_path).glob("seals-*"):
         seals.unlink()
     for foreign, again in ((3, 3), (0, 0)):
@@ -69,7 +69,7 @@ def test_vectors_from_before_there_were_seals_are_checked_too(user: Any, opened:
 
 
 def test_queries_are_checked_apart_from_passages(user: Any, opened: Any) -> None:
-    kept_by(user, opened, "ann")
+    fill_cache_as(user, opened, "ann")
     user("bob")
     embedder = opened()
     embedder.ensure(TEXTS[:10], "passage")
@@ -100,7 +100,7 @@ def nothing(record: Any, vector: Any) -> None:
 def test_forged_vectors_are_refused_and_none_is_used(
     user: Any, opened: Any, tmp_path: Path, change: Any, whose: str
 ) -> None:
-    kept_by(user, opened, whose)
+    fill_cache_as(user, opened, whose)
     forge(folder(tmp_path), None, change)
     user("mine")
     embedder = opened()
@@ -118,8 +118,8 @@ def test_forged_vectors_are_refused_and_none_is_used(
 def test_vectors_that_are_put_there_during_a_run_are_checked_before_they_are_used(
     user: Any, opened: Any, tmp_path: Path
 ) -> None:
-    kept_by(user, opened, "mine")
-    kept_by(user, opened, "theirs", [])
+    fill_cache_as(user, opened, "mine")
+    fill_cache_as(user, opened, "theirs", [])
     user("mine")
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
@@ -136,7 +136,7 @@ def test_vectors_that_are_put_there_during_a_run_are_checked_before_they_are_use
 def test_own_vectors_are_checked_where_that_is_asked_for(
     user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept_by(user, opened, "ann")
+    fill_cache_as(user, opened, "ann")
     embedder = opened(recheck_own=True)
     embedder.ensure([*TEXTS, "rain again"], "passage")
     report = embedder.report()
@@ -158,7 +158,7 @@ def drawn(seals: dict[int, bytes], order: list[int]) -> list[int]:
     check = SpotCheck()
     for row in order:
         check.offer(KeptText(seals[row], row, row, ""))
-    return [kept.row for kept in check.drawn]
+    return [text.row for text in check.drawn]
 
 
 def test_a_draw_is_of_eight_distinct_rows_whatever_their_order() -> None:

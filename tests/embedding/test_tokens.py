@@ -27,9 +27,9 @@ def test_wordpiece_from_a_vocabulary_equals_transformers(tiny_dragon: Tiny, tmp_
     for name in ("vocab.txt", "tokenizer_config.json"):
         paths[name] = tmp_path / name
         paths[name].write_bytes(tiny_dragon.files[f"tiny/dragon-query/{name}"])
-    for text, found in zip(ODD, EncoderTokenizer(paths, 512).tokenise(ODD), strict=True):
-        assert found.ids.tolist() == tiny_dragon.tokenizer(text, truncation=True, max_length=512)["input_ids"]
-        assert found.tokens == len(tiny_dragon.tokenizer(text)["input_ids"])
+    for text, tokenised in zip(ODD, EncoderTokenizer(paths, 512).tokenise(ODD), strict=True):
+        assert tokenised.ids.tolist() == tiny_dragon.tokenizer(text, truncation=True, max_length=512)["input_ids"]
+        assert tokenised.tokens == len(tiny_dragon.tokenizer(text)["input_ids"])
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +45,13 @@ def test_minilm_equals_transformers_at_512_tokens(minilm: Path) -> None:
 
     theirs = AutoTokenizer.from_pretrained(str(minilm))
     ours = EncoderTokenizer({"tokenizer.json": minilm / "tokenizer.json"}, 512)
-    for text, found in zip(ODD, ours.tokenise(ODD), strict=True):
-        assert found.ids.tolist() == theirs(text, truncation=True, max_length=512)["input_ids"]
+    for text, tokenised in zip(ODD, ours.tokenise(ODD), strict=True):
+        assert tokenised.ids.tolist() == theirs(text, truncation=True, max_length=512)["input_ids"]
 
 
 def test_the_cut_falls_behind_the_last_token_that_is_seen(minilm: Path) -> None:
     tokenizer = EncoderTokenizer({"tokenizer.json": minilm / "tokenizer.json"}, 8)
-    [found] = tokenizer.tokenise(["Ünder the old bridge, we met Zoë again"])
+    [tokenised] = tokenizer.tokenise(["Ünder the old bridge, we met Zoë again"])
     # [CLS] under the old bridge , we [SEP]
-    assert (len(found.ids), found.tokens) == (8, 11)
-    assert found.cut == len("Ünder the old bridge, we")
+    assert (len(tokenised.ids), tokenised.tokens) == (8, 11)
+    assert tokenised.cut == len("Ünder the old bridge, we")

@@ -37,9 +37,9 @@ def embed(
 def test_xlm_roberta_with_cls_and_l2_equals_transformers(
     tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, backend: str
 ) -> None:
-    found = embed(tiny_bge.spec, environ, tmp_path / "cache", backend=backend)
-    np.testing.assert_allclose(found.vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
-    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, atol=1e-6)
+    embedded = embed(tiny_bge.spec, environ, tmp_path / "cache", backend=backend)
+    np.testing.assert_allclose(embedded.vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
+    np.testing.assert_allclose(np.linalg.norm(embedded.vectors, axis=1), 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("backend", ["torch", "openvino"])
@@ -165,8 +165,8 @@ os.makedirs({str(tmp_path / "burgled")!r}, exist_ok=True)
             with pytest.raises(InputError, match="is not the configuration of a known architecture"):
                 embed(evil.spec, environ, tmp_path / "cache")
         else:
-            found = embed(evil.spec, environ, tmp_path / "cache").vectors
-            np.testing.assert_allclose(found, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
+            vectors = embed(evil.spec, environ, tmp_path / "cache").vectors
+            np.testing.assert_allclose(vectors, independent(tiny_bge, TEXTS, "passage"), atol=2e-6)
     assert not (tmp_path / "burgled").exists()
 
 

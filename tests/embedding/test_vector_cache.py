@@ -22,7 +22,7 @@ from recallbench.embedding.vector_cache import RECORD, VectorCache
 from recallbench.errors import InputError, RecallBenchError
 
 
-def test_what_was_kept_is_found_by_the_next_process(opened_cache: Any) -> None:
+def test_vectors_outlive_their_process(opened_cache: Any) -> None:
     cache = opened_cache()
     fill(cache, 1, 2, 3)
     fill(cache, 4)
@@ -227,8 +227,8 @@ def test_kill_9_at_any_moment_leaves_whole_records(opened_cache: Any, tmp_path: 
         process.send_signal(signal.SIGKILL)
         assert process.wait(10) == -signal.SIGKILL
         cache = opened_cache()
-        kept = [number for number in range(attempt * 100_000, attempt * 100_000 + 20_000) if cache.row(key(number))]
-        assert values(cache, *kept) == [float(number) for number in kept]
+        numbers = [number for number in range(attempt * 100_000, attempt * 100_000 + 20_000) if cache.row(key(number))]
+        assert values(cache, *numbers) == [float(number) for number in numbers]
         assert cache.corrupt == 0
         assert len(cache) > 0
         cache.close()

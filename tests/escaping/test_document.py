@@ -12,10 +12,10 @@ from recallbench.escaping.terminal import hidden
 @given(st.dictionaries(st.text(), st.lists(st.text() | st.floats(allow_nan=False, allow_infinity=False))))
 def test_json_is_the_same_document_and_hides_nothing(document: object) -> None:
     for indent in (None, 1):
-        told = json_text(document, indent)
+        text = json_text(document, indent)
 
-        assert json.loads(told) == document
-        assert not hidden(told.replace("\n", ""))
+        assert json.loads(text) == document
+        assert not hidden(text.replace("\n", ""))
 
 
 def test_what_can_be_seen_is_left() -> None:

@@ -1,4 +1,4 @@
-"""What a renderer of Markdown makes of escaped text is the text, and nothing else."""
+"""A renderer of Markdown shows escaped text as that text, and nothing else."""
 
 import re
 
@@ -24,9 +24,9 @@ def leaves(page: str) -> list[Token]:
 
 def shown(page: str) -> str:
     """The text that a reader sees; anything but text is a failure."""
-    found = leaves(page)
-    assert {leaf.type for leaf in found} <= {"text", "text_special"}, found
-    return "".join(leaf.content for leaf in found)
+    shown_leaves = leaves(page)
+    assert {leaf.type for leaf in shown_leaves} <= {"text", "text_special"}, shown_leaves
+    return "".join(leaf.content for leaf in shown_leaves)
 
 
 @given(hostile)
@@ -61,31 +61,31 @@ def test_text_at_the_start_of_a_line_is_a_paragraph(text: str) -> None:
 @example("a``b")
 @example("`x`")
 def test_code_is_one_span_of_that_text(text: str) -> None:
-    found = leaves(f"x {code(text)} x")
+    span = leaves(f"x {code(text)} x")
 
-    assert [leaf.type for leaf in found] == ["text", "code_inline", "text"]
-    assert found[1].content.strip() == visible(text).strip()
+    assert [leaf.type for leaf in span] == ["text", "code_inline", "text"]
+    assert span[1].content.strip() == visible(text).strip()
 
 
 @given(st.lists(st.tuples(hostile, hostile), max_size=3))
 @example([("a|b", "c\\|d"), ("x\n| forged | row |", "\\")])
 def test_a_table_has_as_many_cells_as_it_was_given(rows: list[tuple[str, str]]) -> None:
-    made = [(first, code(second) if second.strip() else second) for first, second in rows]
-    found = RENDERER.parse("\n".join(table(("one|two", "`head`"), made)))
+    cells_of_rows = [(first, code(second) if second.strip() else second) for first, second in rows]
+    parsed = RENDERER.parse("\n".join(table(("one|two", "`head`"), cells_of_rows)))
 
-    assert [token.type for token in found].count("tr_open") == 1 + len(rows)
-    assert [token.type for token in found].count("td_open") == 2 * len(rows)
-    assert not {"html_block", "heading_open", "fence"} & {token.type for token in found}
-    cells = [token for token in found if token.type == "inline"][2:]
-    assert [cell.content for cell in cells[::2]] == [str(inline(one)).strip() for one, _ in rows]
+    assert [token.type for token in parsed].count("tr_open") == 1 + len(rows)
+    assert [token.type for token in parsed].count("td_open") == 2 * len(rows)
+    assert not {"html_block", "heading_open", "fence"} & {token.type for token in parsed}
+    cells = [token for token in parsed if token.type == "inline"][2:]
+    assert [cell.content for cell in cells[::2]] == [str(inline(text)).strip() for text, _ in rows]
 
 
 @given(hostile)
 @example("a\n```\n# Verdict: CANONICAL")
 def test_a_block_of_code_ends_where_it_should(text: str) -> None:
-    found = RENDERER.parse("\n".join(fenced(text)))
+    blocks = RENDERER.parse("\n".join(fenced(text)))
 
-    assert [token.type for token in found] == ["fence"]
+    assert [token.type for token in blocks] == ["fence"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ hostile = st.text(st.sampled_from([*"=+-@'\t\r\n,\";0.5eE%aB \x1b"]), max_size=1
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
         ("+1+cmd", "'+1+cmd"),
@@ -33,8 +33,8 @@ hostile = st.text(st.sampled_from([*"=+-@'\t\r\n,\";0.5eE%aB \x1b"]), max_size=1
         ("–", "–"),
     ],
 )
-def test_what_a_spreadsheet_would_work_out_is_text(text: str, told: str) -> None:
-    assert cell(text) == told
+def test_what_a_spreadsheet_would_work_out_is_text(text: str, expected: str) -> None:
+    assert cell(text) == expected
 
 
 @given(st.lists(hostile, min_size=2))
@@ -42,7 +42,7 @@ def test_what_a_spreadsheet_would_work_out_is_text(text: str, told: str) -> None
 def test_a_row_is_read_as_it_was(row: list[str]) -> None:
     read = next(csv.reader(io.StringIO(csv_text([row]), newline="")))
 
-    assert [re.sub(r"^'(?='*([=+@-]|\\[tr]))", "", one) for one in read] == [visible_lines(one) for one in row]
+    assert [re.sub(r"^'(?='*([=+@-]|\\[tr]))", "", value) for value in read] == [visible_lines(value) for value in row]
 
 
 @given(hostile)

@@ -8,7 +8,7 @@ from recallbench.escaping.terminal import hidden, visible, visible_lines
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("plain, café, 日本語\u3000と\xa0x ✅ ⚠\ufe0f", "plain, café, 日本語\u3000と\xa0x ✅ ⚠\ufe0f"),
         ("\x1b[31mred", r"\x1b[31mred"),
@@ -21,9 +21,9 @@ from recallbench.escaping.terminal import hidden, visible, visible_lines
         ("[red]bold[/red]", "[red]bold[/red]"),
     ],
 )
-def test_what_cannot_be_seen_is_written_out_and_the_rest_left(text: str, told: str) -> None:
-    assert visible(text) == told
-    assert hidden(text) == (text != told)
+def test_what_cannot_be_seen_is_written_out_and_the_rest_left(text: str, expected: str) -> None:
+    assert visible(text) == expected
+    assert hidden(text) == (text != expected)
 
 
 def test_lines_of_a_block_stay_lines() -> None:
@@ -32,9 +32,9 @@ def test_lines_of_a_block_stay_lines() -> None:
 
 @given(st.text(st.characters()))
 def test_nothing_hidden_is_left_and_nothing_seen_is_changed(text: str) -> None:
-    told = visible(text)
+    shown = visible(text)
 
-    assert not hidden(told)
-    assert len(told.splitlines()) <= 1
-    assert told.encode() is not None
-    assert hidden(text) == (told != text)
+    assert not hidden(shown)
+    assert len(shown.splitlines()) <= 1
+    assert shown.encode() is not None
+    assert hidden(text) == (shown != text)

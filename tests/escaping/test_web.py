@@ -12,7 +12,7 @@ def test_text_is_no_tag_and_ends_no_attribute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("0.9.1+local_20261118/report.md", "0.9.1+local_20261118/report.md"),
         ("javascript:alert(1)", "javascript%3Aalert%281%29"),
@@ -20,8 +20,8 @@ def test_text_is_no_tag_and_ends_no_attribute() -> None:
         ("a b)", "a%20b%29"),
     ],
 )
-def test_an_address_is_a_relative_path(path: str, told: str) -> None:
-    assert address(path) == told
+def test_an_address_is_a_relative_path(path: str, expected: str) -> None:
+    assert address(path) == expected
 
 
 @given(st.text())

@@ -105,9 +105,9 @@ def test_hostile_folders(
         (folder / "report.md").write_bytes(report.encode("utf-8", "surrogatepass"))
         (folder / "raw_retrievals.jsonl").write_text(text[: len(text) - cut] if cut < 20 else text)
         try:
-            found = audit_foreign(folder, (), {"RECALLBENCH_DATA_DIR": name})
-            assert found.verdict.label != "VERIFIED"
-            assert [check for check in found.checks if check.code == "RB-F-BROKEN"] == []
+            audit = audit_foreign(folder, (), {"RECALLBENCH_DATA_DIR": name})
+            assert audit.verdict.label != "VERIFIED"
+            assert [check for check in audit.checks if check.code == "RB-F-BROKEN"] == []
         except RecallBenchError:
             pass
         with contextlib.suppress(RecallBenchError):

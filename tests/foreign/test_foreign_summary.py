@@ -29,28 +29,28 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_summary_leads_with_the_headline_and_counts_each_cause(folder: Path) -> None:
-    told = recallbench("audit", folder.name, cwd=folder.parent).stdout.split("\n\n")[0].splitlines()
-    assert told[:5] == [
+    summary = recallbench("audit", folder.name, cwd=folder.parent).stdout.split("\n\n")[0].splitlines()
+    assert summary[:5] == [
         "v0.4.0: UNVERIFIED, not CANONICAL",
         "recall@10 0.75: recall_frac@10 0.7500; recall_any@10 is 1.0000",
         "mrr 0.75: mrr@50 0.7500",
         "recall@5 0.75: recall_frac@5 0.7500; recall_any@5 is 1.0000",
         "recall@3 0.1: no definition of that name gives it",
     ]
-    assert "- RB-F-CLAIM: 2 of 4 published numbers: recall_frac, where the protocol's name means recall_any" in told
+    assert "- RB-F-CLAIM: 2 of 4 published numbers: recall_frac, where the protocol's name means recall_any" in summary
     assert (
         "- RB-F-VERSION: version as measured: the folder is named 0.4.0, its field version says 0.4.0, "
         "measured was 0.4.1"
-    ) in told
-    assert len(told) <= 15
+    ) in summary
+    assert len(summary) <= 15
 
 
-def test_single_claims_are_told_where_they_are_asked_for(folder: Path) -> None:
+def test_single_claims_are_printed_with_verbose(folder: Path) -> None:
     brief = recallbench("audit", folder.name, cwd=folder.parent).stdout
-    whole = recallbench("audit", folder.name, "--verbose", cwd=folder.parent).stdout
+    verbose = recallbench("audit", folder.name, "--verbose", cwd=folder.parent).stdout
     assert "published recall@10: 0.75 is recall_frac@10" not in brief
     assert "5 published numbers are traced one by one with --verbose" in brief
-    assert "published recall@10: 0.75 is recall_frac@10" in whole
+    assert "published recall@10: 0.75 is recall_frac@10" in verbose
     assert (
         len(json.loads(recallbench("audit", folder.name, "--json", cwd=folder.parent).stdout)["audits"][0]["summary"])
         <= 15
@@ -63,6 +63,6 @@ def test_a_summary_never_has_more_than_fifteen_lines(folder: Path) -> None:
     (folder / "metrics.json").write_text(json.dumps(stated))
     (folder / "BLOCKED.md").write_text("why")
     (folder / "other.csv").write_text("recall@10,0.9")
-    told = recallbench("audit", folder.name, cwd=folder.parent).stdout.split("\n\n")[0].splitlines()
-    assert len(told) == 15
-    assert told[-1].startswith("- and ")
+    summary = recallbench("audit", folder.name, cwd=folder.parent).stdout.split("\n\n")[0].splitlines()
+    assert len(summary) == 15
+    assert summary[-1].startswith("- and ")

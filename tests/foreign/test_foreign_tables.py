@@ -29,16 +29,16 @@ def test_prose_is_named_and_not_read() -> None:
     ],
 )
 def test_a_cell_that_names_its_measure(cell: str, expected: tuple[str, float, int, bool]) -> None:
-    (found,) = figures(f"| what | we |\n|---|---|\n| best | {cell} |")
-    assert (found.name, pytest.approx(found.value), found.decimals, found.plain) == expected
-    assert found.where == "report.md line 3"
+    (figure,) = figures(f"| what | we |\n|---|---|\n| best | {cell} |")
+    assert (figure.name, pytest.approx(figure.value), figure.decimals, figure.plain) == expected
+    assert figure.where == "report.md line 3"
 
 
 def test_counts_and_qualified_names_are_no_figures() -> None:
     rows = "| recall@1 | 0.5472 (n=500) |\n| F1 A-scale | 0.43 |\n| F1 token overlap | 0.0043 |"
-    found = table_numbers([ReportText("a.md", f"| measure | value |\n|---|---|\n{rows}")])
-    assert [(one.name, one.value) for one in found.figures] == [("recall@1", 0.5472)]
-    assert [one.text for one in found.loose] == ["value: 0.0043"]
+    numbers = table_numbers([ReportText("a.md", f"| measure | value |\n|---|---|\n{rows}")])
+    assert [(figure.name, figure.value) for figure in numbers.figures] == [("recall@1", 0.5472)]
+    assert [number.text for number in numbers.loose] == ["value: 0.0043"]
 
 
 def test_a_table_by_rows() -> None:
@@ -53,16 +53,16 @@ def test_a_table_by_columns() -> None:
     text = (
         "| category | N | recall@10 |\n|---|---|---|\n| temporal | 92 | 0.645 [0.559, 0.731] |\n| overall | 99 | 0.8 |"
     )
-    part, whole = figures(text)
+    part, overall = figures(text)
     assert (part.label, part.value, part.low, part.high) == ("temporal", 0.645, 0.559, 0.731)
-    assert (whole.label, whole.value, whole.low) == ("", 0.8, None)
+    assert (overall.label, overall.value, overall.low) == ("", 0.8, None)
 
 
 def test_numbers_by_no_measure_are_kept_apart() -> None:
     text = "| what | we |\n|---|---|\n| share | 0.9742 |\n| when | 2026-05-13, v0.3.1, D1:3 |"
-    found = table_numbers([ReportText("a.md", text)])
-    assert found.figures == ()
-    assert [(one.where, one.text) for one in found.loose] == [("a.md line 3", "we: 0.9742")]
+    numbers = table_numbers([ReportText("a.md", text)])
+    assert numbers.figures == ()
+    assert [(number.where, number.text) for number in numbers.loose] == [("a.md line 3", "we: 0.9742")]
 
 
 def test_a_long_line_takes_no_time_to_speak_of() -> None:

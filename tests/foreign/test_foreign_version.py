@@ -50,18 +50,18 @@ def test_a_version_that_was_not_measured_is_a_finding_of_its_own(
     (tmp_path / folder).mkdir()
     stated = {"version": claimed, "pgmnemo_version": measured, "overall": {"recall@10": 0.5}}
     (tmp_path / folder / "metrics.json").write_text(json.dumps(stated))
-    found = audit_foreign(tmp_path / folder, (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
-    (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
-    told = observed.replace("named", "the folder is named").replace("says", "its field version says")
-    assert (check.status, check.observed) == (status, told)
+    audit = audit_foreign(tmp_path / folder, (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
+    (check,) = (check for check in audit.checks if check.code == "RB-F-VERSION")
+    expected = observed.replace("named", "the folder is named").replace("says", "its field version says")
+    assert (check.status, check.observed) == (status, expected)
 
 
 def test_the_folder_one_stands_in_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v0.4.0").mkdir()
     monkeypatch.chdir(tmp_path / "v0.4.0")
     Path("metrics.json").write_text(json.dumps({"pgmnemo_version": "0.3.1", "overall": {"recall@10": 0.5}}))
-    found = audit_foreign(Path("."), (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
-    (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
+    audit = audit_foreign(Path("."), (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
+    (check,) = (check for check in audit.checks if check.code == "RB-F-VERSION")
     assert (check.status, check.observed) == ("fail", "the folder is named 0.4.0, measured was 0.3.1")
 
 
@@ -72,6 +72,6 @@ def test_a_label_may_claim_a_version_too(tmp_path: Path, label: str, status: str
     (tmp_path / "run").mkdir()
     stated = {"run_label": label, "pgmnemo_version": "0.3.1", "overall": {"recall@10": 0.5}}
     (tmp_path / "run" / "metrics.json").write_text(json.dumps(stated))
-    found = audit_foreign(tmp_path / "run", (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
-    (check,) = (one for one in found.checks if one.code == "RB-F-VERSION")
+    audit = audit_foreign(tmp_path / "run", (), {"RECALLBENCH_DATA_DIR": str(tmp_path)})
+    (check,) = (check for check in audit.checks if check.code == "RB-F-VERSION")
     assert check.status == status

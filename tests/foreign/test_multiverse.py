@@ -25,8 +25,8 @@ RANKED = [["x", "a", "b"], ["c", "y", "z"], ["x", "y", "z"]]
 GOLD = [["a", "b"], ["c"], ["d", "e"]]
 
 
-def spread(definition: Definition, given: View) -> list[tuple[float, float]]:
-    low, high = bounds(definition, given)
+def spread(definition: Definition, rankings: View) -> list[tuple[float, float]]:
+    low, high = bounds(definition, rankings)
     return [(round(a, 6), round(b, 6)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
@@ -51,7 +51,7 @@ LOG = 1 / math.log2(3)
     ],
 )
 def test_whole_rankings_have_one_figure(definition: Definition, expected: list[float]) -> None:
-    assert spread(definition, view("own", RANKED, GOLD)) == [(round(one, 6), round(one, 6)) for one in expected]
+    assert spread(definition, view("own", RANKED, GOLD)) == [(round(value, 6), round(value, 6)) for value in expected]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_short_ranking_ended_by_itself() -> None:
 )
 def test_stated_first_ranks_narrow_the_bounds(definition: Definition, expected: list[tuple[float, float]]) -> None:
     """The first is stated at 7; the second has none down to 7, the deepest rank that anyone states."""
-    given = view("bare", [["x", "y"], ["x", "y"]], [["a", "b"], ["a", "b"]], kept=2, first=[7, 0])
-    assert spread(definition, given) == [(round(a, 6), round(b, 6)) for a, b in expected]
+    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a", "b"], ["a", "b"]], kept=2, first=[7, 0])
+    assert spread(definition, rankings) == [(round(a, 6), round(b, 6)) for a, b in expected]
 
 
 def test_a_row_that_states_no_rank_is_bounded_by_its_ids_alone() -> None:
-    given = view("bare", [["x", "y"], ["x", "y"]], [["a"], ["a"]], kept=2, first=[7, None])
-    assert spread(Definition("recall_any", 10), given) == [(1, 1), (0, 1)]
+    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a"], ["a"]], kept=2, first=[7, None])
+    assert spread(Definition("recall_any", 10), rankings) == [(1, 1), (0, 1)]
 
 
 def test_of_two_calls_the_first_gives_what_it_reaches() -> None:
@@ -110,19 +110,19 @@ def test_bounds_hold_whatever_was_cut_off() -> None:
         names = [str(i) for i in generator.permutation(12)]
         gold = [str(i) for i in generator.choice(12, size=int(generator.integers(1, 5)), replace=False)]
         first = next(rank for rank, name in enumerate(names, start=1) if name in gold)
-        kept = int(generator.integers(1, 12))
+        depth = int(generator.integers(1, 12))
         for definition in definitions((1, 3, 5, 10)):
-            (whole,), _ = bounds(definition, view("own", [names], [gold]))
+            (exact,), _ = bounds(definition, view("own", [names], [gold]))
             for stated in (None, [first]):
-                (low,), (high,) = bounds(definition, view("own", [names[:kept]], [gold], kept, stated))
-                assert low - 1e-12 <= whole <= high + 1e-12, (definition, names, gold, kept, stated)
+                (low,), (high,) = bounds(definition, view("own", [names[:depth]], [gold], depth, stated))
+                assert low - 1e-12 <= exact <= high + 1e-12, (definition, names, gold, depth, stated)
 
 
 def test_denominators() -> None:
-    given = view("own", [["a"], ["x"], ["x"]], [["a"], ["b"], []])
+    rankings = view("own", [["a"], ["x"], ["x"]], [["a"], ["b"], []])
     everyone = np.ones(3, dtype=np.bool_)
-    found = cells(
-        [given],
+    table = cells(
+        [rankings],
         [Definition("recall_any", 1)],
         [
             Denominator("with gold", everyone, protocol=True),
@@ -132,7 +132,7 @@ def test_denominators() -> None:
             Denominator("nobody", ~everyone),
         ],
     )
-    assert [(cell.denominator, cell.n, round(cell.low, 4)) for cell in found] == [
+    assert [(cell.denominator, cell.n, round(cell.low, 4)) for cell in table] == [
         ("with gold", 2, 0.5),
         ("all, 0 for those without gold", 3, 0.3333),
         ("all, 1 for those without gold", 3, 0.6667),
@@ -144,10 +144,10 @@ def test_a_cell_says_when_it_rests_on_what_is_only_stated() -> None:
     everyone = [Denominator("all", np.ones(1, dtype=np.bool_))]
     listed = view("bare", [["x", "a"]], [["a"]], kept=2, first=[2])
     deeper = view("bare", [["x", "y"]], [["a"]], kept=2, first=[4])
-    (one,), (other,) = (cells([each], [Definition("mrr", 50)], everyone) for each in (listed, deeper))
-    assert (one.exact, one.stated) == (True, False)
-    assert (other.exact, other.stated, other.low) == (True, True, 0.25)
-    assert (other.kept_low, round(other.kept_high, 4)) == (0.0, 0.3333)
+    (of_listed,), (of_deeper,) = (cells([each], [Definition("mrr", 50)], everyone) for each in (listed, deeper))
+    assert (of_listed.exact, of_listed.stated) == (True, False)
+    assert (of_deeper.exact, of_deeper.stated, of_deeper.low) == (True, True, 0.25)
+    assert (of_deeper.kept_low, round(of_deeper.kept_high, 4)) == (0.0, 0.3333)
 
 
 def test_printed_precision() -> None:

@@ -27,5 +27,5 @@ def test_any_two_repeats_lie_within_the_band(
 
 
 def test_what_is_no_repeat_is_not_judged() -> None:
-    found = check_band(facts("locomo", load()), "recall@10", [0.1, 0.9], "only 5 of the questions were asked")
-    assert (found.inside, found.description) == (None, "not applicable: only 5 of the questions were asked")
+    verdict = check_band(facts("locomo", load()), "recall@10", [0.1, 0.9], "only 5 of the questions were asked")
+    assert (verdict.inside, verdict.description) == (None, "not applicable: only 5 of the questions were asked")

@@ -179,7 +179,7 @@ def test_every_row_and_paragraph_of_the_document_is_needed() -> None:
         ),
     ],
 )
-def test_a_difference_is_told_in_one_line(was: str, becomes: str, complaint: str) -> None:
+def test_a_difference_is_one_line(was: str, becomes: str, complaint: str) -> None:
     assert MARKDOWN.count(was) == 1
     assert complaint in differences(DATA, MARKDOWN.replace(was, becomes))
 
@@ -232,7 +232,7 @@ def test_every_clarification_of_one_corpus_has_an_addendum_with_its_figures() ->
         if len(entry["corpora"]) == 1:
             (corpus,) = entry["corpora"]
             texts = [path.read_text("utf-8") for path in (ROOT / "benchmarks" / corpus / "ADDENDA").glob("*.md")]
-            (text,) = [one for one in texts if f"Clarification {entry['number']}." in one]
+            (text,) = [text for text in texts if f"Clarification {entry['number']}." in text]
             missing = {
                 figure
                 for path, value in leaves(Data({}, [entry])).items()

@@ -1,4 +1,4 @@
-"""What a run departs in follows from what it was made with."""
+"""A run's departures follow from its settings."""
 
 from dataclasses import replace
 
@@ -34,10 +34,10 @@ def test_the_protocols_own_way_departs_in_nothing() -> None:
     ],
 )
 def test_each_departure_has_its_label(change: dict[str, object], text: str) -> None:
-    (found,) = departures(replace(CANONICAL, **change), LOCOMO, RULES)  # type: ignore[arg-type]
-    assert str(found) == text
+    (departure,) = departures(replace(CANONICAL, **change), LOCOMO, RULES)  # type: ignore[arg-type]
+    assert str(departure) == text
 
 
 def test_a_corpus_that_is_not_registered_is_a_departure_itself() -> None:
     other = replace(LOCOMO, name="canary-locomo")
-    assert [one.kind for one in departures(CANONICAL, other, RULES)] == ["corpus"]
+    assert [departure.kind for departure in departures(CANONICAL, other, RULES)] == ["corpus"]

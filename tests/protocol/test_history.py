@@ -53,14 +53,14 @@ def test_a_record_holds_for_its_corpus_or_for_all() -> None:
     assert deviations_named("") == frozenset()
 
 
-def test_what_is_not_on_record_is_told() -> None:
+def test_deviations_that_are_not_on_record_are_listed() -> None:
     run = [
         Deviation("embedder", "minilm instead of dragon-plus"),
         Deviation("store", "pgvector instead of pgmnemo"),
         Deviation("limit", "only the first 20 questions were asked"),
     ]
-    assert [one.name for one in unrecorded(run, SAMPLE, "locomo")] == ["store pgvector"]
-    assert [one.name for one in unrecorded(run, SAMPLE, "longmemeval")] == [
+    assert [deviation.name for deviation in unrecorded(run, SAMPLE, "locomo")] == ["store pgvector"]
+    assert [deviation.name for deviation in unrecorded(run, SAMPLE, "longmemeval")] == [
         "embedder minilm",
         "store pgvector",
         "limit",
@@ -101,8 +101,8 @@ def test_entries_stand_in_order_of_time() -> None:
 
 
 def entry(title: str) -> str:
-    (found,) = [one for one in entries(HISTORY) if one.title == title]
-    return f"{found.dated} {found.body}"
+    (match,) = [entry for entry in entries(HISTORY) if entry.title == title]
+    return f"{match.dated} {match.body}"
 
 
 def test_the_corrections_before_the_freeze_are_there() -> None:
@@ -127,9 +127,9 @@ def test_the_corrections_before_the_freeze_are_there() -> None:
 
 
 def test_every_clarification_has_its_entry() -> None:
-    titled = {one.title: one.dated for one in entries(HISTORY)}
-    for one in load().clarifications:
-        assert titled[f"Clarification {one.number}: {one.title}"] == one.dated
+    titled = {entry.title: entry.dated for entry in entries(HISTORY)}
+    for clarification in load().clarifications:
+        assert titled[f"Clarification {clarification.number}: {clarification.title}"] == clarification.dated
 
 
 def test_what_the_first_committed_result_departs_in_is_on_record() -> None:
@@ -138,7 +138,10 @@ def test_what_the_first_committed_result_departs_in_is_on_record() -> None:
         Deviation("store", "pgvector instead of pgmnemo"),
     ]
     assert unrecorded(run, HISTORY, "locomo") == ()
-    assert [one.name for one in unrecorded(run, HISTORY, "longmemeval")] == ["embedder minilm", "store pgvector"]
+    assert [deviation.name for deviation in unrecorded(run, HISTORY, "longmemeval")] == [
+        "embedder minilm",
+        "store pgvector",
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)

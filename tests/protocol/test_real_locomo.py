@@ -1,4 +1,4 @@
-"""What the protocol data states of LoCoMo is what its file holds, by a reading that shares no code with the program."""
+"""The protocol data's facts of LoCoMo agree with its file, read here without the program's code."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ def sessions(conversation: dict) -> dict[int, list[dict]]:
 
 
 def gold(question: dict) -> set[int]:
-    return {int(session) for one in question["evidence"] for session in re.findall(r"D:?(\d+):\d+", one)}
+    return {int(session) for reference in question["evidence"] for session in re.findall(r"D:?(\d+):\d+", reference)}
 
 
 def test_the_file_is_the_registered_one(content: bytes) -> None:
@@ -45,9 +45,12 @@ def test_the_file_is_the_registered_one(content: bytes) -> None:
 
 
 def test_counts(conversations: list[dict]) -> None:
-    assert tuple(len(sessions(one)) for one in conversations) == RULES.segments_per_scope
-    assert sum(len(turns) for one in conversations for turns in sessions(one).values()) == RULES.forbidden_segments
-    questions = [question for one in conversations for question in one["qa"]]
+    assert tuple(len(sessions(conversation)) for conversation in conversations) == RULES.segments_per_scope
+    assert (
+        sum(len(turns) for conversation in conversations for turns in sessions(conversation).values())
+        == RULES.forbidden_segments
+    )
+    questions = [question for conversation in conversations for question in conversation["qa"]]
     scored = [question for question in questions if question["evidence"]]
     assert len(questions) == RULES.questions == RULES.denominators["all"]
     assert len(scored) == RULES.with_evidence == RULES.denominators["with-evidence"]
@@ -59,10 +62,10 @@ def test_counts(conversations: list[dict]) -> None:
 
 def test_malformed_evidence(conversations: list[dict]) -> None:
     malformed, missing, loses, unreachable = [], [], 0, 0
-    for one in conversations:
-        turns = {turn["dia_id"] for said in sessions(one).values() for turn in said}
-        for place, question in enumerate(one["qa"]):
-            name = f"{one['sample_id']} {place}"
+    for conversation in conversations:
+        turns = {turn["dia_id"] for session in sessions(conversation).values() for turn in session}
+        for place, question in enumerate(conversation["qa"]):
+            name = f"{conversation['sample_id']} {place}"
             for evidence in question["evidence"]:
                 if not re.fullmatch(r"D\d+:\d+", evidence):
                     malformed.append((name, evidence, sorted({int(n) for n in re.findall(r"D:?(\d+):", evidence)})))
@@ -71,7 +74,7 @@ def test_malformed_evidence(conversations: list[dict]) -> None:
             cut = {evidence.split(":")[0] for evidence in question["evidence"]}
             unreachable += "D" in cut
             loses += "D" not in cut and len(cut) < len(gold(question))
-            assert gold(question) <= sessions(one).keys()
+            assert gold(question) <= sessions(conversation).keys()
             assert gold(question) or not question["evidence"]
     assert malformed == [tuple(row.values()) for row in FACTS[4]["repairs"]]
     assert missing == [tuple(row.values()) for row in FACTS[4]["missing_turns"]]
@@ -82,10 +85,10 @@ def test_malformed_evidence(conversations: list[dict]) -> None:
 @pytest.mark.parametrize(("k", "measure"), [(10, "recall_any@10"), (25, "recall_any@25")])
 def test_chance(conversations: list[dict], k: int, measure: str) -> None:
     expected = []
-    for one in conversations:
-        candidates = len(sessions(one))
+    for conversation in conversations:
+        candidates = len(sessions(conversation))
         drawn = min(k, candidates)
-        for question in one["qa"]:
-            if found := len(gold(question)):
-                expected.append(1 - comb(candidates - found, drawn) / comb(candidates, drawn))
+        for question in conversation["qa"]:
+            if sessions_of_gold := len(gold(question)):
+                expected.append(1 - comb(candidates - sessions_of_gold, drawn) / comb(candidates, drawn))
     assert round(mean(expected), 3) == FACTS[8]["locomo"]["chance"][measure]

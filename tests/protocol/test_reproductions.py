@@ -1,4 +1,4 @@
-"""What is known of published figures."""
+"""The facts on record of published figures."""
 
 import json
 import re
@@ -14,12 +14,12 @@ LOCOMO = find_reproduction("baseline-v0.2.1", "locomo")
 
 
 def test_the_published_figures_are_the_protocols_baselines() -> None:
-    for one in reproductions():
-        stated = load().corpora[one.corpus].baselines
-        assert {figure.figure: figure.frozen for figure in one.published} == stated
+    for reproduction in reproductions():
+        stated = load().corpora[reproduction.corpus].baselines
+        assert {figure.figure: figure.frozen for figure in reproduction.published} == stated
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError) as caught:
         find_reproduction("baseline-v9", "locomo")
     assert caught.value.expected == "baseline-v0.2.1 on locomo, baseline-v0.2.1 on longmemeval"
@@ -28,14 +28,18 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
 @pytest.mark.marked
 @pytest.mark.real_data
 def test_the_gold_that_is_listed_is_what_cutting_at_the_first_colon_gives(locomo_file: Path) -> None:
-    differing, asked = {}, 0
+    differing, questions = {}, 0
     for conversation in json.loads(locomo_file.read_bytes()):
         for index, question in enumerate(conversation["qa"]):
             cut = {reference.split(":")[0] for reference in question["evidence"]}
-            whole = {f"D{int(n)}" for one in question["evidence"] for n in re.findall(r"D:?(\d+):\d+", one)}
-            asked += bool(cut)
+            complete = {
+                f"D{int(n)}" for reference in question["evidence"] for n in re.findall(r"D:?(\d+):\d+", reference)
+            }
+            questions += bool(cut)
             # `D30:05` needs no cure: its session is read the same way.
-            if cut != whole:
-                differing[f"{conversation['sample_id']}/q{index}"] = {one.replace("D", "session_") for one in cut}
+            if cut != complete:
+                differing[f"{conversation['sample_id']}/q{index}"] = {
+                    session.replace("D", "session_") for session in cut
+                }
     assert differing == LOCOMO.gold
-    assert asked == 1982
+    assert questions == 1982

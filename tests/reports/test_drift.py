@@ -1,4 +1,4 @@
-"""How the last result beside the first is worded."""
+"""The words for the last result beside the first."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ TABLE = {
 @pytest.mark.parametrize("name", TABLE)
 def test_the_word_says_no_other_than_the_interval(name: str) -> None:
     first, last, word = TABLE[name]
-    found = paired(np.array(first), np.array(last))
-    fields = difference_fields("mrr@10", found, None)
+    pair = paired(np.array(first), np.array(last))
+    fields = difference_fields("mrr@10", pair, None)
     more = {"first": float(np.mean(first)), "second": float(np.mean(last)), "role": "secondary", "turning": []}
     drift = Drift(
         schema_version="1", recallbench_version="0", measure="mrr@10", corpus="c", system="s", nights=[], left_out=[],

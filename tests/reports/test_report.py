@@ -29,8 +29,8 @@ KEPT = frozenset({"measure", "status", "scope", "label", "kind"})
 
 
 def tokens(page: str) -> list[Token]:
-    found = RENDERER.parse(page)
-    return [*found, *(leaf for token in found for leaf in token.children or ())]
+    blocks = RENDERER.parse(page)
+    return [*blocks, *(leaf for token in blocks for leaf in token.children or ())]
 
 
 def forged(value: Any, text: str, place: str = "") -> Any:
@@ -39,11 +39,11 @@ def forged(value: Any, text: str, place: str = "") -> Any:
         keys = place in ("fingerprint", "guc_state", "evidence")
         # Evidence of several lines, such as a plan, stands in a block of its own.
         text = text.replace("\n", " ") if place == "evidence" else text
-        return {(f"{name}{text}" if keys else name): forged(one, text, name) for name, one in value.items()}
+        return {(f"{name}{text}" if keys else name): forged(item, text, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [forged(one, text, place) for one in value]
-    told = isinstance(value, str) and value and place not in KEPT
-    return f"{value}{text}" if told and place != "schema_version" else value
+        return [forged(item, text, place) for item in value]
+    changes = isinstance(value, str) and value and place not in KEPT
+    return f"{value}{text}" if changes and place != "schema_version" else value
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +56,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         ("evaluate", "team", "--store", "bm25", "--folder", "b"),
         ("evaluate", "texts", "--match", "tokens", "--store", "bm25", "--folder", "c"),
     )
-    for one in words:
-        assert recallbench(*one, "-q", cwd=place).returncode == 0
+    for word in words:
+        assert recallbench(*word, "-q", cwd=place).returncode == 0
     return [place / name for name in "abc"]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_text_of_a_result_makes_markup_of_its_own(results: list[Path], hostile: str) -> None:
     for folder in results:
-        whole = json.loads((folder / "metrics.json").read_text())
+        metrics = json.loads((folder / "metrics.json").read_text())
         around = json.loads((folder / "environment.json").read_text())
-        genuine = render(Metrics.model_validate(whole), ReportedRun(around, timings("")))
+        genuine = render(Metrics.model_validate(metrics), ReportedRun(around, timings("")))
         page = render(
-            Metrics.model_validate(forged(whole, hostile)), ReportedRun(forged(around, hostile), timings(hostile))
+            Metrics.model_validate(forged(metrics, hostile)), ReportedRun(forged(around, hostile), timings(hostile))
         )
 
         seen = {token.type for token in tokens(page)}
@@ -80,15 +80,17 @@ def test_no_text_of_a_result_makes_markup_of_its_own(results: list[Path], hostil
 
 
 def timings(hostile: str) -> Timings:
-    made = Timings(cold=f"not timed{hostile}")
-    made.phases["survey" + hostile] = 1.0
-    made.sample.append(QueryTime("q", "warm", 2.0))
-    return made
+    result = Timings(cold=f"not timed{hostile}")
+    result.phases["survey" + hostile] = 1.0
+    result.sample.append(QueryTime("q", "warm", 2.0))
+    return result
 
 
 def headings(page: str) -> list[str]:
-    found = RENDERER.parse(page)
-    return [found[i + 1].content for i, token in enumerate(found) if token.type == "heading_open" and token.tag != "h1"]
+    blocks = RENDERER.parse(page)
+    return [
+        blocks[i + 1].content for i, token in enumerate(blocks) if token.type == "heading_open" and token.tag != "h1"
+    ]
 
 
 def cells(page: str) -> list[list[str]]:
@@ -107,10 +109,10 @@ def emphasised(page: str) -> tuple[int, int]:
 
 
 def test_evidence_of_several_lines_stays_in_its_block(results: list[Path]) -> None:
-    whole = json.loads((results[0] / "metrics.json").read_text())
-    whole["store"]["evidence"] = {"plan": "Sort\n```\n## CANONICAL\n````\n<script>"}
+    metrics = json.loads((results[0] / "metrics.json").read_text())
+    metrics["store"]["evidence"] = {"plan": "Sort\n```\n## CANONICAL\n````\n<script>"}
     around = json.loads((results[0] / "environment.json").read_text())
-    found = RENDERER.parse(render(Metrics.model_validate(whole), ReportedRun(around, timings(""))))
+    blocks = RENDERER.parse(render(Metrics.model_validate(metrics), ReportedRun(around, timings(""))))
 
-    assert [token.content for token in found if token.type == "fence"] == ["Sort\n```\n## CANONICAL\n````\n<script>\n"]
-    assert not any(token.type == "html_block" for token in found)
+    assert [token.content for token in blocks if token.type == "fence"] == ["Sort\n```\n## CANONICAL\n````\n<script>\n"]
+    assert not any(token.type == "html_block" for token in blocks)

@@ -140,14 +140,14 @@ def test_colours_are_those_of_the_page_by_day_and_by_night() -> None:
     assert {"ink", "line", "band"} <= set(re.findall(r"var\(--(\w+)\)", body))
 
 
-def test_it_is_told_in_words_as_well() -> None:
+def test_the_plot_is_described_in_words() -> None:
     page = render(TWO, {})
     svg = drawing(page)
     assert svg.get("role") == "img"
     assert svg.get("aria-labelledby") == "plot-title plot-said"
     assert svg.find(f"{SVG}title").text == "locomo: versions of pgmnemo with minilm"
-    said = svg.find(f"{SVG}desc").text
-    assert "0.1: recall_any@10 0.8000 (0.7700 to 0.8300); 0.2: not installed; 0.3: recall_any@10 0.8200" in said
+    description = svg.find(f"{SVG}desc").text
+    assert "0.1: recall_any@10 0.8000 (0.7700 to 0.8300); 0.2: not installed; 0.3: recall_any@10 0.8200" in description
     tags = read(page).tags
     assert ("html", {"lang": "en"}) in tags
     assert [tag for tag, _ in tags].count("caption") == 2
@@ -155,7 +155,7 @@ def test_it_is_told_in_words_as_well() -> None:
 
 
 def test_the_plot_names_versions_measures_intervals_and_bands() -> None:
-    words = " ".join("".join(one.itertext()) for one in drawing(render(TWO, {})).iter(f"{SVG}text"))
+    words = " ".join("".join(text.itertext()) for text in drawing(render(TWO, {})).iter(f"{SVG}text"))
     for word in ("0.1", "0.2", "0.3", "recall_any@10", "95% interval of each value"):
         assert word in words
     assert "bounds repeats of that one version" in words
@@ -175,16 +175,16 @@ def test_a_corpus_without_a_band_gets_none() -> None:
 def test_bands_and_intervals_are_drawn_where_they_are() -> None:
     # Of the vertical extents in the drawing one interval is .06 and one band is .02: three to one.
     def heights(kind: str) -> list[float]:
-        found = []
-        for one in drawing(render(TWO, {})).iter(f"{SVG}path"):
-            if kind in (one.get("style") or ""):
-                ys = [float(y) for _, y in re.findall(r"[ML] (-?[\d.]+) (-?[\d.]+)", one.get("d") or "")]
+        heights_of_kind = []
+        for path in drawing(render(TWO, {})).iter(f"{SVG}path"):
+            if kind in (path.get("style") or ""):
+                ys = [float(y) for _, y in re.findall(r"[ML] (-?[\d.]+) (-?[\d.]+)", path.get("d") or "")]
                 if ys:
-                    found.append(max(ys) - min(ys))
-        return found
+                    heights_of_kind.append(max(ys) - min(ys))
+        return heights_of_kind
 
-    bands = [one for one in heights("fill: var(--band)") if one > 0]
-    bars = [one for one in heights("stroke: var(--ink); stroke-width: 1.5") if one > 0]
+    bands = [height for height in heights("fill: var(--band)") if height > 0]
+    bars = [height for height in heights("stroke: var(--ink); stroke-width: 1.5") if height > 0]
     assert len(bands) >= 2
     assert any(abs(bar / bands[0] - 3) < 0.01 for bar in bars)
 
@@ -219,9 +219,9 @@ def test_rows_and_what_could_never_have_been_found() -> None:
 
 def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -> None:
     hostile = "0.1\n\n## CANONICAL\x1b"
-    one = summary(version(hostile, 0.5))
+    single = summary(version(hostile, 0.5))
     place = 'javascript:alert(1)//"><b>)'
-    page, table = render(one, {hostile: place}), markdown(one, {hostile: place})
+    page, table = render(single, {hostile: place}), markdown(single, {hostile: place})
     assert '<a href="javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md">' in page
     assert "(javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md)" in table
     assert "\x1b" not in page + table

@@ -1,4 +1,4 @@
-"""The page in a real browser: what it paints by day and by night, and that it asks for nothing."""
+"""The page in a real browser: its colours by day and by night, and no request."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def test_nothing_is_asked_for_and_nothing_is_refused(page: Path) -> None:
     assert "it &lt;broke&gt;" in done.stdout
     # What the policy of the page forbids would be told on the console.
     assert "CONSOLE" not in done.stderr
-    told = json.loads(log.read_text())
-    asked = {
+    netlog = json.loads(log.read_text())
+    addresses = {
         event["params"]["url"]
-        for event in told["events"]
+        for event in netlog["events"]
         if isinstance(event.get("params"), dict) and "url" in event["params"]
     }
     # The browser's own errands (updates, safe browsing) are not the page's: they name neither it nor what it says.
-    assert not [url for url in asked if "w3.org" in url or "matplotlib" in url or "report.md" in url]
+    assert not [url for url in addresses if "w3.org" in url or "matplotlib" in url or "report.md" in url]

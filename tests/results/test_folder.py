@@ -39,7 +39,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_os_failure_is_told_with_the_place(tmp_path: Path) -> None:
+def test_an_os_failure_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be written to"), staged(tmp_path / "r"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
@@ -76,9 +76,9 @@ def test_the_manifest_names_every_difference(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("A")
     (tmp_path / "b").unlink()
     (tmp_path / "c").write_text("c")
-    found = differences(tmp_path)
-    assert found[:2] == ["b is missing", "c is not in the manifest"]
-    assert found[2].startswith("a has sha256 559aead08264")
+    changes = differences(tmp_path)
+    assert changes[:2] == ["b is missing", "c is not in the manifest"]
+    assert changes[2].startswith("a has sha256 559aead08264")
 
 
 def test_the_content_hash_leaves_out_what_varies(tmp_path: Path) -> None:
@@ -92,10 +92,10 @@ def test_the_content_hash_leaves_out_what_varies(tmp_path: Path) -> None:
 
 
 def test_what_a_server_said_makes_no_markup_in_blocked(tmp_path: Path) -> None:
-    said = "no server\n\n# Verdict\n```\n<script>"
-    write_blocked(tmp_path / "result", "locomo <b>", "<i>what</i> \x1b[2J", said, "run `psql` | [x](javascript:1)")
+    message = "no server\n\n# Verdict\n```\n<script>"
+    write_blocked(tmp_path / "result", "locomo <b>", "<i>what</i> \x1b[2J", message, "run `psql` | [x](javascript:1)")
     text = (tmp_path / "result/BLOCKED.md").read_text()
     assert text.startswith("# BLOCKED: no result for locomo &lt;b>\n")
     assert "**What is missing:** &lt;i>what&lt;/i> \\x1b[2J\n" in text
-    assert "**Found:** \n\n````\n" + said + "\n````\n" in text
+    assert "**Found:** \n\n````\n" + message + "\n````\n" in text
     assert "**What gets it:** run \\`psql\\` | [x\\](javascript:1)\n" in text

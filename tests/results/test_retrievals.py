@@ -32,7 +32,7 @@ def test_text_is_added_when_asked_for() -> None:
     assert [hit["text"] for hit in row["hits"]] == ["two", "öne"]
 
 
-def test_the_k_call_is_kept_where_it_was_made() -> None:
+def test_a_row_holds_the_hits_of_its_k_call() -> None:
     (line,) = rows([QUESTION], [3], [RANKING], [Ranking('a"b/q0', (1,), (0.5,))])
     assert json.loads(line)["hits_of_k_call"] == [{"rank": 1, "id": 'a"b/1', "score": 0.5}]
 

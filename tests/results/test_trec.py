@@ -37,10 +37,10 @@ def test_qrels_keep_grades_and_questions_without_any(tmp_path: Path) -> None:
 def test_what_is_no_run_is_refused_with_its_line(tmp_path: Path, content: str, line: int, expected: str) -> None:
     path = tmp_path / "run.trec"
     path.write_text(content)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         read_run(path)
-    assert told.value.problem.endswith(f"run.trec, line {line}: not in TREC's form")
-    assert told.value.expected == expected
+    assert caught.value.problem.endswith(f"run.trec, line {line}: not in TREC's form")
+    assert caught.value.expected == expected
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_what_is_no_run_is_refused_with_its_line(tmp_path: Path, content: str, l
 def test_what_are_no_qrels_is_refused(tmp_path: Path, content: str, expected: str) -> None:
     path = tmp_path / "qrels.trec"
     path.write_text(content)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         read_qrels(path)
-    assert told.value.expected == expected
+    assert caught.value.expected == expected
 
 
 def test_ties_by_trec_evals_rule_and_by_the_files() -> None:

@@ -1,4 +1,4 @@
-"""What a store is told, when it is asked, and what comes back."""
+"""The calls a store gets, their order, and the retrieval that comes of its answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from heard import Heard
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.embedding.hashing import HashEmbedder
@@ -18,15 +17,16 @@ from recallbench.retrieval.selection import select_questions
 from recallbench.retrieval.timing import Timings, sample_evenly
 from recallbench.stores.bm25 import BM25Store
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recorded_progress import RecordedProgress
 
 
 class Witness(Store):
-    """Notes everything it is told; ranks by id, best last."""
+    """A store that records its calls and ranks by id, highest first."""
 
     name = "witness"
 
-    def __init__(self, *, stable: bool = False, one: bool = False, needs: bool = True) -> None:
-        self.prefix_stable, self.one_scope_at_a_time, self.needs_vectors = stable, one, needs  # type: ignore[misc]
+    def __init__(self, *, stable: bool = False, scopewise: bool = False, needs: bool = True) -> None:
+        self.prefix_stable, self.one_scope_at_a_time, self.needs_vectors = stable, scopewise, needs  # type: ignore[misc]
         self.items: list[Item] = []
         self.queries: list[tuple[Query, int]] = []
         self.log: list[str] = []
@@ -101,25 +101,25 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3, progress: 
 
 @pytest.mark.parametrize(("stable", "answers"), [(True, 3), (False, 6)])
 def test_both_calls_of_a_question_count_for_how_far_it_is(stable: bool, answers: int) -> None:
-    heard = Heard()
-    ask(Witness(stable=stable), progress=heard)
-    assert heard.stages == [("ingesting", 3, "questions", 3), ("asking", answers, "answers", answers)]
-    heard = Heard()
-    ask(Witness(stable=stable, one=True), progress=heard)
-    assert heard.stages == [("ingesting and asking", answers, "answers", answers)]
+    progress = RecordedProgress()
+    ask(Witness(stable=stable), progress=progress)
+    assert progress.stages == [("ingesting", 3, "questions", 3), ("asking", answers, "answers", answers)]
+    progress = RecordedProgress()
+    ask(Witness(stable=stable, scopewise=True), progress=progress)
+    assert progress.stages == [("ingesting and asking", answers, "answers", answers)]
 
 
 def test_a_store_never_sees_an_id_of_the_dataset() -> None:
     store = Witness()
     ask(store)
-    told = repr([(item.id, item.scope, item.importance) for item in store.items])
-    told += repr([query.scope for query, _ in store.queries])
-    assert "answer" not in told
-    assert "_abs" not in told
+    seen = repr([(item.id, item.scope, item.importance) for item in store.items])
+    seen += repr([query.scope for query, _ in store.queries])
+    assert "answer" not in seen
+    assert "_abs" not in seen
     assert [item.id for item in store.items] == list(range(1, 16))
 
 
-def test_a_store_is_told_when_things_were_said_and_asked() -> None:
+def test_a_store_gets_the_dates_of_items_and_questions() -> None:
     store = Witness()
     ask(store)
     assert [item.occurred_at for item in store.items[:3]] == [DAY, DAY + timedelta(days=1), DAY + timedelta(days=2)]
@@ -152,7 +152,7 @@ def test_a_server_is_asked_once_it_holds_everything() -> None:
 
 
 def test_an_in_process_store_is_asked_scope_by_scope_and_forgets() -> None:
-    store = Witness(stable=True, one=True)
+    store = Witness(stable=True, scopewise=True)
     result = ask(store)
     assert [word for word in store.log if "search" not in word] == ["ingest 1", "forget 1", "ingest 2", "forget 2"]
     assert [ranking.positions for ranking in result.rankings] == [(2, 1, 0), (2, 1, 0), (11, 10, 9, 8, 7)]
@@ -185,10 +185,10 @@ def test_a_limit_asks_the_first_questions_and_stores_no_haystack_after_them() ->
 
 
 def test_pooling_puts_all_in_one_scope_and_keeps_gold_its_own() -> None:
-    (one,) = pooled(CORPUS)
-    assert len(one.segments) == 15
-    assert [segment.position for segment in one.segments] == list(range(15))
-    assert [question.gold for question in one.questions] == [{0}, set(), {2}, {14}]
+    (pool,) = pooled(CORPUS)
+    assert len(pool.segments) == 15
+    assert [segment.position for segment in pool.segments] == list(range(15))
+    assert [question.gold for question in pool.questions] == [{0}, set(), {2}, {14}]
 
 
 def test_a_store_that_answers_from_elsewhere_is_named() -> None:
@@ -209,9 +209,9 @@ def test_at_most_200_queries_are_timed_evenly_spread() -> None:
 def test_timings_hold_phases_and_single_queries_apart() -> None:
     result = ask(Witness())
     assert {"ingest", "control", "ready", "search"} <= set(result.timings.phases)
-    assert [one.state for one in result.timings.sample] == ["warm"] * 3
+    assert [time.state for time in result.timings.sample] == ["warm"] * 3
     assert result.timings.cold == "not possible: the store runs inside this process"
-    assert np.all([one.milliseconds >= 0 for one in result.timings.sample])
+    assert np.all([time.milliseconds >= 0 for time in result.timings.sample])
 
 
 class Moody(Witness):
@@ -242,19 +242,19 @@ def run_moody(store: Store, *, keep_going: bool = True) -> Retrieval:
 
 
 @pytest.mark.parametrize("depth", [None, 10, 50])
-@pytest.mark.parametrize("one", [True, False])
+@pytest.mark.parametrize("scopewise", [True, False])
 def test_a_question_that_fails_in_one_call_has_no_ranking_in_any_and_the_others_have_theirs(
-    depth: int | None, one: bool
+    depth: int | None, scopewise: bool
 ) -> None:
-    found = run_moody(Moody("word1?", depth, needs=False, one=one))
-    assert list(found.failures.reasons) == ["a/q1"]
-    assert [len(ranking.positions) for ranking in found.rankings] == [50, 0, 50]
-    assert found.short is not None
-    assert [len(ranking.positions) for ranking in found.short] == [10, 0, 10]
-    states = {time.question_id: time.state for time in found.timings.sample}
+    retrieval = run_moody(Moody("word1?", depth, needs=False, scopewise=scopewise))
+    assert list(retrieval.failures.reasons) == ["a/q1"]
+    assert [len(ranking.positions) for ranking in retrieval.rankings] == [50, 0, 50]
+    assert retrieval.short is not None
+    assert [len(ranking.positions) for ranking in retrieval.short] == [10, 0, 10]
+    states = {time.question_id: time.state for time in retrieval.timings.sample}
     assert states == {"a/q0": "warm", "a/q1": "failed", "b/q0": "warm"}
     with pytest.raises(InputError, match="no luck"):
-        run_moody(Moody("word1?", depth, needs=False, one=one), keep_going=False)
+        run_moody(Moody("word1?", depth, needs=False, scopewise=scopewise), keep_going=False)
 
 
 def test_a_scope_that_can_not_be_taken_in_fails_its_own_questions_only() -> None:
@@ -264,11 +264,11 @@ def test_a_scope_that_can_not_be_taken_in_fails_its_own_questions_only() -> None
                 raise InputError("indigestible")
             super().ingest(items, vectors)
 
-    found = run_moody(Picky(one=True, needs=False))
-    assert list(found.failures.reasons) == ["a/q0", "a/q1"]
-    assert [len(ranking.positions) for ranking in found.rankings] == [0, 0, 50]
+    retrieval = run_moody(Picky(scopewise=True, needs=False))
+    assert list(retrieval.failures.reasons) == ["a/q0", "a/q1"]
+    assert [len(ranking.positions) for ranking in retrieval.rankings] == [0, 0, 50]
     with pytest.raises(InputError, match="indigestible"):
-        run_moody(Picky(one=False, needs=False))  # what a shared store then holds, nobody knows
+        run_moody(Picky(scopewise=False, needs=False))  # what a shared store then holds, nobody knows
 
 
 def test_a_broken_promise_is_a_failure_of_its_question() -> None:
@@ -278,6 +278,6 @@ def test_a_broken_promise_is_a_failure_of_its_question() -> None:
                 Hit(hit.id, float("nan") if query.text == "word2?" else hit.score) for hit in super().search(query, k)
             ]
 
-    found = run_moody(Nan(needs=False))
-    assert list(found.failures.reasons) == ["b/q0"]
-    assert "nan" in str(found.failures.reasons["b/q0"])
+    retrieval = run_moody(Nan(needs=False))
+    assert list(retrieval.failures.reasons) == ["b/q0"]
+    assert "nan" in str(retrieval.failures.reasons["b/q0"])

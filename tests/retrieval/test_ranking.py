@@ -1,4 +1,4 @@
-"""The order of a ranking, and what a store may not return."""
+"""The order of a ranking, and the answers of a store that are refused."""
 
 import pytest
 
@@ -20,9 +20,9 @@ def test_a_repeated_id_keeps_its_first_place_only() -> None:
 
 
 def test_ids_become_positions_of_the_scope() -> None:
-    found = rank_hits("q1", [Hit(12, 0.2), Hit(10, 0.7)], first_id=10, size=5, k=10, store="exact")
-    assert found.positions == (0, 2)
-    assert found.scores == (0.7, 0.2)
+    ranking = rank_hits("q1", [Hit(12, 0.2), Hit(10, 0.7)], first_id=10, size=5, k=10, store="exact")
+    assert ranking.positions == (0, 2)
+    assert ranking.scores == (0.7, 0.2)
 
 
 @pytest.mark.parametrize("id", [9, 15])

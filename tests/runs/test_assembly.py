@@ -1,4 +1,4 @@
-"""What a result states, from what was retrieved: each figure from its own source."""
+"""Each figure of a result comes from its own source among the retrieved rows."""
 
 import json
 from pathlib import Path
@@ -42,23 +42,23 @@ def test_hits_that_are_missing_are_counted_over_both_calls(lazy: dict[str, Any])
 
 def test_the_control_is_bm25_and_not_the_store(lazy: dict[str, Any]) -> None:
     metrics = lazy["metrics"]
-    ours = {one["measure"]: one["value"] for one in metrics["estimates"]["overall"]}
-    control = {one["measure"]: one["value"] for one in metrics["control_bm25"]["overall"]}
+    ours = {estimate["measure"]: estimate["value"] for estimate in metrics["estimates"]["overall"]}
+    control = {estimate["measure"]: estimate["value"] for estimate in metrics["control_bm25"]["overall"]}
     gold = {row["question_id"]: set(row["gold"]) for row in lazy["rows"]}
-    found = {
+    hits_of_control = {
         line.split()[0]
         for line in lazy["control"]
         if line.split()[2] in gold[line.split()[0]] and int(line.split()[3]) <= 10
     }
-    assert control["recall_any@10"] == pytest.approx(len(found) / 158)
+    assert control["recall_any@10"] == pytest.approx(len(hits_of_control) / 158)
     assert control["recall_any@10"] > ours["recall_any@10"] + 0.2
 
 
 def test_a_denominator_counts_what_it_says(lazy: dict[str, Any]) -> None:
     metrics, rows = lazy["metrics"], lazy["rows"]
-    hit = {row["question_id"]: any(one["id"] in row["gold"] for one in row["hits_of_k_call"]) for row in rows}
-    by_name = {one["name"]: one for one in metrics["denominators"]}
-    assert {name: (one["count"], one["scored"]) for name, one in by_name.items()} == {
+    hit = {row["question_id"]: any(item["id"] in row["gold"] for item in row["hits_of_k_call"]) for row in rows}
+    by_name = {denominator["name"]: denominator for denominator in metrics["denominators"]}
+    assert {name: (denominator["count"], denominator["scored"]) for name, denominator in by_name.items()} == {
         "with-evidence": (158, 158),
         "all": (159, 158),
         "non-adversarial": (134, 134),
@@ -90,4 +90,4 @@ def test_a_store_without_vectors_has_no_embedder_and_no_exposure(lazy: dict[str,
 def test_the_labelled_departures_are_those_of_the_options(tmp_path: Path) -> None:
     recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "2", "--folder", "r", cwd=tmp_path)
     stated = json.loads((tmp_path / "r" / "metrics.json").read_text())["deviations"]
-    assert [one["kind"] for one in stated] == ["corpus", "store", "limit"]
+    assert [deviation["kind"] for deviation in stated] == ["corpus", "store", "limit"]

@@ -1,4 +1,4 @@
-"""Which runs hold the user's own kept vectors against new ones."""
+"""A canonical run compares the user's own cached vectors with new ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from recallbench.runs.options import Options
 def test_a_run_without_any_deviation_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: set[str], rechecked: bool
 ) -> None:
-    asked: list[Any] = []
+    rechecks: list[Any] = []
 
     def opened(*arguments: Any, recheck_own: bool, **options: Any) -> Any:
-        asked.append(recheck_own)
+        rechecks.append(recheck_own)
         return open_embedder(*arguments, **options)
 
     def some(*arguments: Any) -> tuple[Deviation, ...]:
-        return tuple(one for one in departures(*arguments) if one.kind in left)
+        return tuple(departure for departure in departures(*arguments) if departure.kind in left)
 
     monkeypatch.setattr(plan, "open_embedder", opened)
     monkeypatch.setattr(runs, "departures", some)
@@ -35,4 +35,4 @@ def test_a_run_without_any_deviation_does(
         corpus="canary-locomo", store="exact", embedder="hash", limit=2, out=tmp_path, cache_dir=tmp_path / "cache"
     )
     runs.run(options, Silent(), date(2026, 5, 1))
-    assert asked == [rechecked]
+    assert rechecks == [rechecked]

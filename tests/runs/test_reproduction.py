@@ -18,15 +18,15 @@ class Diary:
 
 def test_locomo_is_pooled_and_loses_its_dates() -> None:
     reading = Rereading(LOCOMO, Diary(), None)  # type: ignore[arg-type]
-    (one,) = reading.haystacks()
-    assert [segment.text[:2] for segment in one.segments] == ["a0", "a1", "b0", "b1"]
-    assert [sorted(question.gold) for question in one.questions] == [[1], [3]]
+    (pool,) = reading.haystacks()
+    assert [segment.text[:2] for segment in pool.segments] == ["a0", "a1", "b0", "b1"]
+    assert [sorted(question.gold) for question in pool.questions] == [[1], [3]]
     assert reading.sessions == {"pooled": ("s0", "s1", "s0", "s1")}
 
 
 def test_longmemeval_stays_apart_and_is_cut_at_500_characters() -> None:
     reading = Rereading(LONGMEMEVAL, Diary(), None)  # type: ignore[arg-type]
     both = list(reading.haystacks())
-    assert [one.scope for one in both] == ["a", "b"]
-    assert {len(segment.text) for one in both for segment in one.segments} == {500}
+    assert [haystack.scope for haystack in both] == ["a", "b"]
+    assert {len(segment.text) for haystack in both for segment in haystack.segments} == {500}
     assert both[1].segments[0].text.startswith("[date]\nb0")

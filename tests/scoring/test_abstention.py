@@ -10,9 +10,9 @@ NO, YES = True, False  # abstain, answerable
 
 def test_auroc_written_out_with_a_tie() -> None:
     """Answerable .9 .5 .5, to abstain .5 .1: pairs won 1, 1, .5, 1, .5, 1 of six."""
-    given = abstention([0.9, 0.5, 0.5, 0.5, 0.1], [YES, YES, YES, NO, NO])
-    assert given.auroc == pytest.approx(5 / 6)
-    assert (given.n, given.answerable) == (2, 3)
+    figures = abstention([0.9, 0.5, 0.5, 0.5, 0.1], [YES, YES, YES, NO, NO])
+    assert figures.auroc == pytest.approx(5 / 6)
+    assert (figures.n, figures.answerable) == (2, 3)
 
 
 def test_auroc_is_the_mann_whitney_count() -> None:
@@ -34,11 +34,11 @@ def test_delong_written_out() -> None:
 
 def test_clustered_auroc_sums_the_same_parts_by_cluster() -> None:
     """Parts (1-A)/3, (.75-A)/3 twice, (2/3-A)/2, (1-A)/2 with A = 5/6; clusters: the first and last, and the rest."""
-    given = abstention([0.9, 0.5, 0.5, 0.5, 0.1], [YES, YES, YES, NO, NO], ["a", "b", "b", "b", "a"])
+    figures = abstention([0.9, 0.5, 0.5, 0.5, 0.1], [YES, YES, YES, NO, NO], ["a", "b", "b", "b", "a"])
     a = (1 - 5 / 6) / 3 + (1 - 5 / 6) / 2
     b = 2 * (0.75 - 5 / 6) / 3 + (2 / 3 - 5 / 6) / 2
-    assert given.auroc_interval.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
-    assert given.auroc_interval.design_effect == pytest.approx(2 * (a * a + b * b) / ((1 / 48) / 3 + (1 / 18) / 2))
+    assert figures.auroc_interval.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
+    assert figures.auroc_interval.design_effect == pytest.approx(2 * (a * a + b * b) / ((1 / 48) / 3 + (1 / 18) / 2))
 
 
 def test_the_threshold_lets_95_in_100_answerable_questions_through() -> None:
@@ -51,9 +51,9 @@ def test_the_threshold_lets_95_in_100_answerable_questions_through() -> None:
 
 
 def test_false_retrieval_counts_what_reaches_the_threshold() -> None:
-    given = abstention([0.9, 0.8, 0.3, 0.8, 0.85, 0.1], [YES, YES, NO, NO, NO, NO])
-    assert (given.threshold, given.false_retrieval) == (0.8, 0.5)
-    assert given.false_retrieval_interval.method == "Wilson 95%"
+    figures = abstention([0.9, 0.8, 0.3, 0.8, 0.85, 0.1], [YES, YES, NO, NO, NO, NO])
+    assert (figures.threshold, figures.false_retrieval) == (0.8, 0.5)
+    assert figures.false_retrieval_interval.method == "Wilson 95%"
     assert abstention([0.9, 0.3, 0.8], [YES, NO, NO], threshold=0.2).false_retrieval == 1.0
 
 
@@ -65,9 +65,9 @@ def test_the_threshold_does_not_look_at_the_questions_to_abstain_from() -> None:
 
 def test_an_empty_ranking_is_the_right_answer_to_nothing() -> None:
     nothing = float("-inf")
-    given = abstention([0.5, 0.6, nothing, nothing], [YES, YES, NO, NO])
-    assert (given.false_retrieval, given.auroc) == (0.0, 1.0)
-    assert given.auroc_interval.method == "n/a (complete separation)"
+    figures = abstention([0.5, 0.6, nothing, nothing], [YES, YES, NO, NO])
+    assert (figures.false_retrieval, figures.auroc) == (0.0, 1.0)
+    assert figures.auroc_interval.method == "n/a (complete separation)"
     assert abstention([nothing, nothing], [YES, NO]).false_retrieval == 0.0
     assert abstention([nothing, nothing], [YES, NO]).auroc == 0.5
 

@@ -123,8 +123,8 @@ def test_clarification_8_chance_on_the_real_locomo(locomo_file: Path) -> None:
 
     rules = load()
     corpus = Locomo(locomo_file, rules.corpora["locomo"], rules)
-    asked = [(q.gold, len(h.segments)) for h in corpus.haystacks() for q in h.questions if q.gold]
-    judged = judge([[]] * len(asked), [gold for gold, _ in asked], [size for _, size in asked], 50)
+    questions = [(q.gold, len(h.segments)) for h in corpus.haystacks() for q in h.questions if q.gold]
+    judged = judge([[]] * len(questions), [gold for gold, _ in questions], [size for _, size in questions], 50)
     assert len(judged) == 1982
     assert round(parse("recall_any@10").chance(judged).mean(), 3) == 0.425
     assert round(parse("recall_any@25").chance(judged).mean(), 3) == 0.897

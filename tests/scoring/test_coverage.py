@@ -22,10 +22,15 @@ CODES = np.repeat(np.arange(10), SIZES)
 MEANS = (0.5, 0.8, 0.9, 0.95, 0.974, 0.99)
 
 
-def share(found: list[Interval], truth: float) -> float:
+def share(intervals: list[Interval], truth: float) -> float:
     """Of intervals that hold the truth; none at all holds nothing."""
     return float(
-        np.mean([one.low is not None and one.high is not None and one.low <= truth <= one.high for one in found])
+        np.mean(
+            [
+                interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
+                for interval in intervals
+            ]
+        )
     )
 
 
@@ -40,25 +45,28 @@ def hits(rng: np.random.Generator, mean: float, icc: float, draws: int) -> Float
     return rng.binomial(SIZES[:, None], rng.beta(mean * a, (1 - mean) * a, (10, draws))).astype(float)
 
 
-def of_hits(found: Floats) -> list[Interval]:
-    """What `mean_intervals` makes of these hits, by their sums alone."""
+def of_hits(hits_by_cluster: Floats) -> list[Interval]:
+    """The intervals that `mean_intervals` gives for these hits, by their sums alone."""
     n = SIZES.sum()
-    means = found.sum(axis=0) / n
-    totals = (found - means * SIZES[:, None]) / n
-    return jackknifed(means, totals, SIZES, means * (1 - means) / (n - 1), np.full(found.shape[1], float(n)))
+    means = hits_by_cluster.sum(axis=0) / n
+    totals = (hits_by_cluster - means * SIZES[:, None]) / n
+    return jackknifed(means, totals, SIZES, means * (1 - means) / (n - 1), np.full(hits_by_cluster.shape[1], float(n)))
 
 
 def test_sums_by_cluster_are_all_that_an_interval_is_made_of() -> None:
-    found = hits(np.random.default_rng(1), 0.9, 0.02, 3)
+    hits_by_cluster = hits(np.random.default_rng(1), 0.9, 0.02, 3)
     values = np.column_stack(
-        [np.concatenate([np.arange(size) < hit for size, hit in zip(SIZES, column, strict=True)]) for column in found.T]
+        [
+            np.concatenate([np.arange(size) < hit for size, hit in zip(SIZES, column, strict=True)])
+            for column in hits_by_cluster.T
+        ]
     ).astype(float)
-    for one, other in zip(mean_intervals(values, [True] * 3, CODES), of_hits(found), strict=True):
-        assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
-        assert one.design_effect == pytest.approx(other.design_effect)
+    for interval, expected in zip(mean_intervals(values, [True] * 3, CODES), of_hits(hits_by_cluster), strict=True):
+        assert (interval.low, interval.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+        assert interval.design_effect == pytest.approx(expected.design_effect)
 
 
-def wanted(mean: float, icc: float) -> tuple[float, float]:
+def required(mean: float, icc: float) -> tuple[float, float]:
     return (0.93, 0.97) if icc < 0.1 or mean <= 0.95 else (0.91, 0.97) if mean <= 0.974 else (0.0, 0.97)
 
 
@@ -68,28 +76,28 @@ def test_ten_conversations(icc: float) -> None:
     """10,000 draws each: a simulation error of .0022."""
     rng = np.random.default_rng(20)
     for mean in MEANS:
-        found = of_hits(hits(rng, mean, icc, 10_000))
-        covered = share(found, mean)
+        intervals = of_hits(hits(rng, mean, icc, 10_000))
+        covered = share(intervals, mean)
         print(f"ICC {icc}, mean {mean}: {covered:.3f}")
-        low, high = wanted(mean, icc)
+        low, high = required(mean, icc)
         assert low <= covered <= high, (mean, icc)
         if low == 0:
             # Nothing that few clusters show would do; then it is said.
-            assert np.mean([is_too_short(0.99, one.design_effect) for one in found]) > 0.5
+            assert np.mean([is_too_short(0.99, interval.design_effect) for interval in intervals]) > 0.5
 
 
 def test_few_clusters_near_1_hold_the_truth_where_the_first_edition_did_not() -> None:
     rng = np.random.default_rng(21)
     for icc, low in ((0.02, 0.93), (0.1, 0.91)):
-        found = hits(rng, 0.974, icc, 4000)
-        assert low <= share(of_hits(found), 0.974) <= 0.97
-        few = np.column_stack(
+        hits_by_cluster = hits(rng, 0.974, icc, 4000)
+        assert low <= share(of_hits(hits_by_cluster), 0.974) <= 0.97
+        values = np.column_stack(
             [
                 np.concatenate([np.arange(size) < hit for size, hit in zip(SIZES, column, strict=True)])
-                for column in found.T[:300]
+                for column in hits_by_cluster.T[:300]
             ]
         ).astype(float)
-        assert share(FIRST.means(few, [True] * 300, CODES), 0.974) < low
+        assert share(FIRST.means(values, [True] * 300, CODES), 0.974) < low
 
 
 @pytest.mark.marked
@@ -99,13 +107,13 @@ def test_ten_conversations_of_fractions(mean: float, icc: float) -> None:
     """Reciprocal ranks of 1 and 1/2, whose questions share the luck of their conversation: an error of .0049."""
     rng = np.random.default_rng(22)
     first, draws = 2 * mean - 1, 500
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for _ in range(4):
         a = (1 - icc) / icc if icc else 0.0
         chances = rng.beta(first * a, (1 - first) * a, (10, draws)) if icc else np.full((10, draws), first)
         values = np.where(rng.random((len(CODES), draws)) < chances[CODES], 1.0, 0.5)
-        found += mean_intervals(values, [False] * draws, CODES)
-    assert 0.93 <= share(found, mean) <= 0.97
+        intervals += mean_intervals(values, [False] * draws, CODES)
+    assert 0.93 <= share(intervals, mean) <= 0.97
 
 
 # Independent questions
@@ -125,7 +133,7 @@ def reciprocal_ranks(rng: np.random.Generator, mean: float, shape: tuple[int, in
     return rng.choice(np.append(1 / ranks, 0.0), shape, p=np.append(chances, 1 - chances.sum()))
 
 
-def found_at_once_or_late(rng: np.random.Generator, mean: float, shape: tuple[int, int]) -> Floats:
+def first_or_late(rng: np.random.Generator, mean: float, shape: tuple[int, int]) -> Floats:
     """1 / rank, where what is not first is anywhere from 2 to 50."""
     late = 1 / rng.integers(2, 51, shape)
     expected = (1 / np.arange(2, 51)).mean()
@@ -149,7 +157,7 @@ def anything(rng: np.random.Generator, mean: float, shape: tuple[int, int]) -> F
     return rng.beta(2 * mean, 2 * (1 - mean), shape)
 
 
-DRAWN = (reciprocal_ranks, found_at_once_or_late, shares_of_gold, dependent_shares_of_gold, anything)
+DRAWN = (reciprocal_ranks, first_or_late, shares_of_gold, dependent_shares_of_gold, anything)
 
 
 @pytest.mark.parametrize("n", NS)
@@ -158,24 +166,27 @@ def test_shares_of_independent_questions(n: int) -> None:
     from scipy.stats import binom
 
     values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)
-    found = CURRENT.means(values, [True] * (n + 1), None)
-    for mean in (*MEANS, *(1 - one for one in MEANS)):
-        held = [one.low is not None and one.high is not None and one.low <= mean <= one.high for one in found]
-        assert float(binom.pmf(np.arange(n + 1), n, mean)[held].sum()) >= 0.925, mean
+    intervals = CURRENT.means(values, [True] * (n + 1), None)
+    for mean in (*MEANS, *(1 - high for high in MEANS)):
+        covering = [
+            interval.low is not None and interval.high is not None and interval.low <= mean <= interval.high
+            for interval in intervals
+        ]
+        assert float(binom.pmf(np.arange(n + 1), n, mean)[covering].sum()) >= 0.925, mean
 
 
 @pytest.mark.marked
 @pytest.mark.parametrize("n", NS)
-@pytest.mark.parametrize("draw", DRAWN, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
 def test_fractions_of_independent_questions(draw: Draw, n: int) -> None:
     """2,000 draws each: a simulation error of .0049."""
     rng = np.random.default_rng(24)
-    told = []
+    coverages = []
     for mean in MEANS:
         covered = share(mean_intervals(draw(rng, mean, (n, 2000)), [False] * 2000, None), mean)
-        told.append(f"{covered:.3f}")
+        coverages.append(f"{covered:.3f}")
         assert covered >= 0.925, (mean, covered)
-    print(f"{draw.__name__}, n = {n}: {' '.join(told)}")
+    print(f"{draw.__name__}, n = {n}: {' '.join(coverages)}")
 
 
 def test_few_fractions_near_1_hold_the_truth_where_the_bootstrap_did_not() -> None:

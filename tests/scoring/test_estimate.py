@@ -48,11 +48,11 @@ def test_a_slice_is_what_its_questions_alone_would_give() -> None:
     for name, mask in kinds.items():
         rows = np.flatnonzero(mask)
         alone = judge([rankings[i] for i in rows], [gold[i] for i in rows], [60] * len(rows), 50)
-        for given, measure in zip(table[name], measures, strict=True):
+        for own, measure in zip(table[name], measures, strict=True):
             expected = estimate(measure, alone, [clusters[i] for i in rows])
             for field in ("value", "low", "high", "chance", "ceiling", "design_effect"):
-                assert getattr(given, field) == pytest.approx(getattr(expected, field), abs=1e-12), (measure, field)
-            assert (given.n, given.method, given.left_out) == (expected.n, expected.method, expected.left_out)
+                assert getattr(own, field) == pytest.approx(getattr(expected, field), abs=1e-12), (measure, field)
+            assert (own.n, own.method, own.left_out) == (expected.n, expected.method, expected.left_out)
 
 
 def test_an_empty_slice_has_no_value_and_says_why() -> None:
@@ -61,8 +61,8 @@ def test_an_empty_slice_has_no_value_and_says_why() -> None:
         (any_, mean) = estimates((parse("recall_any@1"), parse("mrr@1")), judged, None, {"none": np.array(mask)})[
             "none"
         ]
-        for one in (any_, mean):
-            assert (one.value, one.n, one.low, one.high, one.chance, one.left_out) == (
+        for figure in (any_, mean):
+            assert (figure.value, figure.n, figure.low, figure.high, figure.chance, figure.left_out) == (
                 None,
                 0,
                 None,
@@ -70,14 +70,14 @@ def test_an_empty_slice_has_no_value_and_says_why() -> None:
                 None,
                 left_out,
             )
-            assert one.method == "n/a (no question)"
+            assert figure.method == "n/a (no question)"
 
 
 def test_clustered_questions_get_a_t_interval_and_a_design_effect() -> None:
     judged = judge([[0], [0], [1], [1]], [{0}, {0}, {0}, {1}], [4] * 4, depth=1)
-    given = estimate(parse("recall_any@1"), judged, ["a", "a", "b", "b"])
-    assert given.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
-    assert given.design_effect is not None
+    figure = estimate(parse("recall_any@1"), judged, ["a", "a", "b", "b"])
+    assert figure.method == "jackknife t(1) 95% over 2 clusters on the logit scale"
+    assert figure.design_effect is not None
     assert estimate(parse("recall_any@1"), judged, ["", "", "", ""]).method == "Wilson 95%"
 
 
@@ -108,9 +108,9 @@ def test_as_many_clusters_as_questions_are_asked_for() -> None:
 def test_what_never_differs_has_no_interval_of_no_width() -> None:
     judged = judge([[0, 1]] * 6, [{0}] * 6, [2] * 6, depth=2)
     clusters = ["a", "a", "b", "b", "c", "c"]
-    given = estimate(parse("recall_any@2"), judged, clusters)
-    assert (given.value, given.low, given.high, given.saturated) == (1.0, None, None, 1.0)
-    assert given.method == "n/a (all questions equal)"
+    figure = estimate(parse("recall_any@2"), judged, clusters)
+    assert (figure.value, figure.low, figure.high, figure.saturated) == (1.0, None, None, 1.0)
+    assert figure.method == "n/a (all questions equal)"
 
 
 def test_ndcg_over_graded_questions_alone() -> None:
@@ -120,18 +120,18 @@ def test_ndcg_over_graded_questions_alone() -> None:
     second = 1 / math.log2(3)
     first = (1 + 3 * second) / (3 + second)
     names = ("recall_any@1", "ndcg@2", "ndcg@2(graded)")
-    found = estimates([parse(name) for name in names], judged, None, {"all": np.ones(4, dtype=np.bool_)})["all"]
-    assert [one.n for one in found] == [3, 3, 2]
-    assert [one.left_out for one in found] == [1, 1, 2]
-    assert found[1].value == pytest.approx((first + second + second) / 3)
-    assert found[2].value == pytest.approx((first + second) / 2)
-    assert found[2].ceiling == 1.0
+    figures = estimates([parse(name) for name in names], judged, None, {"all": np.ones(4, dtype=np.bool_)})["all"]
+    assert [figure.n for figure in figures] == [3, 3, 2]
+    assert [figure.left_out for figure in figures] == [1, 1, 2]
+    assert figures[1].value == pytest.approx((first + second + second) / 3)
+    assert figures[2].value == pytest.approx((first + second) / 2)
+    assert figures[2].ceiling == 1.0
     # A measure's figures do not depend on its company.
-    assert found[0] == estimate(parse("recall_any@1"), judged)
-    assert found[2] == estimate(parse("ndcg@2(graded)"), judged)
+    assert figures[0] == estimate(parse("recall_any@1"), judged)
+    assert figures[2] == estimate(parse("ndcg@2(graded)"), judged)
 
 
 def test_nothing_is_graded() -> None:
     judged = judge([[0]], [{0}], [4], depth=1)
-    one = estimate(parse("ndcg@1(graded)"), judged)
-    assert (one.value, one.n, one.left_out, one.low) == (None, 0, 1, None)
+    figure = estimate(parse("ndcg@1(graded)"), judged)
+    assert (figure.value, figure.n, figure.left_out, figure.low) == (None, 0, 1, None)

@@ -5,14 +5,14 @@ from recallbench.scoring.exposure import exposure
 
 def test_clarification_9_shares_of_segments_and_gold_turns() -> None:
     """A turn that starts at the cut was not seen; one that starts before it was, at least in part."""
-    given = exposure([True, False, True, True], [0, 99, 100, 101, 5], [100, 100, 100, 100, 3000])
-    assert (given.segments, given.truncated, given.gold_turns, given.cut_off) == (4, 3, 5, 2)
-    assert (given.truncated_share, given.cut_off_share) == (0.75, 0.4)
+    figures = exposure([True, False, True, True], [0, 99, 100, 101, 5], [100, 100, 100, 100, 3000])
+    assert (figures.segments, figures.truncated, figures.gold_turns, figures.cut_off) == (4, 3, 5, 2)
+    assert (figures.truncated_share, figures.cut_off_share) == (0.75, 0.4)
 
 
 def test_a_corpus_without_labelled_turns_has_no_share_of_them() -> None:
-    given = exposure([False], [], [])
-    assert (given.truncated_share, given.cut_off_share) == (0.0, None)
+    figures = exposure([False], [], [])
+    assert (figures.truncated_share, figures.cut_off_share) == (0.0, None)
     assert exposure([], [], []).truncated_share is None
 
 

@@ -89,12 +89,12 @@ def test_bootstrap_is_near_the_normal_interval_of_a_large_sample() -> None:
 
 def test_bootstrap_of_many_questions_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).random((50, 2))
-    whole = bootstrap(values)
+    at_once = bootstrap(values)
     monkeypatch.setattr("recallbench.scoring.bootstrap._CELLS", 50 * 333)
     parts = bootstrap(values)
-    for one, other in zip(whole, parts, strict=True):
-        assert other.low == pytest.approx(one.low, abs=1e-12)
-        assert other.high == pytest.approx(one.high, abs=1e-12)
+    for expected, other in zip(at_once, parts, strict=True):
+        assert other.low == pytest.approx(expected.low, abs=1e-12)
+        assert other.high == pytest.approx(expected.high, abs=1e-12)
 
 
 def test_a_columns_bootstrap_does_not_depend_on_its_company() -> None:
@@ -105,9 +105,9 @@ def test_a_columns_bootstrap_does_not_depend_on_its_company() -> None:
 
 
 def test_degenerate_samples_get_no_bounds_and_a_reason() -> None:
-    nothing, one = np.empty((0, 1)), np.array([[0.5]])
+    nothing, single = np.empty((0, 1)), np.array([[0.5]])
     assert bootstrap(nothing) == [Interval(None, None, "n/a (no question)")]
-    assert bootstrap(one) == [Interval(None, None, "n/a (one question)")]
+    assert bootstrap(single) == [Interval(None, None, "n/a (one question)")]
     assert bootstrap(np.full((9, 1), 1.0)) == [Interval(None, None, "n/a (all questions equal)")]
     assert wilson(0, 0) == Interval(None, None, "n/a (no question)")
     no_clusters = np.empty(0, dtype=np.int64)

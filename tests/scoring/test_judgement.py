@@ -14,8 +14,8 @@ from recallbench.scoring.measures.registry import parse
 
 def places(judged: Judged, what: str) -> list[tuple[int, int, float]]:
     """Question, place and grade of each, in order."""
-    kept = getattr(judged, what)
-    return list(zip(kept.question.tolist(), kept.place.tolist(), kept.grade.tolist(), strict=True))
+    entries = getattr(judged, what)
+    return list(zip(entries.question.tolist(), entries.place.tolist(), entries.grade.tolist(), strict=True))
 
 
 def test_rankings_become_places() -> None:
@@ -104,7 +104,7 @@ def test_grades_as_gold_are_refused() -> None:
         judge([[0]], [{0: 1.0}], [2], depth=1)
 
 
-def test_however_few_places_are_looked_at_together_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_any_size_give_the_same_places(monkeypatch: pytest.MonkeyPatch) -> None:
     rankings, gold = [[3, 1, 2], [], [0, 2, 0, 4], [1]], [{1, 2, 4}, {0}, {0, 1, 4}, {1}]
     expected = [(0, 1, 1), (0, 2, 1), (2, 0, 1), (2, 2, 1), (3, 0, 1)]
     for cells in (1, 2, 4, 8, 1 << 22):
@@ -114,7 +114,7 @@ def test_however_few_places_are_looked_at_together_they_are_the_same(monkeypatch
         assert judged.returned.tolist() == [3, 0, 3, 1]
 
 
-def test_a_stray_position_is_told_by_its_question_wherever_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stray_position_is_named_by_its_question_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recallbench.scoring.judgement._CELLS", 1)
     with pytest.raises(InputError, match="index 2 names a segment outside"):
         judge([[0], [1], [5]], [{0}, {0}, {0}], [3, 3, 3], depth=1)
@@ -131,7 +131,7 @@ def test_memory_goes_by_what_came_back_and_not_by_the_depth() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 80e6
-    assert [one[-1] for one in values] == pytest.approx([1, 1e-4, 2 / 10_001, 1 / math.log2(11), 0.1])
+    assert [value[-1] for value in values] == pytest.approx([1, 1e-4, 2 / 10_001, 1 / math.log2(11), 0.1])
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def test_no_measure_is_above_1_where_one_of_several_is_enough(case, k, data) -> 
         assert same.values(judged).tolist() == same.values(plain).tolist()
     # A question of one thing has found it with the first: recall is 0 or 1, whatever it is called.
     for name in ("recall_frac", "recall_all"):
-        found = parse(f"{name}@{k}").values(judged)[one_find]
-        assert found.tolist() == parse(f"recall_any@{k}").values(judged)[one_find].tolist()
+        recalls = parse(f"{name}@{k}").values(judged)[one_find]
+        assert recalls.tolist() == parse(f"recall_any@{k}").values(judged)[one_find].tolist()
 
 
 @given(cases(), st.integers(1, DEPTH))
@@ -70,9 +70,9 @@ def test_a_deeper_cut_never_loses(name, case) -> None:  # type: ignore[no-untype
 def test_values_lie_between_0_and_the_ceiling_and_so_does_chance(form, case, k) -> None:  # type: ignore[no-untyped-def]
     measure, judged = parse(form.replace("@k", f"@{k}")), judged_of(case)
     ceiling = measure.ceiling(judged)
-    for given_ in (measure.values(judged), measure.chance(judged)):
-        assert (given_ >= 0).all()
-        assert (given_ <= ceiling + 1e-12).all()
+    for figures in (measure.values(judged), measure.chance(judged)):
+        assert (figures >= 0).all()
+        assert (figures <= ceiling + 1e-12).all()
     assert (ceiling <= 1).all()
 
 
@@ -80,7 +80,9 @@ def test_values_lie_between_0_and_the_ceiling_and_so_does_chance(form, case, k) 
 @given(case=cases(), k=st.integers(1, DEPTH))
 def test_an_oracle_reaches_the_ceiling(form, case, k) -> None:  # type: ignore[no-untyped-def]
     _, gold, sizes = case
-    oracle = [sorted(one) + sorted(set(range(size)) - one) for one, size in zip(gold, sizes, strict=True)]
+    oracle = [
+        sorted(relevant) + sorted(set(range(size)) - relevant) for relevant, size in zip(gold, sizes, strict=True)
+    ]
     measure, judged = parse(form.replace("@k", f"@{k}")), judge(oracle, gold, sizes, DEPTH)
     np.testing.assert_allclose(measure.values(judged), measure.ceiling(judged), atol=1e-12)
 
@@ -88,7 +90,7 @@ def test_an_oracle_reaches_the_ceiling(form, case, k) -> None:  # type: ignore[n
 @given(cases(), st.integers(1, DEPTH))
 def test_an_oracle_that_returns_gold_alone_reaches_the_ceiling_of_what_came_back(case, k) -> None:  # type: ignore[no-untyped-def]
     _, gold, sizes = case
-    judged = judge([sorted(one) for one in gold], gold, sizes, DEPTH)
+    judged = judge([sorted(relevant) for relevant in gold], gold, sizes, DEPTH)
     for name in ("precision", "f1", "f1_of_means"):
         measure = parse(f"{name}@{k}(retrieved)")
         np.testing.assert_allclose(measure.values(judged), measure.ceiling(judged), atol=1e-12)

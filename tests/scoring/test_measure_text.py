@@ -48,7 +48,7 @@ def test_measures_that_differ_are_not_equal() -> None:
         "unheard@10",
     ],
 )
-def test_an_unknown_measure_is_told_what_is_known(text: str) -> None:
+def test_an_unknown_measure_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(text)
     assert f"unknown measure {text!r}" in str(caught.value)

@@ -79,8 +79,8 @@ def test_every_measure_is_in_the_matrix() -> None:
 def test_clarification_1_three_recalls_that_cannot_be_confused() -> None:
     """One question, two gold segments, one of them found: three different answers to "the recall"."""
     judged = judge([[0, 5, 6]], [{0, 1}], [10], depth=3)
-    given = {text: parse(text).values(judged)[0] for text in ("recall_any@3", "recall_frac@3", "recall_all@3")}
-    assert given == {"recall_any@3": 1.0, "recall_frac@3": 0.5, "recall_all@3": 0.0}
+    values = {text: parse(text).values(judged)[0] for text in ("recall_any@3", "recall_frac@3", "recall_all@3")}
+    assert values == {"recall_any@3": 1.0, "recall_frac@3": 0.5, "recall_all@3": 0.0}
     assert {"recall_any@10", "recall_frac@10", "recall_all@10"} <= {str(measure) for measure in ALL}
 
 

@@ -40,7 +40,7 @@ def official_gain(relevant: list[bool]) -> float:
 
 def official_ndcg(ranking: list[str], gold: set[str], k: int) -> float:
     best = official_gain([True] * min(len(gold), k))
-    return official_gain([one in gold for one in ranking[:k]]) / best if best else 0.0
+    return official_gain([id in gold for id in ranking[:k]]) / best if best else 0.0
 
 
 def sessions(seed: int, questions: int) -> tuple[list[list[int]], list[set[int]], list[int]]:
@@ -61,22 +61,22 @@ def longmemeval_ndcg(judged: Judged, k: int) -> list[float]:
 def test_longmemevals_any_and_all_are_recall_any_and_recall_all(k: int) -> None:
     rankings, gold, sizes = sessions(k, 500)
     judged = judge(rankings, gold, sizes, 50)
-    named = [[f"s{p}" for p in one] for one in rankings], [{f"s{p}" for p in one} for one in gold]
+    named = [[f"s{p}" for p in ranking] for ranking in rankings], [{f"s{p}" for p in positions} for positions in gold]
     assert parse(f"recall_any@{k}").values(judged).tolist() == [
-        official_any(ranking, wanted, k) for ranking, wanted in zip(*named, strict=True)
+        official_any(ranking, relevant, k) for ranking, relevant in zip(*named, strict=True)
     ]
     assert parse(f"recall_all@{k}").values(judged).tolist() == [
-        official_all(ranking, wanted, k) for ranking, wanted in zip(*named, strict=True)
+        official_all(ranking, relevant, k) for ranking, relevant in zip(*named, strict=True)
     ]
     assert longmemeval_ndcg(judged, k) == pytest.approx(
-        [official_ndcg(ranking, wanted, k) for ranking, wanted in zip(*named, strict=True)], abs=1e-12
+        [official_ndcg(ranking, relevant, k) for ranking, relevant in zip(*named, strict=True)], abs=1e-12
     )
 
 
 def test_longmemevals_ndcg_is_another_one() -> None:
     """One gold session at rank 1, 2, 3: officially 1, 1, .6309; here 1, .6309, .5."""
     rankings = [["g", "x", "y"], ["x", "g", "y"], ["x", "y", "g"]]
-    assert [official_ndcg(one, {"g"}, K) for one in rankings] == pytest.approx([1.0, 1.0, 0.63093], abs=1e-5)
+    assert [official_ndcg(ranking, {"g"}, K) for ranking in rankings] == pytest.approx([1.0, 1.0, 0.63093], abs=1e-5)
     judged = judge([[0, 1, 2], [1, 0, 2], [1, 2, 0]], [{0}] * 3, [3] * 3, K)
     assert parse("ndcg@10").values(judged) == pytest.approx([1.0, 0.63093, 0.5], abs=1e-5)
     assert longmemeval_ndcg(judged, K) == pytest.approx([1.0, 1.0, 0.63093], abs=1e-5)
@@ -95,12 +95,12 @@ def official_recall(context: list[str], evidence: list[str]) -> float:
 
 def test_locomos_recall_is_recall_frac_where_each_session_is_referred_to_once() -> None:
     rankings, gold, sizes = sessions(7, 500)
-    found = parse("recall_frac@10").values(judge(rankings, gold, sizes, 50))
+    ours = parse("recall_frac@10").values(judge(rankings, gold, sizes, 50))
     official = [
-        official_recall([f"S{p + 1}" for p in ranking[:K]], [f"D{p + 1}:{p % 9}" for p in wanted])
-        for ranking, wanted in zip(rankings, gold, strict=True)
+        official_recall([f"S{p + 1}" for p in ranking[:K]], [f"D{p + 1}:{p % 9}" for p in positions])
+        for ranking, positions in zip(rankings, gold, strict=True)
     ]
-    assert found == pytest.approx(official, abs=1e-12)
+    assert ours == pytest.approx(official, abs=1e-12)
 
 
 def test_locomos_recall_counts_references_where_recall_frac_counts_sessions() -> None:
@@ -121,7 +121,7 @@ def test_both_recalls_of_the_committed_result(locomo_file: Path) -> None:
     """They differ on 39 of 1982 questions, up and down: .94521 officially, .94515 here."""
     folder = Path(__file__).parents[2] / "benchmarks/locomo/results/pgvector_20261118"
     evidence = {
-        f"{item['sample_id']}/q{i}": [str(one) for one in question["evidence"]]
+        f"{item['sample_id']}/q{i}": [str(reference) for reference in question["evidence"]]
         for item in json.loads(locomo_file.read_text())
         for i, question in enumerate(item["qa"])
     }
@@ -134,12 +134,12 @@ def test_both_recalls_of_the_committed_result(locomo_file: Path) -> None:
         context = [f"S{int(id.rpartition('/')[2]) + 1}" for id in sorted(top)]
         references = evidence[row["question_id"]]
         official.append(official_recall(context, references))
-        named = {f"{row['scope']}/{int(one.split(':')[0][1:] or 0) - 1}" for one in references}
-        agreeing += named == set(row["gold"])
+        cited = {f"{row['scope']}/{int(reference.split(':')[0][1:] or 0) - 1}" for reference in references}
+        agreeing += cited == set(row["gold"])
     stated = json.loads((folder / "metrics.json").read_text())["estimates"]["overall"]
-    (frac,) = [one["value"] for one in stated if one["measure"] == "recall_frac@10"]
+    (frac,) = [estimate["value"] for estimate in stated if estimate["measure"] == "recall_frac@10"]
     assert np.mean(ours) == pytest.approx(frac)
     # All but the six strings that need a repair name the sessions that are gold here.
     assert agreeing == 1982 - 6
-    assert sum(one != pytest.approx(other) for one, other in zip(ours, official, strict=True)) == 39
+    assert sum(our != pytest.approx(other) for our, other in zip(ours, official, strict=True)) == 39
     assert np.mean(official) == pytest.approx(0.94521, abs=5e-6)

@@ -12,53 +12,53 @@ def test_a_pair_by_hand() -> None:
     first = np.array([0.0, 1.0, 1.0, 0.0, 0.5, 0.0])
     second = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.5])
     # Differences 1 0 -1 | 1 | .5 .5; totals 0, 1, 1.
-    found = paired(first, second, ["a", "a", "a", "b", "c", "c"])
-    assert (found.n, found.clusters) == (6, 3)
-    assert found.difference == pytest.approx(2 / 6)
-    assert (found.wins, found.ties, found.losses) == (4, 1, 1)
+    pair = paired(first, second, ["a", "a", "a", "b", "c", "c"])
+    assert (pair.n, pair.clusters) == (6, 3)
+    assert pair.difference == pytest.approx(2 / 6)
+    assert (pair.wins, pair.ties, pair.losses) == (4, 1, 1)
     # Two clusters differ: of the sums 2, 0, 0, -2 half reach 2.
-    assert (found.test.p, found.test.smallest_p) == (0.5, 0.5)
+    assert (pair.test.p, pair.test.smallest_p) == (0.5, 0.5)
     # Without a: 2/3. Without b: 1/5. Without c: 1/4.
-    assert (found.least, found.most) == pytest.approx((0.2, 2 / 3))
-    assert (found.low, found.high, found.largest) == (None, None, 0.5)
-    assert found.method == "n/a (3 clusters: sign flips reach no p of .05 below 6)"
-    assert found.detectable is None
+    assert (pair.least, pair.most) == pytest.approx((0.2, 2 / 3))
+    assert (pair.low, pair.high, pair.largest) == (None, None, 0.5)
+    assert pair.method == "n/a (3 clusters: sign flips reach no p of .05 below 6)"
+    assert pair.detectable is None
 
 
 def test_six_clusters_bear_an_interval() -> None:
     # Of 64 flips one may lie beyond each end: the least and the largest mean of any set of clusters.
-    found = paired(np.full(12, 0.5), np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2), [*"aabbccddeeff"])
-    assert (found.low, found.high) == pytest.approx((-0.1, 0.3))
-    assert found.method == "95% by 64 sign flips of 6 clusters"
-    assert found.largest == pytest.approx(1 / 6)
+    pair = paired(np.full(12, 0.5), np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2), [*"aabbccddeeff"])
+    assert (pair.low, pair.high) == pytest.approx((-0.1, 0.3))
+    assert pair.method == "95% by 64 sign flips of 6 clusters"
+    assert pair.largest == pytest.approx(1 / 6)
 
 
 def test_the_detectable_difference() -> None:
     # Six clusters: the interval is -.1 to .3, so half of it is .2, of which t(5) = 2.570582 standard errors make one.
     second = np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2)
-    found = paired(np.full(12, 0.5), second, [*"aabbccddeeff"])
-    assert found.detectable == pytest.approx(0.2 * (2.5705818 + 0.9195438) / 2.5705818, rel=1e-6)
+    pair = paired(np.full(12, 0.5), second, [*"aabbccddeeff"])
+    assert pair.detectable == pytest.approx(0.2 * (2.5705818 + 0.9195438) / 2.5705818, rel=1e-6)
     # Of four no difference is ever found, however large.
     assert paired(np.full(8, 0.5), second[:8], [*"aabbccdd"]).detectable is None
 
 
 def test_independent_questions() -> None:
     first, second = np.zeros(40), np.array([1.0] * 6 + [0.0] * 34)
-    found = paired(first, second)
-    assert (found.clusters, found.least, found.most) == (40, None, None)
-    assert (found.test.p, found.test.method) == (2 / 64, "all 64 sign flips")
-    assert found.method == "score 95% of paired shares (Tango)"
-    assert (found.low, found.high) == pytest.approx((0.049235, 0.290723), abs=1e-6)
+    pair = paired(first, second)
+    assert (pair.clusters, pair.least, pair.most) == (40, None, None)
+    assert (pair.test.p, pair.test.method) == (2 / 64, "all 64 sign flips")
+    assert pair.method == "score 95% of paired shares (Tango)"
+    assert (pair.low, pair.high) == pytest.approx((0.049235, 0.290723), abs=1e-6)
     alone = paired(first, second, [str(i) for i in range(40)])
-    assert alone == found
+    assert alone == pair
 
 
 def test_values_between_0_and_1_get_t_over_the_standard_error() -> None:
     # Differences .5 -.5 0 1: mean .25, sample variance 5/12, s.e. sqrt(5/48); t(3) = 3.182446.
-    found = paired(np.array([0.5, 0.5, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 1.0]))
-    assert found.method == "t(3) 95%"
-    assert found.low == pytest.approx(0.25 - 3.182446305284263 * math.sqrt(5 / 48))
-    assert found.high == 1.0
+    pair = paired(np.array([0.5, 0.5, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 1.0]))
+    assert pair.method == "t(3) 95%"
+    assert pair.low == pytest.approx(0.25 - 3.182446305284263 * math.sqrt(5 / 48))
+    assert pair.high == 1.0
 
 
 def test_a_column_does_not_depend_on_its_company() -> None:
@@ -68,18 +68,23 @@ def test_a_column_does_not_depend_on_its_company() -> None:
     clusters = [str(i % 30) for i in range(60)]
     for dependent in (None, clusters):
         together = paired_columns(first, second, dependent)
-        for i, one in enumerate(together):
+        for i, column in enumerate(together):
             alone = paired(first[:, i], second[:, i], dependent)
-            assert (one.test, one.wins, one.low, one.turning) == (alone.test, alone.wins, alone.low, alone.turning)
+            assert (column.test, column.wins, column.low, column.turning) == (
+                alone.test,
+                alone.wins,
+                alone.low,
+                alone.turning,
+            )
 
 
 def test_a_sign_that_rests_on_one_cluster() -> None:
     # Totals 2, -.5, -.5 over two questions each: without a -1 / 4, without another 1.5 / 4.
     first = np.array([0.0, 0.0, 0.5, 0.5, 0.5, 0.5])
     second = np.array([1.0, 1.0, 0.25, 0.25, 0.25, 0.25])
-    found = paired(first, second, [*"aabbcc"])
-    assert (found.least, found.most) == pytest.approx((-0.25, 1.5 / 4))
-    assert found.turning == ("a",)
+    pair = paired(first, second, [*"aabbcc"])
+    assert (pair.least, pair.most) == pytest.approx((-0.25, 1.5 / 4))
+    assert pair.turning == ("a",)
     assert paired(second, first, [*"aabbcc"]).turning == ("a",)
     assert paired(first, first + 0.1, [*"aabbcc"]).turning == ()
     # Without a nothing is left of it: no sign either.
@@ -88,10 +93,10 @@ def test_a_sign_that_rests_on_one_cluster() -> None:
 
 def test_the_same_ranking_twice() -> None:
     values = np.array([1.0, 0.5, 0.0])
-    found = paired(values, values, ["a", "a", "b"])
-    assert (found.difference, found.low, found.high, found.test.p) == (0.0, None, None, 1.0)
-    assert found.method == "n/a (no question differs)"
-    assert (found.wins, found.ties, found.losses) == (0, 3, 0)
+    pair = paired(values, values, ["a", "a", "b"])
+    assert (pair.difference, pair.low, pair.high, pair.test.p) == (0.0, None, None, 1.0)
+    assert pair.method == "n/a (no question differs)"
+    assert (pair.wins, pair.ties, pair.losses) == (0, 3, 0)
 
 
 def test_swapping_the_two_mirrors_everything() -> None:

@@ -21,18 +21,18 @@ def drawn() -> Drawn:
 
 
 def test_every_shared_measure_is_that_of_both_oracles() -> None:
-    found = parity(RUNS, SEED)
-    assert [one for one in found if one.differing] == []
-    assert max(one.largest for one in found) <= 1e-9
+    rows = parity(RUNS, SEED)
+    assert [row for row in rows if row.differing] == []
+    assert max(row.largest for row in rows) <= 1e-9
     by_oracle = {
-        oracle.split()[0]: [one for one in found if one.oracle == oracle] for oracle in {o.oracle for o in found}
+        oracle.split()[0]: [row for row in rows if row.oracle == oracle] for oracle in {o.oracle for o in rows}
     }
     assert {oracle: len(ones) for oracle, ones in by_oracle.items()} == {"pytrec_eval-terrier": 16, "ir_measures": 17}
     # Each run has a question at least; pytrec_eval drops those that a run does not answer.
-    for one in by_oracle["ir_measures"]:
-        assert one.compared > RUNS
-    for one in by_oracle["pytrec_eval-terrier"]:
-        assert RUNS < one.compared < by_oracle["ir_measures"][0].compared
+    for row in by_oracle["ir_measures"]:
+        assert row.compared > RUNS
+    for row in by_oracle["pytrec_eval-terrier"]:
+        assert RUNS < row.compared < by_oracle["ir_measures"][0].compared
 
 
 def test_the_runs_are_awkward(drawn: Drawn) -> None:
@@ -49,7 +49,7 @@ def test_the_runs_are_awkward(drawn: Drawn) -> None:
     # Rank scores are whole and strictly decreasing, whatever the ties were that the order was made from.
     for scores in drawn.scores.values():
         values = list(scores.values())
-        assert all(one > other for one, other in pairwise(values))
+        assert all(earlier > later for earlier, later in pairwise(values))
         assert all(float(np.float32(value)) == value for value in values)
 
 
@@ -62,17 +62,17 @@ def test_another_measure_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """success at 5 for recall_any@10, and precision's 10 for its 5: both differ, and the rest does not."""
     wrong = {**SHARED, "recall_any@10": ("success_5", "Success@5"), "precision@5": ("P_10", "P@10")}
     monkeypatch.setattr(module, "SHARED", wrong)
-    differing = {one.measure for one in parity(100, 1) if one.differing}
+    differing = {row.measure for row in parity(100, 1) if row.differing}
     assert differing == {"recall_any@10", "precision@5"}
 
 
 @pytest.mark.parametrize("missing", ["pytrec_eval", "ir_measures"])
 def test_a_missing_oracle_blocks(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(Blocked) as told:
+    with pytest.raises(Blocked) as caught:
         parity(10, 1)
-    assert told.value.exit_code == 3
-    assert "pip install 'recallbench[parity]'" in str(told.value)
+    assert caught.value.exit_code == 3
+    assert "pip install 'recallbench[parity]'" in str(caught.value)
 
 
 def test_no_runs_and_what_no_oracle_has() -> None:

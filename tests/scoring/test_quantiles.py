@@ -24,8 +24,8 @@ def test_the_index_that_others_take_is_one_further_up() -> None:
 
 
 def test_bounds_are_order_statistics_and_missing_where_too_few() -> None:
-    found = quantile_interval(list(map(float, range(1, 101))), 0.5)
-    assert (found.low, found.high) == (40.0, 61.0)  # the table's ranks for a median of 100
+    bounds = quantile_interval(list(map(float, range(1, 101))), 0.5)
+    assert (bounds.low, bounds.high) == (40.0, 61.0)  # the table's ranks for a median of 100
     assert quantile_interval([1.0, 2, 3], 0.95).high is None
     assert quantile_interval([1.0], 0.5).method == "n/a (1 values are too few)"
 
@@ -35,7 +35,7 @@ def test_the_interval_covers() -> None:
     truth = -np.log(0.05)
     inside = 0
     for _ in range(500):
-        found = quantile_interval(draw.exponential(size=200).tolist(), 0.95)
-        assert found.low is not None
-        inside += found.low <= truth <= (found.high or np.inf)
+        bounds = quantile_interval(draw.exponential(size=200).tolist(), 0.95)
+        assert bounds.low is not None
+        inside += bounds.low <= truth <= (bounds.high or np.inf)
     assert inside / 500 > 0.93

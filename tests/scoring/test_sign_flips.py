@@ -14,8 +14,8 @@ from recallbench.scoring.sign_flips import FLIPS, mean_intervals, sign_flips
 
 def test_three_clusters_have_eight_flips() -> None:
     # Sums of ±3 ±2 ±1: 6 4 2 0 0 -2 -4 -6. All moved the same way: 2 of 8.
-    found = sign_flips(np.array([3.0, 2.0, 1.0]))
-    assert (found.p, found.smallest_p, found.method) == (0.25, 0.25, "all 8 sign flips")
+    test = sign_flips(np.array([3.0, 2.0, 1.0]))
+    assert (test.p, test.smallest_p, test.method) == (0.25, 0.25, "all 8 sign flips")
     # 3 + 2 - 1 = 4: reached by 6, 4, -4 and -6.
     assert sign_flips(np.array([3.0, 2.0, -1.0])).p == 0.5
     # 3 - 2 - 1 = 0: every flip is as far.
@@ -23,18 +23,18 @@ def test_three_clusters_have_eight_flips() -> None:
 
 
 def test_ten_conversations_reach_one_in_512() -> None:
-    found = sign_flips(np.arange(1.0, 11.0))
-    assert found.p == found.smallest_p == 2 / 1024
+    test = sign_flips(np.arange(1.0, 11.0))
+    assert test.p == test.smallest_p == 2 / 1024
 
 
 def test_a_cluster_that_does_not_differ_is_no_evidence() -> None:
-    found = sign_flips(np.array([3.0, 0.0, 2.0, 0.0, 1.0]))
-    assert (found.p, found.smallest_p, found.method) == (0.25, 0.25, "all 8 sign flips")
+    test = sign_flips(np.array([3.0, 0.0, 2.0, 0.0, 1.0]))
+    assert (test.p, test.smallest_p, test.method) == (0.25, 0.25, "all 8 sign flips")
 
 
 def test_nothing_differs() -> None:
-    found = sign_flips(np.zeros(10))
-    assert (found.p, found.smallest_p, found.method) == (1.0, 1.0, "no cluster differs")
+    test = sign_flips(np.zeros(10))
+    assert (test.p, test.smallest_p, test.method) == (1.0, 1.0, "no cluster differs")
 
 
 def test_equal_sums_count_although_rounding_parts_them() -> None:
@@ -49,11 +49,11 @@ def test_up_to_twelve_the_p_is_what_counting_every_flip_gives(n: int) -> None:
     """Counted in whole numbers, where equal sums are equal: ties abound among thirds of reciprocal ranks."""
     draw = np.random.default_rng(n)
     for _ in range(6):
-        wholes = [int(one) for one in draw.integers(-5, 6, n)]
+        wholes = [int(integer) for integer in draw.integers(-5, 6, n)]
         sums = [
-            sum(sign * one for sign, one in zip(signs, wholes, strict=True)) for signs in product((-1, 1), repeat=n)
+            sum(sign * whole for sign, whole in zip(signs, wholes, strict=True)) for signs in product((-1, 1), repeat=n)
         ]
-        expected = Fraction(sum(abs(one) >= abs(sum(wholes)) for one in sums), 2**n)
+        expected = Fraction(sum(abs(total) >= abs(sum(wholes)) for total in sums), 2**n)
         assert sign_flips(np.array(wholes) / 3).p == pytest.approx(float(expected), abs=1e-15)
 
 
@@ -68,9 +68,9 @@ def test_beyond_twenty_clusters_flips_are_drawn() -> None:
 def test_drawn_flips_agree_with_the_binomial_and_repeat() -> None:
     # 20 wins, 10 losses: P(|X - 15| >= 5) for X ~ B(30, 1/2) is .0987.
     totals = np.array([1.0] * 20 + [-1.0] * 10)
-    found = sign_flips(totals)
-    assert found.p == pytest.approx(0.0987, abs=0.01)
-    assert sign_flips(totals) == found
+    test = sign_flips(totals)
+    assert test.p == pytest.approx(0.0987, abs=0.01)
+    assert sign_flips(totals) == test
 
 
 def test_no_difference_is_found_as_often_as_claimed() -> None:
@@ -85,10 +85,10 @@ def test_the_interval_is_a_rank_among_the_means_of_all_sets_of_clusters() -> Non
     totals, counts = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0]), np.array([4, 2, 8, 1, 5, 10, 3])
     every = [list(some) for size in range(1, 8) for some in combinations(range(7), size)]
     means = sorted(totals[some].sum() / counts[some].sum() for some in every)
-    (found,) = mean_intervals(totals[:, None], counts)
+    (interval,) = mean_intervals(totals[:, None], counts)
     # 128 flips: three may lie beyond each end, and the flip of none is always one of them.
-    assert (found.low, found.high) == pytest.approx((means[2], means[-3]))
-    assert found.method == "95% by 128 sign flips of 7 clusters"
+    assert (interval.low, interval.high) == pytest.approx((means[2], means[-3]))
+    assert interval.method == "95% by 128 sign flips of 7 clusters"
 
 
 @pytest.mark.parametrize("groups", [6, 7, 10, 12, 21])
@@ -97,34 +97,34 @@ def test_the_interval_excludes_0_where_p_is_below_05_and_only_there(groups: int)
     counts = draw.integers(1, 50, groups)
     totals = draw.normal(0.6, 1, (groups, 200)) * np.sqrt(counts)[:, None]
     outside = []
-    for found, column in zip(mean_intervals(totals, counts), totals.T, strict=True):
-        assert found.low is not None
-        assert found.high is not None
-        outside.append(not found.low <= 0 <= found.high)
+    for interval, column in zip(mean_intervals(totals, counts), totals.T, strict=True):
+        assert interval.low is not None
+        assert interval.high is not None
+        outside.append(not interval.low <= 0 <= interval.high)
         assert outside[-1] == (sign_flips(column).p <= 0.05)
     assert 0.1 < np.mean(outside) < 0.9
 
 
 def test_fewer_than_six_clusters_bear_none() -> None:
     # All five moved alike: 2 of 32 flips are as far, and .0625 is no .05.
-    (found,) = mean_intervals(np.array([[1.0], [2.0], [1.0], [3.0], [1.0]]), np.full(5, 10))
-    assert (found.low, found.high) == (None, None)
-    assert found.method == "n/a (5 clusters: sign flips reach no p of .05 below 6)"
+    (interval,) = mean_intervals(np.array([[1.0], [2.0], [1.0], [3.0], [1.0]]), np.full(5, 10))
+    assert (interval.low, interval.high) == (None, None)
+    assert interval.method == "n/a (5 clusters: sign flips reach no p of .05 below 6)"
     (alone,) = mean_intervals(np.array([[1.0]]), np.array([10]))
     assert alone.method == "n/a (one cluster: sign flips reach no p of .05 below 6)"
 
 
 def test_clusters_that_moved_alike_bear_none() -> None:
     counts = np.array([3, 5, 7, 2, 4, 6])
-    (found,) = mean_intervals((0.1 * counts)[:, None], counts)
-    assert (found.low, found.high, found.method) == (None, None, "n/a (all clusters equal)")
+    (interval,) = mean_intervals((0.1 * counts)[:, None], counts)
+    assert (interval.low, interval.high, interval.method) == (None, None, "n/a (all clusters equal)")
 
 
 def test_a_cluster_with_nearly_all_questions_decides_no_more_than_its_one_sign() -> None:
     # It fell by .1, five small ones rose: each set of clusters with it has a mean near -.1, each without it above 0.
     counts = np.array([950, 10, 10, 10, 10, 10])
-    (found,) = mean_intervals(np.array([[-95.0], [1.0], [2.0], [1.0], [2.0], [3.0]]), counts)
-    assert (found.low, found.high) == pytest.approx((-0.1, 0.3))
+    (interval,) = mean_intervals(np.array([[-95.0], [1.0], [2.0], [1.0], [2.0], [3.0]]), counts)
+    assert (interval.low, interval.high) == pytest.approx((-0.1, 0.3))
 
 
 # What the interval promises where clusters are unequal, simulated: one of ten has this share of 1,000 questions
@@ -153,9 +153,9 @@ def drawn(share: float, drop: float, rng: np.random.Generator) -> tuple[list[str
 @pytest.mark.parametrize("share", SHARES)
 def test_chance_is_called_a_drop_in_at_most_one_comparison_of_forty(share: float) -> None:
     names, first, second = drawn(share, 0.0, np.random.default_rng(19))
-    found = paired_columns(first, second, names)
-    fell = np.mean([one.high is not None and one.high < 0 for one in found])
-    rose = np.mean([one.low is not None and one.low > 0 for one in found])
+    columns = paired_columns(first, second, names)
+    fell = np.mean([column.high is not None and column.high < 0 for column in columns])
+    rose = np.mean([column.low is not None and column.low > 0 for column in columns])
     assert max(fell, rose) <= MOST_FALSE
     assert min(fell, rose) >= 0.01  # a rule that never fails is no better
 
@@ -163,18 +163,21 @@ def test_chance_is_called_a_drop_in_at_most_one_comparison_of_forty(share: float
 @pytest.mark.parametrize("share", SHARES[::2])
 def test_a_drop_at_the_threshold_is_called_excluded_in_at_most_one_of_forty(share: float) -> None:
     names, first, second = drawn(share, 0.03, np.random.default_rng(20))
-    found = paired_columns(first, second, names)
-    assert np.mean([one.low is not None and one.low > -0.03 for one in found]) <= MOST_FALSE
+    columns = paired_columns(first, second, names)
+    assert np.mean([column.low is not None and column.low > -0.03 for column in columns]) <= MOST_FALSE
 
 
 def test_t_would_call_chance_a_drop_where_one_cluster_has_most_questions() -> None:
     """Why the signs decide: the same draws as above, judged by t over the cluster-robust standard error."""
     names, first, second = drawn(0.7, 0.0, np.random.default_rng(19))
     codes = np.array([int(name) for name in names])
-    found = [clustered((1 + moved) / 2, codes) for moved in (second - first).T]
-    assert np.mean([one.high is not None and one.high < 0.5 for one in found]) > 0.08
+    intervals = [clustered((1 + moved) / 2, codes) for moved in (second - first).T]
+    assert np.mean([interval.high is not None and interval.high < 0.5 for interval in intervals]) > 0.08
 
 
 def test_a_large_drop_is_found_where_clusters_are_alike() -> None:
     names, first, second = drawn(0.1, 0.1, np.random.default_rng(21))
-    assert np.mean([one.high is not None and one.high < -0.005 for one in paired_columns(first, second, names)]) > 0.5
+    assert (
+        np.mean([column.high is not None and column.high < -0.005 for column in paired_columns(first, second, names)])
+        > 0.5
+    )

@@ -1,4 +1,4 @@
-"""What the statistics promise, simulated with fixed seeds: how often chance is called a difference, and coverage."""
+"""Simulations with fixed seeds: how often chance is called a difference, and the coverage of intervals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MOST_FALSE = 0.057
 
 def covers(lows: list[float | None], highs: list[float | None], truth: float) -> float:
     """The share of intervals that hold the truth; none at all holds nothing."""
-    held = [
+    covering = [
         low is not None and high is not None and low <= truth <= high for low, high in zip(lows, highs, strict=True)
     ]
-    return float(np.mean(held))
+    return float(np.mean(covering))
 
 
 def test_the_sizes_are_those_of_the_committed_result() -> None:
@@ -45,9 +45,9 @@ def ranks(rng: np.random.Generator, ease: Floats) -> Floats:
     return rng.geometric(np.clip(ease, 0.02, 0.98)).astype(float)
 
 
-def measured(found: Floats) -> tuple[Floats, Floats]:
+def measured(first_gold: Floats) -> tuple[Floats, Floats]:
     """recall_any@10 and mrr@50 of these ranks."""
-    return (found <= 10).astype(float), np.where(found <= 50, 1 / found, 0.0)
+    return (first_gold <= 10).astype(float), np.where(first_gold <= 50, 1 / first_gold, 0.0)
 
 
 def called_different(columns: list[tuple[Floats, Floats]]) -> tuple[list[float], float]:
@@ -81,9 +81,9 @@ def test_clustered_random_systems_are_rarely_called_different(shared: float) -> 
     for _ in range(DRAWS):
         ease = rng.beta(1, 3, len(codes))
         sides = [ranks(rng, ease + rng.normal(0, shared, 10)[codes] if shared else ease) for _ in range(2)]
-        for kept, values in zip(columns, (*measured(sides[0]), *measured(sides[1])), strict=True):
-            kept.append(np.bincount(codes, weights=values))
-    any_a, mrr_a, any_b, mrr_b = (np.array(kept).T for kept in columns)
+        for column, values in zip(columns, (*measured(sides[0]), *measured(sides[1])), strict=True):
+            column.append(np.bincount(codes, weights=values))
+    any_a, mrr_a, any_b, mrr_b = (np.array(column).T for column in columns)
     # What the test sees of a clustered pair is the total by cluster: so the sums of ten are enough, and quick.
     each, either = called_different([(any_a, any_b), (mrr_a, mrr_b)])
     assert max(*each, either) <= MOST_FALSE
@@ -93,9 +93,11 @@ def test_clustered_random_systems_are_rarely_called_different(shared: float) -> 
 def test_the_totals_by_cluster_are_all_that_the_clustered_test_sees() -> None:
     rng = np.random.default_rng(3)
     first, second = rng.random((len(CODES), 3)), rng.random((len(CODES), 3))
-    whole = paired_columns(first, second, NAMES)
-    sums = [np.column_stack([np.bincount(CODES, weights=column) for column in side.T]) for side in (first, second)]
-    assert [one.test.p for one in whole] == pytest.approx([one.test.p for one in paired_columns(sums[0], sums[1])])
+    by_question = paired_columns(first, second, NAMES)
+    totals = [np.column_stack([np.bincount(CODES, weights=column) for column in side.T]) for side in (first, second)]
+    assert [column.test.p for column in by_question] == pytest.approx(
+        [column.test.p for column in paired_columns(totals[0], totals[1])]
+    )
 
 
 @pytest.mark.marked
@@ -105,10 +107,10 @@ def test_independence_assumed_of_conversations_would_call_chance_a_difference() 
     first, second = [], []
     for _ in range(300):
         ease = rng.beta(1, 3, len(CODES))
-        for kept in (first, second):
-            kept.append(measured(ranks(rng, ease + rng.normal(0, 0.08, 10)[CODES]))[1])
+        for column in (first, second):
+            column.append(measured(ranks(rng, ease + rng.normal(0, 0.08, 10)[CODES]))[1])
     naive = paired_columns(np.array(first).T, np.array(second).T)
-    assert np.mean([one.test.p <= 0.05 for one in naive]) > 0.3
+    assert np.mean([column.test.p <= 0.05 for column in naive]) > 0.3
 
 
 # Coverage of 95% intervals: 93 to 97% where questions are independent or clusters many, at least 92% with LoCoMo's ten
@@ -129,8 +131,8 @@ def test_wilson_covers_few_questions_on_average(n: int) -> None:
 def wilson_coverage(n: int) -> list[float]:
     from scipy.stats import binom
 
-    found = [wilson(float(s), n) for s in range(n + 1)]
-    lows, highs = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
+    intervals = [wilson(float(s), n) for s in range(n + 1)]
+    lows, highs = (np.array([getattr(interval, end) for interval in intervals]) for end in ("low", "high"))
     counts = np.arange(n + 1)
     shares = np.linspace(0.05, 0.98, 94)
     return [float(binom.pmf(counts, n, share)[(lows <= share) & (share <= highs)].sum()) for share in shares]
@@ -142,35 +144,45 @@ def wilson_coverage(n: int) -> list[float]:
 )
 def test_bootstrap_covers(n: int, weights: tuple[float, ...]) -> None:
     values = np.array([0.0, 1 / 3, 0.5, 1.0])
-    found = bootstrap(np.random.default_rng(12).choice(values, (n, DRAWS), p=weights))
-    assert 0.93 <= covers([one.low for one in found], [one.high for one in found], float(values @ weights)) <= 0.97
+    intervals = bootstrap(np.random.default_rng(12).choice(values, (n, DRAWS), p=weights))
+    assert (
+        0.93
+        <= covers(
+            [interval.low for interval in intervals], [interval.high for interval in intervals], float(values @ weights)
+        )
+        <= 0.97
+    )
 
 
 @pytest.mark.parametrize("spread", [1e9, 400.0, 40.0], ids=["alike", "a little apart", "far apart"])
 def test_t_over_ten_conversations_covers(spread: float) -> None:
     rng = np.random.default_rng(13)
-    found = []
+    intervals = []
     for _ in range(DRAWS):
         shares = rng.beta(0.8 * spread, 0.2 * spread, 10)
-        found.append(clustered((rng.random(len(CODES)) < shares[CODES]).astype(float), CODES))
-    assert 0.92 <= covers([one.low for one in found], [one.high for one in found], 0.8) <= 0.97
+        intervals.append(clustered((rng.random(len(CODES)) < shares[CODES]).astype(float), CODES))
+    assert (
+        0.92 <= covers([interval.low for interval in intervals], [interval.high for interval in intervals], 0.8) <= 0.97
+    )
 
 
 def test_wilson_does_not_cover_where_conversations_differ() -> None:
     rng = np.random.default_rng(13)
-    sums = [rng.binomial(SIZES, rng.beta(32, 8, 10)).sum() for _ in range(1500)]
-    found = [wilson(float(one), len(CODES)) for one in sums]
-    assert covers([one.low for one in found], [one.high for one in found], 0.8) < 0.75
+    hits = [rng.binomial(SIZES, rng.beta(32, 8, 10)).sum() for _ in range(1500)]
+    intervals = [wilson(float(total), len(CODES)) for total in hits]
+    assert covers([interval.low for interval in intervals], [interval.high for interval in intervals], 0.8) < 0.75
 
 
 def test_t_over_many_clusters_covers() -> None:
     rng = np.random.default_rng(14)
     sizes = rng.integers(5, 40, 100)
     codes = np.repeat(np.arange(100), sizes)
-    found = []
+    intervals = []
     for _ in range(DRAWS):
-        found.append(clustered((rng.random(len(codes)) < rng.beta(16, 4, 100)[codes]).astype(float), codes))
-    assert 0.93 <= covers([one.low for one in found], [one.high for one in found], 0.8) <= 0.97
+        intervals.append(clustered((rng.random(len(codes)) < rng.beta(16, 4, 100)[codes]).astype(float), codes))
+    assert (
+        0.93 <= covers([interval.low for interval in intervals], [interval.high for interval in intervals], 0.8) <= 0.97
+    )
 
 
 # The same of paired differences
@@ -183,9 +195,13 @@ def test_t_over_many_clusters_covers() -> None:
 def test_the_interval_of_a_binary_difference_covers(n: int, win: float, loss: float) -> None:
     rng = np.random.default_rng(15)
     drawn = rng.multinomial(n, (win, loss, 1 - win - loss), DRAWS)
-    found = {(w, lost): score_difference(w, lost, n) for w, lost in {(int(d[0]), int(d[1])) for d in drawn}}
-    held = [found[int(d[0]), int(d[1])] for d in drawn]
-    assert 0.93 <= covers([one.low for one in held], [one.high for one in held], win - loss) <= 0.97
+    by_counts = {(w, lost): score_difference(w, lost, n) for w, lost in {(int(d[0]), int(d[1])) for d in drawn}}
+    intervals = [by_counts[int(d[0]), int(d[1])] for d in drawn]
+    assert (
+        0.93
+        <= covers([interval.low for interval in intervals], [interval.high for interval in intervals], win - loss)
+        <= 0.97
+    )
 
 
 @pytest.mark.marked
@@ -197,8 +213,12 @@ def test_the_interval_of_a_reciprocal_rank_difference_covers(n: int, moving: flo
     second = np.where(rng.random(shape) < moving, other, first)
     # The mean of 1 / rank is -ln(q) q / (1 - q) for a chance q at each place.
     expected = moving * (-np.log(0.55) * 0.55 / 0.45 + np.log(0.45) * 0.45 / 0.55)
-    found = [difference_interval(moved, binary=False) for moved in (second - first).T]
-    assert 0.93 <= covers([one.low for one in found], [one.high for one in found], expected) <= 0.97
+    intervals = [difference_interval(moved, binary=False) for moved in (second - first).T]
+    assert (
+        0.93
+        <= covers([interval.low for interval in intervals], [interval.high for interval in intervals], expected)
+        <= 0.97
+    )
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.03], ids=["alike", "conversations differ by system"])
@@ -210,7 +230,7 @@ def test_the_interval_of_a_difference_over_ten_conversations_covers(spread: floa
         for gain in (0.0, 0.02):
             luck = rng.normal(gain, spread, (10, DRAWS // 10)) if spread else np.full((10, DRAWS // 10), gain)
             sides.append((rng.random((len(CODES), DRAWS // 10)) < 0.8 + luck[CODES]).astype(float))
-        found = [clustered((1 + moved) / 2, CODES) for moved in (sides[1] - sides[0]).T]
-        lows += [one.low for one in found]
-        highs += [one.high for one in found]
+        intervals = [clustered((1 + moved) / 2, CODES) for moved in (sides[1] - sides[0]).T]
+        lows += [interval.low for interval in intervals]
+        highs += [interval.high for interval in intervals]
     assert 0.92 <= covers(lows, highs, 0.51) <= 0.97

@@ -60,7 +60,7 @@ def test_estimates_are_unbiased_and_intervals_cover() -> None:
         rate = np.clip(base + 0.05 * (logged - 2.5) + draw.normal(0, 0.1, queries), 0, 1)
         population.append((logged, draw.binomial(logged.astype(int), rate).astype(float)))
     truth = sum(y.sum() for _, y in population) / sum(m.sum() for m, _ in population)
-    found, covered = [], 0
+    estimates, covered = [], 0
     for _ in range(400):
         strata = []
         for (logged, values), n in zip(population, (80, 19, 1), strict=True):
@@ -70,7 +70,7 @@ def test_estimates_are_unbiased_and_intervals_cover() -> None:
         assert value is not None
         assert bounds.low is not None
         assert bounds.high is not None
-        found.append(value)
+        estimates.append(value)
         covered += bounds.low <= truth <= bounds.high
-    assert np.mean(found) == pytest.approx(truth, abs=0.01)
+    assert np.mean(estimates) == pytest.approx(truth, abs=0.01)
     assert 0.91 < covered / 400 <= 1

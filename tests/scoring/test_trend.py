@@ -8,12 +8,12 @@ DAYS = list(map(float, range(30)))
 
 
 def test_five_in_order_are_the_first_that_show_a_trend() -> None:
-    found = trend(DAYS[:5], [0.9, 0.8, 0.7, 0.6, 0.5])
-    assert (found.rises, found.falls, found.p) == (0, 10, pytest.approx(2 / 120))
-    assert found.slope == pytest.approx(-0.1)
-    few = trend(DAYS[:4], [0.9, 0.8, 0.7, 0.6])
-    assert (few.p, few.method) == (None, "n/a (4 results: fewer than 5 show no trend)")
-    assert few.slope == pytest.approx(-0.1)
+    falling = trend(DAYS[:5], [0.9, 0.8, 0.7, 0.6, 0.5])
+    assert (falling.rises, falling.falls, falling.p) == (0, 10, pytest.approx(2 / 120))
+    assert falling.slope == pytest.approx(-0.1)
+    short = trend(DAYS[:4], [0.9, 0.8, 0.7, 0.6])
+    assert (short.p, short.method) == (None, "n/a (4 results: fewer than 5 show no trend)")
+    assert short.slope == pytest.approx(-0.1)
     assert trend(DAYS[:1], [0.9]).method == "n/a (1 result: fewer than 5 show no trend)"
 
 
@@ -27,25 +27,25 @@ def test_ties_are_no_evidence() -> None:
 
 def test_what_is_enumerated_agrees_with_the_exact_distribution_of_kendall() -> None:
     # S = 10 of n = 6: P(S >= 11) is .028 and P(S >= 9) is .068 by the published table, so an S of 11 has 2 x .0278.
-    found = trend(DAYS[:6], [1, 2, 3, 4, 6, 5])  # 14 rise, 1 falls: S = 13
-    assert found.p == pytest.approx(2 * 6 / 720)
+    rising = trend(DAYS[:6], [1, 2, 3, 4, 6, 5])  # 14 rise, 1 falls: S = 13
+    assert rising.p == pytest.approx(2 * 6 / 720)
     assert trend(DAYS[:6], [1, 2, 4, 3, 6, 5]).p == pytest.approx(2 * 20 / 720)  # S = 11
 
 
 def test_more_values_go_by_the_normal_with_ties() -> None:
     values = [10.0, 12, 11, 14, 13, 13, 16, 15, 17, 18, 13]
-    found = trend(DAYS[:11], values)
+    rising = trend(DAYS[:11], values)
     s = sum((b > a) - (b < a) for i, a in enumerate(values) for b in values[i + 1 :])
     variance = (11 * 10 * 27 - 3 * 2 * 11) / 18
-    assert found.rises - found.falls == s
+    assert rising.rises - rising.falls == s
     from scipy.stats import norm
 
-    assert found.p == pytest.approx(2 * norm.sf((s - 1) / variance**0.5))
+    assert rising.p == pytest.approx(2 * norm.sf((s - 1) / variance**0.5))
 
 
 def test_the_slope_is_a_days_and_outliers_move_it_little() -> None:
-    found = trend([0.0, 2, 4, 6, 8, 10], [0.0, 0.2, 0.4, 9.0, 0.8, 1.0])
-    assert found.slope == pytest.approx(0.1)
+    rising = trend([0.0, 2, 4, 6, 8, 10], [0.0, 0.2, 0.4, 9.0, 0.8, 1.0])
+    assert rising.slope == pytest.approx(0.1)
     assert trend([1.0] * 5, [1, 2, 3, 4, 5]).slope is None
 
 

@@ -21,13 +21,13 @@ def parts(
     best = max(lexical)
     dates = [_utc(item.occurred_at) for item in items if item.occurred_at]
     now = _utc(query.asked_at) if query.asked_at else max(dates, default=None)
-    found = []
+    rows = []
     for item, cosine, bm25 in zip(items, cosines, lexical, strict=True):
         recency = 0.0
         if item.occurred_at and now:
             age = max(0.0, (now - _utc(item.occurred_at)).total_seconds() / 86_400)
             recency = math.exp(-math.log(2) * age / 30)
-        found.append(
+        rows.append(
             {
                 "cosine": cosine,
                 "bm25": bm25 / best if best else 0.0,
@@ -35,20 +35,20 @@ def parts(
                 "importance": item.importance,
             }
         )
-    return found
+    return rows
 
 
 def ranked(
-    items: Sequence[Item], found: Sequence[Mapping[str, float]], weights: Mapping[str, float]
+    items: Sequence[Item], rows: Sequence[Mapping[str, float]], weights: Mapping[str, float]
 ) -> dict[int, float]:
     """Score by id, best first."""
     apart = {
         item.id: sum(weights.get(name, 0) * value for name, value in values.items())
-        for item, values in zip(items, found, strict=True)
+        for item, values in zip(items, rows, strict=True)
     }
-    best = set(sorted(apart, key=lambda one: (-apart[one], one))[:5])
-    whole = {one: score + weights.get("graph", 0) * bool({one - 1, one + 1} & best) for one, score in apart.items()}
-    return dict(sorted(whole.items(), key=lambda pair: (-pair[1], pair[0])))
+    best = set(sorted(apart, key=lambda id: (-apart[id], id))[:5])
+    total = {id: score + weights.get("graph", 0) * bool({id - 1, id + 1} & best) for id, score in apart.items()}
+    return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _cosine(left: np.ndarray, right: np.ndarray | None) -> float:
@@ -57,14 +57,14 @@ def _cosine(left: np.ndarray, right: np.ndarray | None) -> float:
     return float(a @ b / math.sqrt(float(a @ a) * float(b @ b)))
 
 
-def _bm25(segments: Sequence[Mapping[str, int]], asked: set[str]) -> list[float]:
+def _bm25(segments: Sequence[Mapping[str, int]], query: set[str]) -> list[float]:
     lengths = [sum(segment.values()) for segment in segments]
     mean = sum(lengths) / len(lengths)
     frequency = Counter(lexeme for segment in segments for lexeme in segment)
     scores = []
     for segment, length in zip(segments, lengths, strict=True):
         score = 0.0
-        for lexeme in asked & set(segment):
+        for lexeme in query & set(segment):
             idf = math.log(1 + (len(segments) - frequency[lexeme] + 0.5) / (frequency[lexeme] + 0.5))
             tf = segment[lexeme]
             score += idf * tf * 2.2 / (tf + 1.2 * (1 - 0.75 + 0.75 * length / mean))

@@ -12,7 +12,7 @@ def item(number: int, scope: int = 1) -> Item:
     return Item(number, scope, "text", None, 0.5)
 
 
-def asked(*numbers: float, scope: int = 1) -> Query:
+def query(*numbers: float, scope: int = 1) -> Query:
     return Query(scope, "question", np.array(numbers, np.float32))
 
 
@@ -25,18 +25,18 @@ def store() -> ExactStore:
 
 
 def test_cosine_is_exact(store: ExactStore) -> None:
-    assert store.search(asked(10, 0), 5) == [Hit(6, 1.0), Hit(5, 0.6), Hit(4, 0.0)]
+    assert store.search(query(10, 0), 5) == [Hit(6, 1.0), Hit(5, 0.6), Hit(4, 0.0)]
 
 
-def test_fewer_than_asked_for(store: ExactStore) -> None:
-    assert [hit.id for hit in store.search(asked(10, 0), 2)] == [6, 5]
+def test_k_hits_of_more(store: ExactStore) -> None:
+    assert [hit.id for hit in store.search(query(10, 0), 2)] == [6, 5]
 
 
 def test_another_scope_is_never_seen(store: ExactStore) -> None:
     store.ingest([item(9, scope=2)], np.array([[1, 0]], np.float32))
-    assert [hit.id for hit in store.search(asked(1, 0, scope=2), 5)] == [9]
-    assert 9 not in [hit.id for hit in store.search(asked(1, 0), 5)]
-    assert store.search(asked(1, 0, scope=3), 5) == []
+    assert [hit.id for hit in store.search(query(1, 0, scope=2), 5)] == [9]
+    assert 9 not in [hit.id for hit in store.search(query(1, 0), 5)]
+    assert store.search(query(1, 0, scope=3), 5) == []
 
 
 def test_equal_scores_go_by_id() -> None:
@@ -68,12 +68,12 @@ def test_forgetting_a_scope_leaves_the_others(store: ExactStore) -> None:
     assert store.one_scope_at_a_time
     store.ingest([item(9, scope=2)], np.array([[1, 0]], np.float32))
     store.forget(1)
-    assert store.search(asked(1, 0), 5) == []
-    assert len(store.search(asked(1, 0, scope=2), 5)) == 1
+    assert store.search(query(1, 0), 5) == []
+    assert len(store.search(query(1, 0, scope=2), 5)) == 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "complaint"),
     [
         ([[0, 0], [1, 1]], "only zeros"),
         ([[np.nan, 0], [1, 1]], "NaN"),
@@ -82,12 +82,12 @@ def test_forgetting_a_scope_leaves_the_others(store: ExactStore) -> None:
         ([[1, 1]], "1 x 2"),
     ],
 )
-def test_segments_that_cannot_be_compared(rows: list[list[float]], found: str) -> None:
+def test_segments_that_cannot_be_compared(rows: list[list[float]], complaint: str) -> None:
     store = ExactStore()
     store.prepare(2)
     with pytest.raises(InputError) as caught:
         store.ingest([item(7), item(8)], np.array(rows, np.float32))
-    assert found in caught.value.found
+    assert complaint in caught.value.found
 
 
 def test_a_bad_segment_is_named() -> None:
@@ -98,10 +98,10 @@ def test_a_bad_segment_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("vector", "found"), [([0, 0], "only zeros"), ([np.nan, 1], "NaN"), ([1, 2, 3], "3"), (None, "no vector")]
+    ("vector", "complaint"), [([0, 0], "only zeros"), ([np.nan, 1], "NaN"), ([1, 2, 3], "3"), (None, "no vector")]
 )
-def test_questions_that_cannot_be_compared(store: ExactStore, vector: list[float] | None, found: str) -> None:
+def test_questions_that_cannot_be_compared(store: ExactStore, vector: list[float] | None, complaint: str) -> None:
     question = Query(1, "who?", None if vector is None else np.array(vector, np.float32))
     with pytest.raises(InputError, match=r"who\?") as caught:
         store.search(question, 5)
-    assert found in caught.value.found
+    assert complaint in caught.value.found

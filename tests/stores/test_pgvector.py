@@ -64,8 +64,8 @@ def test_lexical_part_is_exact_in_float64(filled, lexemes) -> None:
     store = filled("bm25")
     for query, hits in zip(QUERIES, store.search_many(QUERIES, 50), strict=True):
         items, vectors = of_scope(query.scope)
-        found = reference_score.parts(items, vectors, query, lexemes)
-        expected = {item.id: values["bm25"] for item, values in zip(items, found, strict=True)}
+        parts = reference_score.parts(items, vectors, query, lexemes)
+        expected = {item.id: values["bm25"] for item, values in zip(items, parts, strict=True)}
         assert {hit.id: hit.score for hit in hits} == pytest.approx(expected, abs=1e-11)
 
 
@@ -137,11 +137,11 @@ def test_recency_by_hand(filled) -> None:
     items, vectors = dated(START, START - timedelta(days=30), START + timedelta(days=5), None)
     store = filled("recency", items, vectors)
     vector = vectors[0]
-    asked = {hit.id: hit.score for hit in store.search(Query(1, "", vector, START), 4)}
+    scores = {hit.id: hit.score for hit in store.search(Query(1, "", vector, START), 4)}
     # At the question; one half-life before; after it, which is no negative age; without a date.
-    assert asked == pytest.approx({0: 1.0, 1: 0.5, 2: 1.0, 3: 0.0})
-    unasked = {hit.id: hit.score for hit in store.search(Query(1, "", vector, None), 4)}
-    assert unasked == pytest.approx({0: 2 ** (-5 / 30), 1: 2 ** (-35 / 30), 2: 1.0, 3: 0.0})
+    assert scores == pytest.approx({0: 1.0, 1: 0.5, 2: 1.0, 3: 0.0})
+    undated = {hit.id: hit.score for hit in store.search(Query(1, "", vector, None), 4)}
+    assert undated == pytest.approx({0: 2 ** (-5 / 30), 1: 2 ** (-35 / 30), 2: 1.0, 3: 0.0})
 
 
 def test_recency_takes_a_time_without_zone_as_utc(filled) -> None:
@@ -162,9 +162,9 @@ def test_graph_by_hand(filled) -> None:
     items = [Item(n, 1, "x", None, value) for n, value in importance.items()]
     store = filled("importance,graph=10", items, np.ones((len(items), 2), np.float32))
     hits = {hit.id: hit.score for hit in store.search(Query(1, "", np.ones(2, np.float32)), 50)}
-    linked = {one for one, score in hits.items() if score >= 10}
+    linked = {id for id, score in hits.items() if score >= 10}
     assert linked == {1, 3, 8, 9}
-    assert hits == pytest.approx({one: value + 10 * (one in linked) for one, value in importance.items()})
+    assert hits == pytest.approx({id: value + 10 * (id in linked) for id, value in importance.items()})
 
 
 def test_many_scopes_are_indexed_by_several_sessions_alike(filled) -> None:
@@ -175,9 +175,9 @@ def test_many_scopes_are_indexed_by_several_sessions_alike(filled) -> None:
     for scope in (0, 31, 59):
         rows = [row for row, item in enumerate(items) if item.scope == scope]
         alone = filled("bm25", [items[row] for row in rows], vectors[rows])
-        for query, found in zip(queries, hits, strict=True):
+        for query, expected in zip(queries, hits, strict=True):
             if query.scope == scope:
-                assert alone.search(query, 50) == found
+                assert alone.search(query, 50) == expected
 
 
 def test_no_shared_word_gives_no_lexical_score(filled) -> None:
@@ -194,7 +194,7 @@ def test_awkward_texts_are_held_and_found(filled) -> None:
     items = [Item(n, 1, text, None, 0.5) for n, text in enumerate(texts)]
     store = filled("bm25,cosine=0.0001", items, np.ones((len(items), 2), np.float32))
     hits = {hit.id: hit.score for hit in store.search(Query(1, "the Needles\0", np.ones(2, np.float32)), 50)}
-    assert {one for one, score in hits.items() if score > 0.001} == {0, 1, 2, 3}
+    assert {id for id, score in hits.items() if score > 0.001} == {0, 1, 2, 3}
 
 
 ODD = (
@@ -206,24 +206,24 @@ ODD = (
 
 @pytest.mark.parametrize("text", [ODD, "", " ".join(f"w{n % 900}" for n in range(16_500)), "hay " * 60_000])
 @pytest.mark.parametrize("times", [3, 254, 255, 256, 400, 3000])
-def test_a_long_text_is_counted_whole(filled, lexemes, times: int, text: str) -> None:
+def test_a_long_text_is_counted_to_its_end(filled, lexemes, times: int, text: str) -> None:
     # A tsvector counts to 255 and to place 16383: what goes beyond must count alike, for `cat` and for all the others.
-    def counted(whole: str) -> dict[str, int]:
-        if whole != long:
-            return lexemes(whole)
+    def counts(content: str) -> dict[str, int]:
+        if content != long:
+            return lexemes(content)
         rest = lexemes(text) if text == ODD else Counter(text.split())
         return Counter(rest) + Counter(cat=times, dog=1)
 
     long = f"{text}{' cat' * times} dog"
     texts = [long, "cat straw dog", "hay hay cat", "hay running", "w7 café example.org", "words"]
-    items = [Item(n, 1, told, None, 0.5) for n, told in enumerate(texts)]
+    items = [Item(n, 1, text, None, 0.5) for n, text in enumerate(texts)]
     vectors = np.ones((len(items), 2), np.float32)
     store = filled("bm25", items, vectors)
     for question in ("cat", "cats and hay", "dog w7", "run to a well-known café at example.org", "words"):
         query = Query(1, question, vectors[0])
-        found = reference_score.parts(items, vectors, query, counted)
+        parts = reference_score.parts(items, vectors, query, counts)
         hits = {hit.id: hit.score for hit in store.search(query, 50)}
-        assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(found)}, abs=1e-11)
+        assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(parts)}, abs=1e-11)
 
 
 def test_segments_without_any_word_count_in_the_statistics(filled, lexemes) -> None:
@@ -231,7 +231,7 @@ def test_segments_without_any_word_count_in_the_statistics(filled, lexemes) -> N
     items = [Item(n, 1, text, None, 0.5) for n, text in enumerate(texts)]
     vectors = np.ones((len(items), 2), np.float32)
     query = Query(1, "a red owl, a fox", vectors[0])
-    found = reference_score.parts(items, vectors, query, lexemes)
+    parts = reference_score.parts(items, vectors, query, lexemes)
     hits = {hit.id: hit.score for hit in filled("bm25", items, vectors).search(query, 50)}
-    assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(found)}, abs=1e-11)
+    assert hits == pytest.approx({n: values["bm25"] for n, values in enumerate(parts)}, abs=1e-11)
     assert [hits[n] for n in (2, 3, 4)] == [0, 0, 0]

@@ -1,4 +1,4 @@
-"""What the reference store says of itself, what it refuses, and how it goes about its sessions."""
+"""The reference store's settings, evidence and version, its refusals, and its sessions."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 import psycopg
 import pytest
 
-from heard import Heard
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Item, Query
 from recallbench.stores.weights import DEFAULT_WEIGHTS
+from recorded_progress import RecordedProgress
 from stores.pgvector_corpus import DIMS, ITEMS, QUERIES, VECTORS, corpus
 
 
 def test_segments_are_counted_as_they_go_in(dsn: str) -> None:
-    heard = Heard()
+    progress = RecordedProgress()
     items, vectors, _ = corpus()
-    store = PgvectorStore(dsn, DEFAULT_WEIGHTS, heard)
+    store = PgvectorStore(dsn, DEFAULT_WEIGHTS, progress)
     store.prepare(vectors.shape[1])
     store.ingest(items, vectors)
     store.ready()
     store.close()
-    assert heard.stages == [("taking in segments", 51, "segments", 51), ("lexicon", 3, "scopes", 3)]
+    assert progress.stages == [("taking in segments", 51, "segments", 51), ("lexicon", 3, "scopes", 3)]
 
 
 def test_settings_are_read_back_from_the_session(filled) -> None:
@@ -147,15 +147,15 @@ def test_impossible_width(dsn: str, dims: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "found"), [([0.0, 0.0], "only zeros"), ([np.nan, 1.0], "NaN"), ([1.0, 2.0, 3.0], "1 x 3")]
+    ("row", "complaint"), [([0.0, 0.0], "only zeros"), ([np.nan, 1.0], "NaN"), ([1.0, 2.0, 3.0], "1 x 3")]
 )
-def test_vectors_that_cannot_be_compared(dsn: str, row: list[float], found: str) -> None:
+def test_vectors_that_cannot_be_compared(dsn: str, row: list[float], complaint: str) -> None:
     store = PgvectorStore(dsn)
     store.prepare(2)
     try:
         with pytest.raises(InputError) as caught:
             store.ingest([Item(1, 1, "x", None, 0.5)], np.array([row], np.float32))
-        assert found in caught.value.found
+        assert complaint in caught.value.found
     finally:
         store.close()
 
@@ -184,13 +184,13 @@ def test_questions_that_cannot_be_searched(filled) -> None:
 def test_a_search_left_half_way_does_not_hold_up_the_next(filled) -> None:
     store = filled("cosine")
     questions = QUERIES * 20
-    whole = list(store.search_many(questions, 50))
+    complete = list(store.search_many(questions, 50))
     left = store.search_many(questions, 50)
-    assert [next(left), next(left)] == whole[:2]
+    assert [next(left), next(left)] == complete[:2]
     # A block of questions is under way now, and others want the session.
-    assert store.search(questions[5], 50) == whole[5]
+    assert store.search(questions[5], 50) == complete[5]
     assert store.settings()["recallbench.weight_cosine"] == "1.0"
-    assert list(left) == whole[2:]
+    assert list(left) == complete[2:]
 
 
 def test_the_next_block_is_on_its_way_while_one_is_unpacked(filled) -> None:

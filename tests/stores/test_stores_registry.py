@@ -88,7 +88,7 @@ def test_a_store_that_was_never_prepared_closes() -> None:
         ("pgvector", {"weights": "cosinus"}, "weights `cosinus`"),
     ],
 )
-def test_what_makes_no_sense_is_refused(name: str, options: dict[str, str], problem: str) -> None:
+def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         opened(name, options)
 
@@ -187,10 +187,10 @@ def test_a_ranker_belongs_to_the_graph() -> None:
         opened("graph", {"ranker": "best"})
 
 
-@pytest.mark.parametrize("given", ["soon", "0", "-1", "nan", "inf"])
-def test_a_timeout_that_is_none_is_refused(given: str) -> None:
+@pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
+def test_a_timeout_that_is_none_is_refused(seconds: str) -> None:
     with pytest.raises(UsageError, match="RECALLBENCH_STORE_TIMEOUT"):
-        opened("http://127.0.0.1:1/", RECALLBENCH_STORE_TIMEOUT=given)
+        opened("http://127.0.0.1:1/", RECALLBENCH_STORE_TIMEOUT=seconds)
 
 
 def test_the_name_of_an_option_with_a_flag_of_its_own_belongs_to_one_store() -> None:

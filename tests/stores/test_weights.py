@@ -29,7 +29,7 @@ def test_canonical_text_reads_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "complaint"),
     [
         ("", "an empty name"),
         ("cosine,", "an empty name"),
@@ -43,8 +43,8 @@ def test_canonical_text_reads_back(text: str) -> None:
         ("cosine=0,bm25=0", "every weight is 0"),
     ],
 )
-def test_bad_words_are_refused(text: str, found: str) -> None:
+def test_bad_words_are_refused(text: str, complaint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_weights(text)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
     assert "bm25" in caught.value.expected

@@ -44,16 +44,16 @@ def rows(folder: Path) -> list[dict]:
 
 def reciprocal_ranks(folder: Path) -> dict[str, float]:
     """mrr@50 by question, from the file and with nothing of ours."""
-    found = {}
+    ranks_of_first = {}
     for row in rows(folder):
         ranks = [hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]]
-        found[row["question_id"]] = 1 / min(ranks) if ranks else 0.0
-    return found
+        ranks_of_first[row["question_id"]] = 1 / min(ranks) if ranks else 0.0
+    return ranks_of_first
 
 
 def pair(summary: Versions, before: str, measure: str) -> PairPart:
-    (one,) = [one for one in summary.pairs if (one.before, one.measure) == (before, measure)]
-    return one
+    (part,) = [pair for pair in summary.pairs if (pair.before, pair.measure) == (before, measure)]
+    return part
 
 
 def test_each_version_has_an_ordinary_result_of_its_name(compared: VersionsOutcome, server: str) -> None:
@@ -67,7 +67,7 @@ def test_each_version_has_an_ordinary_result_of_its_name(compared: VersionsOutco
 
 
 def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: VersionsOutcome) -> None:
-    versions = {one.version: one for one in compared.summary.versions}
+    versions = {version.version: version for version in compared.summary.versions}
     assert list(versions) == ["1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0"]
     assert not compared.complete
     broken, unfit = versions[BROKEN], versions["1.0-uuid"]
@@ -76,7 +76,7 @@ def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: Versions
     assert unfit.reason.startswith("pgmnemo.recall_lessons can't be called as this version declares it; ")
     assert unfit.figures == []
     # Neighbours are those that were measured.
-    assert [(one.before, one.after) for one in compared.summary.pairs[::2]] == [
+    assert [(pair.before, pair.after) for pair in compared.summary.pairs[::2]] == [
         ("1.0", "1.0-noisy"),
         ("1.0-noisy", "2.0"),
     ]
@@ -84,9 +84,9 @@ def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: Versions
 
 def test_versions_that_rank_alike_do_not_differ(compared: VersionsOutcome) -> None:
     for measure in ("recall_any@10", "mrr@50"):
-        one = pair(compared.summary, "1.0", measure)
-        assert (one.difference, one.p, one.p_holm, one.smallest_p) == (0.0, 1.0, 1.0, 1.0)
-        assert (one.wins, one.ties, one.losses, one.n) == (0, 158, 0, 158)
+        part = pair(compared.summary, "1.0", measure)
+        assert (part.difference, part.p, part.p_holm, part.smallest_p) == (0.0, 1.0, 1.0, 1.0)
+        assert (part.wins, part.ties, part.losses, part.n) == (0, 158, 0, 158)
 
 
 def test_the_test_is_the_one_that_is_claimed(compared: VersionsOutcome) -> None:
@@ -100,22 +100,22 @@ def test_the_test_is_the_one_that_is_claimed(compared: VersionsOutcome) -> None:
     ]
     assert len(totals) == 4
     sums = [abs(sum(s * t for s, t in zip(signs, totals, strict=True))) for signs in product((-1, 1), repeat=4)]
-    found = pair(compared.summary, "1.0-noisy", "mrr@50")
-    assert found.difference == pytest.approx(sum(totals) / len(counted), abs=1e-9)
-    assert found.losses > 20
-    assert found.p == sum(one >= abs(sum(totals)) - 1e-9 for one in sums) / 16
-    assert (found.test, found.smallest_p, found.clusters) == ("all 16 sign flips", 2 / 16, 4)
-    assert found.wins == sum(after[question] > before[question] for question in counted)
+    part = pair(compared.summary, "1.0-noisy", "mrr@50")
+    assert part.difference == pytest.approx(sum(totals) / len(counted), abs=1e-9)
+    assert part.losses > 20
+    assert part.p == sum(total >= abs(sum(totals)) - 1e-9 for total in sums) / 16
+    assert (part.test, part.smallest_p, part.clusters) == ("all 16 sign flips", 2 / 16, 4)
+    assert part.wins == sum(after[question] > before[question] for question in counted)
     # Four tests in all: the smallest p, times 4.
-    smallest = min(one.p for one in compared.summary.pairs)
-    assert min(one.p_holm for one in compared.summary.pairs) == min(1.0, 4 * smallest)
+    smallest = min(pair.p for pair in compared.summary.pairs)
+    assert min(pair.p_holm for pair in compared.summary.pairs) == min(1.0, 4 * smallest)
 
 
 def test_a_repeat_gives_the_same_bytes_and_harms_nothing(
     compared: VersionsOutcome, server: str, tmp_path: Path
 ) -> None:
-    asked = ("1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0")
-    again = measured(server, tmp_path, *asked)
+    names = ("1.0", BROKEN, "1.0-noisy", "1.0-uuid", "2.0")
+    again = measured(server, tmp_path, *names)
     assert (again.folder / "versions.json").read_bytes() == (compared.folder / "versions.json").read_bytes()
     assert (again.folder / "versions.html").read_bytes() == (compared.folder / "versions.html").read_bytes()
     third = measured(server, tmp_path, "1.0")
@@ -142,9 +142,9 @@ def test_rankings_that_do_not_give_the_figures_are_refused(compared: VersionsOut
 
 
 def test_nothing_to_measure_is_blocked(server: str, tmp_path: Path) -> None:
-    with pytest.raises(Blocked) as told:
+    with pytest.raises(Blocked) as caught:
         measured(server, tmp_path, BROKEN, "7.7")
-    assert told.value.problem == "none of the versions could be measured"
-    assert f"{BROKEN} not installed: " in told.value.found
-    assert "7.7 not installed: the server does not offer pgmnemo 7.7" in told.value.found
+    assert caught.value.problem == "none of the versions could be measured"
+    assert f"{BROKEN} not installed: " in caught.value.found
+    assert "7.7 not installed: the server does not offer pgmnemo 7.7" in caught.value.found
     assert list(tmp_path.iterdir()) == []

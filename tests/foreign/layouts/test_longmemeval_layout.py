@@ -30,7 +30,7 @@ def row(id: str, names: list[Any], gold: list[str], session: dict[str, Any], **m
 
 
 def folder(tmp_path: Path, *rows: dict[str, Any] | str) -> Path:
-    text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in rows)
+    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
     (tmp_path / "x_retrievallog_session_flat-bm25").write_text(text)
     return tmp_path
 
@@ -41,33 +41,35 @@ def test_a_session_log(tmp_path: Path) -> None:
     )
     second = row("b_abs", ["s1"], [], {"recall_any@1": 0.0, "recall_any@3": 0.0})
     third = row("c", ["answer_9"], ["answer_9"], {"recall_any@1": 1.0, "recall_any@3": 1.0})
-    found = longmemeval.read(folder(tmp_path, first, second, third))
-    one, two, three = found.questions
-    assert one.ranked == ("s1", "answer_1", "answer_2")
-    assert one.gold == ("answer_1", "answer_2")
-    assert one.scored == (("s1", "answer_1", "noans_2"), ("answer_1",)), "the log leaves out what no user said"
-    assert (two.abstention, three.scored) == (True, None)
-    assert [(claim.name, claim.value, claim.n) for claim in found.claims] == [
+    log = longmemeval.read(folder(tmp_path, first, second, third))
+    first_question, second_question, third_question = log.questions
+    assert first_question.ranked == ("s1", "answer_1", "answer_2")
+    assert first_question.gold == ("answer_1", "answer_2")
+    assert first_question.scored == (("s1", "answer_1", "noans_2"), ("answer_1",)), (
+        "the log leaves out what no user said"
+    )
+    assert (second_question.abstention, third_question.scored) == (True, None)
+    assert [(claim.name, claim.value, claim.n) for claim in log.claims] == [
         ("recall_any@1", 0.5, 2),
         ("recall_any@3", 1.0, 2),
     ]
-    assert "1 questions have evidence that no user said: the log does not count it as gold" in found.unstated
+    assert "1 questions have evidence that no user said: the log does not count it as gold" in log.unstated
 
 
 def test_a_turn_log_ranks_a_session_where_its_first_turn_stands(tmp_path: Path) -> None:
     names = ["s1_2", "answer_1_3", "s1_4", "noans_1_1"]
-    (one,) = longmemeval.read(
+    (question,) = longmemeval.read(
         folder(tmp_path, row("a", names, ["answer_1"], {"recall_any@1": 0.0}, turn={"recall_any@1": 0.0}))
     ).questions
-    assert one.ranked == ("s1", "answer_1")
-    assert one.scored == (("s1", "answer_1", "noans_1"), ("answer_1",))
+    assert question.ranked == ("s1", "answer_1")
+    assert question.scored == (("s1", "answer_1", "noans_1"), ("answer_1",))
 
 
 GOOD = row("a", ["answer_1"], ["answer_1"], {"recall_any@1": 1.0})
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "complaints"),
     [
         ([GOOD, json.dumps(GOOD)[:50]], ["line 2", "a JSON object a line"]),
         ([json.dumps(GOOD) * 2], ["line 1", "two rows on one line"]),
@@ -78,10 +80,10 @@ GOOD = row("a", ["answer_1"], ["answer_1"], {"recall_any@1": 1.0})
         ([GOOD, {**GOOD, "question_id": None}], ["line 2", "question_id"]),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: list[Any], told: list[str]) -> None:
+def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: list[Any], complaints: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         longmemeval.read(folder(tmp_path, *rows))
-    assert [part for part in ["retrievallog", *told] if part not in str(caught.value)] == []
+    assert [part for part in ["retrievallog", *complaints] if part not in str(caught.value)] == []
 
 
 def test_whose_folder_it_is(tmp_path: Path) -> None:

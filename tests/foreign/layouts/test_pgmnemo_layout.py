@@ -44,13 +44,18 @@ def folder(tmp_path: Path, rows: list[dict[str, Any]] | str | bytes | None, metr
 
 
 def test_a_locomo_row(tmp_path: Path) -> None:
-    found = pgmnemo.read(folder(tmp_path, [ROW]))
-    (asked,) = found.questions
-    assert (asked.id, asked.scope, asked.index, asked.kinds) == ("conv-1 qi=3", "conv-1", 3, {"category": "2"})
-    assert (asked.gold, asked.ranked, asked.first, asked.stated) == (("D1",), ("D2", "D1"), 2, {"mrr": 0.5})
-    assert (found.depth, found.corpus, found.rows) == (10, "locomo", "raw_retrievals.jsonl")
-    assert found.facts == {"version": "v0.2.1", "dataset_sha256": "ab", "pgmnemo_version": "0.2.1"}
-    assert found.unstated == (
+    imported = pgmnemo.read(folder(tmp_path, [ROW]))
+    (question,) = imported.questions
+    assert (question.id, question.scope, question.index, question.kinds) == (
+        "conv-1 qi=3",
+        "conv-1",
+        3,
+        {"category": "2"},
+    )
+    assert (question.gold, question.ranked, question.first, question.stated) == (("D1",), ("D2", "D1"), 2, {"mrr": 0.5})
+    assert (imported.depth, imported.corpus, imported.rows) == (10, "locomo", "raw_retrievals.jsonl")
+    assert imported.facts == {"version": "v0.2.1", "dataset_sha256": "ab", "pgmnemo_version": "0.2.1"}
+    assert imported.unstated == (
         "rows keep 10 ids (retrieved_top10): what lies deeper is not there",
         "rows keep no scores: whether a ranking is in order can't be told",
         "ids do not name the haystack they come from",
@@ -78,13 +83,13 @@ def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
         "headline": [{"our best": 0.9}, "recall@10 of 0.9"],
         "baseline_run": {"n": 3, "speed": 7.5},
     }
-    found = pgmnemo.read(folder(tmp_path, [ROW], metrics))
-    assert [(one.name, one.value, one.slice) for one in found.counts] == [
+    imported = pgmnemo.read(folder(tmp_path, [ROW], metrics))
+    assert [(count.name, count.value, count.slice) for count in imported.counts] == [
         ("n", 1, "multi_hop"),
         ("n_items", 1, ""),
         ("category_distribution", 1, "2"),
     ]
-    assert [(one.where, one.shown, one.quoted) for one in found.unread] == [
+    assert [(number.where, number.shown, number.quoted) for number in imported.unread] == [
         ("metrics.json /headline/0/our best", "0.9", False),
         ("metrics.json /baseline_run/speed", "7.5", True),
     ]
@@ -101,17 +106,17 @@ def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
 )
 def test_gold_in_every_published_form(tmp_path: Path, fields: dict[str, Any], gold: tuple[str, ...]) -> None:
     row = {"qid": "a_abs", "qtype": "multi-session", **fields, "retrieved_session_ids_top20": ["x"], "recall@20": 1.0}
-    (asked,) = pgmnemo.read(folder(tmp_path, [row])).questions
-    assert (asked.id, asked.gold, asked.abstention, asked.first) == ("a_abs", gold, True, None)
-    assert asked.stated == {"recall@20": 1.0}
+    (question,) = pgmnemo.read(folder(tmp_path, [row])).questions
+    assert (question.id, question.gold, question.abstention, question.first) == ("a_abs", gold, True, None)
+    assert question.stated == {"recall@20": 1.0}
     assert pgmnemo.read(tmp_path).depth == 20
 
 
 def test_a_folder_without_rows_still_has_its_claims(tmp_path: Path) -> None:
-    found = pgmnemo.read(folder(tmp_path, None))
-    assert found.questions == ()
-    assert len(found.claims) == 4
-    assert found.unstated == ("no raw_retrievals.jsonl: not one ranking was kept, so no number can be scored again",)
+    imported = pgmnemo.read(folder(tmp_path, None))
+    assert imported.questions == ()
+    assert len(imported.claims) == 4
+    assert imported.unstated == ("no raw_retrievals.jsonl: not one ranking was kept, so no number can be scored again",)
 
 
 def row(**changed: Any) -> str:
@@ -119,7 +124,7 @@ def row(**changed: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "complaints"),
     [
         (row() + "\n" + row()[:40], ["line 2", "a JSON object a line"]),
         (row() + row(), ["line 1", "two rows on one line"]),
@@ -141,12 +146,12 @@ def row(**changed: Any) -> str:
         ("[1, 2]", ["line 1", "a JSON object", "list"]),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: str | bytes, told: list[str]) -> None:
+def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: str | bytes, complaints: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         pgmnemo.read(folder(tmp_path, rows))
     message = str(caught.value)
     assert "raw_retrievals.jsonl" in message
-    assert [part for part in told if part not in message] == []
+    assert [part for part in complaints if part not in message] == []
 
 
 def test_a_link_that_leaves_the_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:

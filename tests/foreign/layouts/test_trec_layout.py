@@ -21,15 +21,15 @@ def folder(tmp_path: Path, **files: str) -> Path:
 
 
 def test_questions_are_those_that_were_judged(tmp_path: Path) -> None:
-    found = trec.read(folder(tmp_path))
-    assert [(one.id, one.gold, one.ranked, one.scores) for one in found.questions] == [
+    imported = trec.read(folder(tmp_path))
+    assert [(question.id, question.gold, question.ranked, question.scores) for question in imported.questions] == [
         ("q1", ("a",), ("b", "a"), (9.5, 8.0)),
         ("q2", ("d",), ("c",), (3.0,)),
         ("q3", ("e",), (), ()),
     ]
-    assert found.depth == 0
-    assert "1 judged questions are not in the run: their rankings count as empty" in found.unstated
-    assert "the judgements are graded: whatever has a grade above 0 counts as gold" in found.unstated
+    assert imported.depth == 0
+    assert "1 judged questions are not in the run: their rankings count as empty" in imported.unstated
+    assert "the judgements are graded: whatever has a grade above 0 counts as gold" in imported.unstated
 
 
 def test_the_scope_of_this_tools_own_ids(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_scope_of_this_tools_own_ids(tmp_path: Path) -> None:
 def test_an_evaluation_holds_the_claims(tmp_path: Path) -> None:
     printed = "num_q\tall\t3\nrecall_10\tall\t0.3333\nrecip_rank\tall\t0.1667\nP@10 0.1000\n"
     claims = trec.read(folder(tmp_path, **{"run.eval": printed})).claims
-    assert [(one.name, one.value, one.decimals, one.where) for one in claims] == [
+    assert [(claim.name, claim.value, claim.decimals, claim.where) for claim in claims] == [
         ("recall_10", 0.3333, 4, "run.eval line 2"),
         ("recip_rank", 0.1667, 4, "run.eval line 3"),
         ("P@10", 0.1, 4, "run.eval line 4"),
@@ -49,10 +49,10 @@ def test_an_evaluation_holds_the_claims(tmp_path: Path) -> None:
 
 def test_what_an_evaluation_says_in_no_known_form_is_put_down(tmp_path: Path) -> None:
     printed = "runid all tag\nnum_q all 3\n\nbest recall of all 0.99\niprec_at_recall_0.00 all 0.5\nrecall_10 q1 1.0\n"
-    found = trec.read(folder(tmp_path, **{"run.eval": printed}))
-    assert found.claims == ()
-    assert [(one.name, one.value, one.where) for one in found.counts] == [("num_q", 3, "run.eval line 2")]
-    assert [(one.where, one.shown) for one in found.unread] == [
+    imported = trec.read(folder(tmp_path, **{"run.eval": printed}))
+    assert imported.claims == ()
+    assert [(count.name, count.value, count.where) for count in imported.counts] == [("num_q", 3, "run.eval line 2")]
+    assert [(line.where, line.shown) for line in imported.unread] == [
         ("run.eval line 4", "best recall of all 0.99"),
         ("run.eval line 5", "iprec_at_recall_0.00 all 0.5"),
         ("run.eval line 6", "recall_10 q1 1.0"),
@@ -60,7 +60,7 @@ def test_what_an_evaluation_says_in_no_known_form_is_put_down(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "complaints"),
     [
         ({"run.txt": "q1 Q0 a 1 2\n"}, ["run.txt, line 1", "6 columns", "5"]),
         ({"run.txt": "q1 Q0 a 1 nan t\n"}, ["run.txt, line 1", "finite score"]),
@@ -70,10 +70,10 @@ def test_what_an_evaluation_says_in_no_known_form_is_put_down(tmp_path: Path) ->
         ({"run.eval": "mrr all much\n"}, ["run.eval, line 1", "a measure and a number"]),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path: Path, files: dict[str, str], told: list[str]) -> None:
+def test_what_cannot_be_read_is_named(tmp_path: Path, files: dict[str, str], complaints: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         trec.read(folder(tmp_path, **files))
-    assert [part for part in told if part not in str(caught.value)] == []
+    assert [part for part in complaints if part not in str(caught.value)] == []
 
 
 def test_whose_folder_it_is(tmp_path: Path) -> None:

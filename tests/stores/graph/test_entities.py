@@ -6,7 +6,7 @@ from recallbench.stores.graph.entities import asked_about, entities, names, word
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("Yesterday I met Ann in New York.", {"ann", "new", "york"}),
         ("Ann left. Bob stayed! Cleo? Dan: Eve", set()),
@@ -16,8 +16,8 @@ from recallbench.stores.graph.entities import asked_about, entities, names, word
         ("", set()),
     ],
 )
-def test_names(text: str, found: set[str]) -> None:
-    assert names(text) - {"i"} == found
+def test_names(text: str, expected: set[str]) -> None:
+    assert names(text) - {"i"} == expected
 
 
 def test_words_are_letters() -> None:
@@ -33,10 +33,10 @@ def test_entities_of_a_scope() -> None:
         "wind there",
         "wind wind there there",
     ]
-    found = entities(texts)
+    extracted = entities(texts)
     # Words of four letters that one text of four has, and the name; `wind` and `there` stand in too many.
-    assert found.mentions == (("again", "sailing", "went"), ("ann", "came", "note", "nothing"), (), ())
-    assert found.weights == dict.fromkeys(
+    assert extracted.mentions == (("again", "sailing", "went"), ("ann", "came", "note", "nothing"), (), ())
+    assert extracted.weights == dict.fromkeys(
         ("again", "ann", "came", "note", "nothing", "sailing", "went"), 1386
     )  # 1000 x ln 4
 
@@ -51,10 +51,10 @@ def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
 
 def test_names_and_what_a_text_comes_back_to_are_kept_before_what_it_says_once() -> None:
     once = " ".join(f"aaaa{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
-    kept = entities([f"{once} but Zoe went sailing, sailing on", "x", "y", "z"]).mentions[0]
-    assert len(kept) == 32
-    assert {"zoe", "sailing"} <= set(kept)
-    assert "went" not in kept
+    mentions = entities([f"{once} but Zoe went sailing, sailing on", "x", "y", "z"]).mentions[0]
+    assert len(mentions) == 32
+    assert {"zoe", "sailing"} <= set(mentions)
+    assert "went" not in mentions
 
 
 def test_few_texts_have_entities_too() -> None:

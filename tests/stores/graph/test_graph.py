@@ -124,8 +124,8 @@ def test_texts_are_data_whatever_they_say(server: dict[str, str], rows: Any) -> 
     for question in (EVIL, "", "O'Neil", "zoë"):
         assert len(store.search(Query(1, question, None), 50)) == 4
     assert store.search(Query(1, "ZOË?", None), 1)[0].id == 3
-    kept = dict(rows("MATCH (s:RecallBenchSession) WHERE s.tenant = $t RETURN s.id, s.text", t=store._tenant))
-    assert kept == {1: EVIL.replace("\ud800", "?"), 2: "", 3: items[2].text, 4: items[3].text}
+    stored = dict(rows("MATCH (s:RecallBenchSession) WHERE s.tenant = $t RETURN s.id, s.text", t=store._tenant))
+    assert stored == {1: EVIL.replace("\ud800", "?"), 2: "", 3: items[2].text, 4: items[3].text}
     store.close()
 
 
@@ -166,7 +166,7 @@ def test_an_empty_scope_and_a_bad_importance(server: dict[str, str]) -> None:
     store.close()
 
 
-def test_without_the_variable_it_says_which() -> None:
+def test_a_missing_variable_is_named() -> None:
     with pytest.raises(Blocked) as caught:
         GraphStore({}, "neighbours").prepare(0)
     assert caught.value.expected == "NEO4J_URI in the environment"
@@ -204,7 +204,7 @@ sys.stdin.read()
 """
 
 
-class Heard(Silent):
+class RecordedNotes(Silent):
     def __init__(self) -> None:
         self.lines: list[str] = []
 
@@ -212,7 +212,7 @@ class Heard(Silent):
         self.lines.append(text)
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next_and_a_living_ones_stays(
+def test_the_next_run_removes_a_killed_runs_graph_and_keeps_a_living_ones(
     server: dict[str, str], rows: Any, run_python: Any
 ) -> None:
     def left(tenant: str) -> int:
@@ -236,13 +236,13 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_a_living_ones_stays(
     while Path(f"/proc/{killed.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
         time.sleep(0.01)
 
-    heard = Heard()
-    store = GraphStore(server, "neighbours", heard)
+    progress = RecordedNotes()
+    store = GraphStore(server, "neighbours", progress)
     store.prepare(0)
     assert (left(dead), left(alive), left(far)) == (0, before, 2)
-    removed, told = sorted(heard.lines, key=lambda line: far in line)
+    removed, cleanup = sorted(progress.lines, key=lambda line: far in line)
     assert f"what the run {dead} left, which was killed" in removed
-    assert told.endswith(f"MATCH (n) WHERE n.tenant = '{far}' DETACH DELETE n")
+    assert cleanup.endswith(f"MATCH (n) WHERE n.tenant = '{far}' DETACH DELETE n")
     store.close()
 
     # Collected, its process id is gone, or somebody else's.
@@ -250,7 +250,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_a_living_ones_stays(
     living.wait()
     filled(server, FOUR).close()
     assert (left(alive), left(far)) == (0, 2)
-    rows(told.rpartition(": ")[2])
+    rows(cleanup.rpartition(": ")[2])
     assert left(far) == 0
     rows("MATCH (n:RecallBenchRun) DETACH DELETE n")
 
@@ -287,14 +287,14 @@ def test_a_server_that_goes_away(tmp_path: Path, capfd: pytest.CaptureFixture[st
 def test_a_run_by_the_command_line(server: dict[str, str], tmp_path: Path, rows: Any) -> None:
     before = rows("MATCH (n) RETURN count(n)")
     for ranker in ("neighbours", "importance"):
-        made = ("run", "canary-locomo", "--store", "graph", "--graph-ranker", ranker, "--folder", tmp_path / ranker)
-        assert recallbench(*made, cwd=tmp_path, env=server).returncode == 0
+        words = ("run", "canary-locomo", "--store", "graph", "--graph-ranker", ranker, "--folder", tmp_path / ranker)
+        assert recallbench(*words, cwd=tmp_path, env=server).returncode == 0
         metrics = json.loads((tmp_path / ranker / "metrics.json").read_text())
         assert metrics["guc_state"]["graph.ranker"] == ranker
         assert metrics["store"]["variant"] == ("ranker importance" if ranker == "importance" else "")
-        assert ("settings" in [one["kind"] for one in metrics["deviations"]]) == (ranker == "importance")
-        told = recallbench("audit", tmp_path / ranker, cwd=tmp_path).stdout
-        assert "verdict: UNVERIFIED (pending: committed)" in told
+        assert ("settings" in [deviation["kind"] for deviation in metrics["deviations"]]) == (ranker == "importance")
+        printed = recallbench("audit", tmp_path / ranker, cwd=tmp_path).stdout
+        assert "verdict: UNVERIFIED (pending: committed)" in printed
     again = recallbench(
         "run", "canary-locomo", "--store", "graph", "--folder", tmp_path / "b", cwd=tmp_path, env=server
     )
@@ -310,10 +310,10 @@ def test_a_run_by_the_command_line(server: dict[str, str], tmp_path: Path, rows:
 
 
 def test_a_run_without_a_server_is_blocked(tmp_path: Path) -> None:
-    told = recallbench(
+    done = recallbench(
         "run", "canary-locomo", "--store", "graph", "--out", tmp_path, cwd=tmp_path, env={"NEO4J_URI": ""}
     )
-    assert told.returncode == 3
-    assert "NEO4J_URI" in told.stderr
+    assert done.returncode == 3
+    assert "NEO4J_URI" in done.stderr
     (folder,) = tmp_path.glob("graph_*_BLOCKED")
     assert "NEO4J_URI" in (folder / "BLOCKED.md").read_text()

@@ -141,7 +141,7 @@ def test_it_is_named_in_the_artefacts(opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "complaint"),
     [
         ("too_many", "3 hits"),
         ("unknown", "the id 99"),
@@ -160,15 +160,15 @@ def test_it_is_named_in_the_artefacts(opened) -> None:
         ("endless_answer", "3 hits"),
     ],
 )
-def test_a_wrong_answer_is_told(opened, name: str, found: str) -> None:
+def test_a_wrong_answer_is_refused(opened, name: str, complaint: str) -> None:
     with pytest.raises(InputError, match=f"my_memory:{name}") as caught:
         opened(name).search(QUESTION, 2)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
     assert "`owl`" in caught.value.problem
     assert "--keep-going" in caught.value.remedy
 
 
-def test_no_answer_at_all_is_told_with_what_is_expected_and_how_to_go_on(tmp_path: Path) -> None:
+def test_no_answer_at_all_is_refused_with_what_is_expected_and_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "forgetful.py").write_text(
         "def memory(items, vectors):\n    return lambda query, k: None\nmemory.needs_vectors = False\n"
     )
@@ -221,7 +221,7 @@ def test_an_answer_that_works_while_it_is_walked_does_so_within_the_limit(tmp_pa
     assert "did not come back while searching for" in done.stderr
 
 
-def test_a_late_call_is_told_in_other_threads_too() -> None:
+def test_a_late_call_is_noticed_in_other_threads_too() -> None:
     def call(seconds: float) -> bool:
         try:
             with time_limit(0.05):
@@ -235,7 +235,7 @@ def test_a_late_call_is_told_in_other_threads_too() -> None:
         assert not elsewhere.submit(call, 0.0).result()
 
 
-def test_a_function_that_hangs_is_told(tmp_path: Path) -> None:
+def test_a_function_that_hangs_is_reported(tmp_path: Path) -> None:
     # In a process of its own: an alarm is a matter of the whole process, and this one holds the tests.
     (tmp_path / "slow.py").write_text(
         "import time\n\n"
@@ -263,11 +263,11 @@ def test_a_searcher_is_closed_with_its_scope(opened) -> None:
     assert store._module.CLOSED == [1]
 
 
-@pytest.mark.parametrize(("name", "found"), [("not_opening", "no memory today"), ("no_searcher", "a int")])
-def test_a_function_that_opens_nothing(opened, name: str, found: str) -> None:
+@pytest.mark.parametrize(("name", "complaint"), [("not_opening", "no memory today"), ("no_searcher", "a int")])
+def test_a_function_that_opens_nothing(opened, name: str, complaint: str) -> None:
     with pytest.raises(InputError) as caught:
         opened(name)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heard import Heard
 from recallbench.errors import Blocked, InputError
 from recallbench.stores.outside.http import HttpStore
 from recallbench.stores.store import Hit, Item, Query
+from recorded_progress import RecordedProgress
 from scripted_server import Scripted, scripted_server
 
 ITEMS = [
@@ -43,22 +43,22 @@ def opened(script: Scripted, *, dims: int = 2, **environ: str) -> HttpStore:
 
 
 def test_items_are_counted_as_they_go(script: Scripted) -> None:
-    heard = Heard()
-    store = HttpStore(script.address, {"RECALLBENCH_STORE_TIMEOUT": "5"}, heard)
+    progress = RecordedProgress()
+    store = HttpStore(script.address, {"RECALLBENCH_STORE_TIMEOUT": "5"}, progress)
     store.prepare(0)
     store.ingest(ITEMS, None)
-    assert heard.stages == [("sending items", 3, "items", 3)]
+    assert progress.stages == [("sending items", 3, "items", 3)]
 
 
 def searching(answer: object) -> Callable[[str, Any], Any]:
     return lambda path, body: answer if path == "/search" else {}
 
 
-def test_what_is_sent(script: Scripted) -> None:
+def test_items_queries_and_forgetting_are_sent_as_json(script: Scripted) -> None:
     script.answer = lambda path, body: {"hits": [{"id": 2, "score": 0.5}, {"id": 1, "score": 0.5}]}
     store = opened(script)
     assert store.search(QUESTION, 2) == [Hit(1, 0.5), Hit(2, 0.5)]
-    first, other = script.asked("/ingest")
+    first, other = script.requested("/ingest")
     run, _, scope = first["scope"].rpartition("/")
     assert (scope, other["scope"]) == ("1", f"{run}/2")
     assert first["items"][0] == {
@@ -71,7 +71,7 @@ def test_what_is_sent(script: Scripted) -> None:
     assert first["items"][1]["text"] == ITEMS[1].text
     assert np.float32(first["items"][1]["vector"][0]) == np.float32(0.1)
     assert first["items"][2]["text"] == "lone ? half"
-    assert script.asked("/search") == [
+    assert script.requested("/search") == [
         {
             "scope": f"{run}/1",
             "query": "which owl?",
@@ -81,15 +81,15 @@ def test_what_is_sent(script: Scripted) -> None:
         }
     ]
     store.close()
-    assert [body["scope"] for body in script.asked("/forget")] == [f"{run}/1", f"{run}/2"]
+    assert [body["scope"] for body in script.requested("/forget")] == [f"{run}/1", f"{run}/2"]
     store.close()
-    assert len(script.asked("/forget")) == 2
+    assert len(script.requested("/forget")) == 2
 
 
 def test_two_runs_never_share_a_scope(script: Scripted) -> None:
     for _ in range(2):
         opened(script)
-    assert len({body["scope"] for body in script.asked("/ingest")}) == 4
+    assert len({body["scope"] for body in script.requested("/ingest")}) == 4
 
 
 def test_without_vectors_none_are_sent(script: Scripted) -> None:
@@ -98,17 +98,17 @@ def test_without_vectors_none_are_sent(script: Scripted) -> None:
     assert not store.needs_vectors
     assert store.search(Query(1, "owl", None), 5) == []
     assert store.search(Query(9, "owl", None), 5) == []
-    assert "vector" not in script.asked("/search")[0]
-    assert all("vector" not in item for body in script.asked("/ingest") for item in body["items"])
+    assert "vector" not in script.requested("/search")[0]
+    assert all("vector" not in item for body in script.requested("/ingest") for item in body["items"])
 
 
 def test_many_items_come_in_pieces(script: Scripted) -> None:
     store = HttpStore(script.address, {})
     store.prepare(0)
     store.ingest([Item(i, 1, "x", None, 0.5) for i in range(1, 151)], None)
-    assert [len(body["items"]) for body in script.asked("/ingest")] == [64, 64, 22]
+    assert [len(body["items"]) for body in script.requested("/ingest")] == [64, 64, 22]
     store.ingest([], None)
-    assert len(script.asked("/ingest")) == 3
+    assert len(script.requested("/ingest")) == 3
 
 
 def test_a_server_says_what_it_is(script: Scripted) -> None:
@@ -149,7 +149,7 @@ def test_a_server_that_says_it_wrongly(script: Scripted, answer: object) -> None
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "complaint"),
     [
         ({"hits": [{"id": i, "score": 1} for i in (1, 2, 3)]}, "3 hits"),
         ({"hits": [{"id": 99, "score": 1}]}, "the id 99"),
@@ -183,14 +183,14 @@ def test_a_server_that_says_it_wrongly(script: Scripted, answer: object) -> None
         (b" " * (17 << 20), "more than 16 MiB"),
     ],
 )
-def test_a_wrong_answer_is_told_with_its_question(script: Scripted, answer: Any, found: str) -> None:
+def test_a_wrong_answer_is_refused_with_its_question(script: Scripted, answer: Any, complaint: str) -> None:
     script.answer = searching(answer)
     store = opened(script)
     with pytest.raises(InputError) as caught:
         store.search(QUESTION, 2)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
     assert "`which owl?`" in caught.value.problem
-    assert len(script.asked("/search")) == 1  # none of these gets better by asking again
+    assert len(script.requested("/search")) == 1  # none of these gets better by asking again
 
 
 @pytest.mark.parametrize("fault", [None, (429, {}, {"Retry-After": "0.01"}), (503, {}, {}), (500, {}, {})])
@@ -210,7 +210,7 @@ def test_what_fails_once_is_sent_again(script: Scripted, fault: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "found"),
+    ("fault", "kind", "complaint"),
     [
         (None, InputError, "(5 tries)"),
         ((503, {}, {}), Blocked, "status 503, 5 times"),
@@ -219,23 +219,23 @@ def test_what_fails_once_is_sent_again(script: Scripted, fault: object) -> None:
         ((401, {}, {}), Blocked, "status 401"),
     ],
 )
-def test_what_keeps_failing_ends(script: Scripted, monkeypatch, fault: object, kind: type, found: str) -> None:
+def test_what_keeps_failing_ends(script: Scripted, monkeypatch, fault: object, kind: type, complaint: str) -> None:
     monkeypatch.setattr("recallbench.stores.outside.web.FIRST_PAUSE", 0.001)
     script.answer = lambda path, body: fault if path == "/search" else {}
     store = opened(script)
     with pytest.raises(kind) as caught:
         store.search(QUESTION, 2)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
     assert "`which owl?`" in caught.value.problem
 
 
-def test_a_server_that_hangs_is_told_with_its_question(script: Scripted) -> None:
+def test_a_server_that_hangs_is_reported_with_its_question(script: Scripted) -> None:
     script.answer = lambda path, body: (lambda handler: time.sleep(2)) if path == "/search" else {}
     store = opened(script, RECALLBENCH_STORE_TIMEOUT="0.2")
     with pytest.raises(InputError, match="while searching for `which owl") as caught:
         store.search(QUESTION, 2)
     assert caught.value.expected == "an answer within 0.2 s"
-    assert len(script.asked("/search")) == 2
+    assert len(script.requested("/search")) == 2
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_server_that_goes_away_does_not_spoil_the_end(script: Scripted) -> Non
     store = opened(script)
     script.answer = lambda path, body: (500, {}, {})
     store.close()
-    assert len(script.asked("/forget")) == 1
+    assert len(script.requested("/forget")) == 1
 
 
 def test_user_and_password_or_a_token_go_along(script: Scripted) -> None:

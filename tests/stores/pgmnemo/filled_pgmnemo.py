@@ -60,8 +60,8 @@ def by_cosine(queries: Sequence[Query], k: int) -> list[list[int]]:
     for scope in (0, 1):
         rows = [row for row, item in enumerate(ITEMS) if item.scope == scope]
         store.ingest([ITEMS[row] for row in rows], VECTORS[rows])
-        asked = [i for i, query in enumerate(queries) if query.scope == scope]
-        for i, hits in zip(asked, store.search_many([queries[i] for i in asked], k), strict=True):
+        places = [i for i, query in enumerate(queries) if query.scope == scope]
+        for i, hits in zip(places, store.search_many([queries[i] for i in places], k), strict=True):
             answers[i] = ids(hits)
     return [answers[i] for i in range(len(queries))]
 

@@ -24,8 +24,8 @@ ITEMS = [
 VECTORS = padded(np.eye(3, 5, dtype=np.float32), 1024)
 
 
-def unheard(done: int) -> None:
-    """Nobody listens to how far it is."""
+def ignore(done: int) -> None:
+    """Take the progress that these tests do not look at."""
 
 
 COLUMNS = ["role", "project_id", "topic", "lesson_text", "embedding", "source_run_id"]
@@ -40,12 +40,12 @@ def session(dsn: str) -> Iterator[psycopg.Connection]:
 
 
 def rows(connection: psycopg.Connection) -> list[tuple]:
-    found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM pgmnemo.agent_lesson ORDER BY topic").fetchall()
-    return [(*row[:4], [float(x) for x in row[4].to_list()[:5]], *row[5:]) for row in found]
+    lessons = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM pgmnemo.agent_lesson ORDER BY topic").fetchall()
+    return [(*row[:4], [float(x) for x in row[4].to_list()[:5]], *row[5:]) for row in lessons]
 
 
 def expected(dates: str) -> list[tuple]:
-    said = SAID if dates == "dataset" else CREATED
+    dated = SAID if dates == "dataset" else CREATED
     text = ("Ana planted a pear tree.", "naïve café ☕   and a half ?", "")
     return [
         (
@@ -59,24 +59,24 @@ def expected(dates: str) -> list[tuple]:
             "recallbench",
             {},
             datetime(2020, 1, 1, tzinfo=UTC),
-            (said, CREATED, said)[i],
+            (dated, CREATED, dated)[i],
         )
         for i in range(3)
     ]
 
 
 @pytest.mark.parametrize("dates", ["constant", "dataset"])
-def test_rows_are_what_was_given(standin: str, dates) -> None:
+def test_rows_hold_the_items(standin: str, dates) -> None:
     with database(standin, "1.0") as dsn, session(dsn) as connection:
         table = read_table(connection)
         assert [name for name, _ in table.columns] == COLUMNS
         assert (table.dims, table.has_validity) == (1024, False)
         went: list[int] = []
-        found = copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, dates, went.append)
+        lessons = copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, dates, went.append)
         assert went == [1, 1, 1]
         assert rows(connection) == expected(dates)
         topics = dict(connection.execute("SELECT id, topic FROM pgmnemo.agent_lesson").fetchall())
-        assert {topics[lesson]: item for lesson, item in found.items()} == {
+        assert {topics[lesson]: item for lesson, item in lessons.items()} == {
             "recallbench0segment40": 40,
             "recallbench0segment41": 41,
             "recallbench0segment42": 42,
@@ -88,7 +88,7 @@ def test_a_role_under_row_security_puts_in_the_same_rows(standin: str) -> None:
     # Postgres refuses COPY there.
     with database(standin, "1.0-tenants") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain, session(plain) as connection:
         table = read_table(connection)
-        assert len(copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", unheard)) == 3
+        assert len(copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", ignore)) == 3
         assert rows(connection) == expected("constant")
         check_visible(connection, table, Projects(0), 3)
 
@@ -98,8 +98,8 @@ def test_rows_of_others_are_not_counted_as_ours(standin: str) -> None:
         table = read_table(connection)
         assert table.has_validity
         for projects, size in ((Projects(0), 2), (Projects(1), 3)):
-            given = copy_lessons(connection, table, projects, ITEMS[:size], VECTORS[:size], "constant", unheard)
-            assert sorted(given.values()) == [40, 41, 42][:size]
+            lessons = copy_lessons(connection, table, projects, ITEMS[:size], VECTORS[:size], "constant", ignore)
+            assert sorted(lessons.values()) == [40, 41, 42][:size]
         check_visible(connection, table, Projects(0), 2)
         check_visible(connection, table, Projects(1), 3)
 
@@ -116,7 +116,7 @@ def test_rows_of_others_are_not_counted_as_ours(standin: str) -> None:
 def test_what_hides_a_row_is_noticed(standin: str, hiding: str, recallable: int) -> None:
     with database(standin, "2.0") as dsn, session(dsn) as connection:
         table, projects = read_table(connection), claim_projects(connection)
-        copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant", unheard)
+        copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant", ignore)
         connection.execute(f"UPDATE pgmnemo.agent_lesson SET {hiding}".encode())
         with pytest.raises(Blocked, match="does not keep every segment recallable") as raised:
             check_visible(connection, table, projects, 3)
@@ -128,21 +128,21 @@ def test_a_closed_row_hides_nothing_where_the_version_knows_no_validity(standin:
     with database(standin, "1.0") as dsn, session(dsn) as connection:
         connection.execute("ALTER TABLE pgmnemo.agent_lesson ADD expires_at timestamptz DEFAULT '2001-01-01'")
         table = read_table(connection)
-        copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", unheard)
+        copy_lessons(connection, table, Projects(0), ITEMS, VECTORS, "constant", ignore)
         check_visible(connection, table, Projects(0), 3)
 
 
 @pytest.mark.parametrize(
-    ("version", "found"), [("1.0-fuller", "blame must be filled"), ("1.0-poorer", "no column topic")]
+    ("version", "complaint"), [("1.0-fuller", "blame must be filled"), ("1.0-poorer", "no column topic")]
 )
-def test_a_table_that_can_t_be_filled_is_refused(standin: str, version: str, found: str) -> None:
+def test_a_table_that_can_t_be_filled_is_refused(standin: str, version: str, complaint: str) -> None:
     with (
         database(standin, version) as dsn,
         session(dsn) as connection,
         pytest.raises(Blocked, match="is not as any known version") as raised,
     ):
         read_table(connection)
-    assert raised.value.found == found
+    assert raised.value.found == complaint
 
 
 def test_padding_adds_zeros_and_changes_no_cosine() -> None:

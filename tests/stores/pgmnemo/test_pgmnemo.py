@@ -35,9 +35,9 @@ from stores.standin import database
 def test_rankings_are_the_function_s_own(standin: str, version: str, function: str) -> None:
     with database(standin, version) as dsn, filled(dsn, function) as store:
         for k in (10, 50):
-            found = [ids(hits) for hits in store.search_many(QUERIES, k)]
-            assert found == by_cosine(QUERIES, k)
-            assert {len(row) for row in found} == {min(k, SIZE)}
+            rankings = [ids(hits) for hits in store.search_many(QUERIES, k)]
+            assert rankings == by_cosine(QUERIES, k)
+            assert {len(row) for row in rankings} == {min(k, SIZE)}
         assert ids(store.search(QUERIES[3], 10)) == by_cosine(QUERIES[3:4], 10)[0]
         assert store.version() == version
         assert store.evidence()["function"].startswith(f"pgmnemo.{function}(")
@@ -47,8 +47,8 @@ def test_rankings_are_the_function_s_own(standin: str, version: str, function: s
 def test_the_question_reaches_the_lexical_part(standin: str) -> None:
     with database(standin, "2.0") as dsn, filled(dsn) as store:
         plain = dict(store.search(replace(QUERIES[0], text=""), 50))
-        asked = dict(store.search(replace(QUERIES[0], text="bakery"), 50))
-        assert {id for id, score in asked.items() if score > plain[id]} == {4, 10, 16}
+        scores = dict(store.search(replace(QUERIES[0], text="bakery"), 50))
+        assert {id for id, score in scores.items() if score > plain[id]} == {4, 10, 16}
 
 
 def test_settings_are_in_force_and_read_back(standin: str) -> None:
@@ -75,7 +75,7 @@ def test_a_hurried_role_is_given_time(standin: str) -> None:
             assert ids(store.search(QUERIES[0], 5)) == by_cosine(QUERIES[:1], 5)[0]
 
 
-def test_a_statement_that_is_cancelled_is_told(standin: str) -> None:
+def test_a_statement_that_is_cancelled_blocks_the_run(standin: str) -> None:
     with database(standin, "1.0-slow") as dsn, filled(dsn) as store:
         with psycopg.connect(dsn, autocommit=True) as other:
             cancel = """SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
@@ -120,8 +120,8 @@ def test_two_runs_side_by_side_use_different_projects(standin: str) -> None:
     numbers = "SELECT DISTINCT project_id FROM pgmnemo.agent_lesson ORDER BY 1"
     with database(standin, "2.0") as dsn, filled(dsn) as first, filled(dsn) as second:
         with psycopg.connect(dsn) as other:
-            found = [number for (number,) in other.execute(numbers).fetchall()]
-        assert found == [1_000_000_000, 1_000_000_001, 1_000_100_000, 1_000_100_001]
+            projects = [number for (number,) in other.execute(numbers).fetchall()]
+        assert projects == [1_000_000_000, 1_000_000_001, 1_000_100_000, 1_000_100_001]
         expected = by_cosine(QUERIES, 50)
         assert [ids(hits) for hits in first.search_many(QUERIES, 50)] == expected
         first.close()
@@ -218,8 +218,8 @@ def test_settings_of_the_database_are_put_back_to_the_defaults(standin: str) -> 
         inherited = make_conninfo(dsn, options="-c pgmnemo.include_unverified=on")
         with filled(inherited) as store:
             assert store.settings()["pgmnemo.include_unverified"] == "unset"
-            told = store.evidence()["settings put back to the extension's defaults"]
-            assert told == "pgmnemo.include_unverified (was on)"
+            changed = store.evidence()["settings put back to the extension's defaults"]
+            assert changed == "pgmnemo.include_unverified (was on)"
             assert store.evidence()["recallable"] == "34 of 34 segments, each scope asked for all of its own"
 
 

@@ -1,4 +1,4 @@
-"""What keeps pgmnemo from being measured is told, with what helps."""
+"""Each obstacle to measuring pgmnemo is named, with its remedy."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from stores.standin import EVERY_RIGHT, database, plain_role
 
 
 @pytest.mark.parametrize(
-    ("version", "found"),
+    ("version", "complaint"),
     [("2.0-forgetful", "34 rows, 0 of them recallable"), ("1.0-dropping", "17 rows, 17 of them recallable")],
 )
-def test_lessons_that_get_lost_block_the_run(standin: str, version: str, found: str) -> None:
+def test_lessons_that_get_lost_block_the_run(standin: str, version: str, complaint: str) -> None:
     with database(standin, version) as dsn:
         with pytest.raises(Blocked, match="does not keep every segment recallable") as raised, filled(dsn):
             pass
-        assert raised.value.found == found
+        assert raised.value.found == complaint
         assert raised.value.expected.startswith("34 rows")
         assert "triggers on pgmnemo.agent_lesson" in raised.value.remedy
         assert lessons(dsn) == 0
@@ -82,7 +82,7 @@ def test_a_policy_that_refuses_rows_blocks_the_run(standin: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rights", "problem", "told"),
+    ("rights", "problem", "remedy"),
     [
         ((), "may not use the schema pgmnemo", "GRANT USAGE ON SCHEMA pgmnemo TO"),
         (EVERY_RIGHT[:1], "SELECT, INSERT, UPDATE, DELETE", "GRANT"),
@@ -90,7 +90,7 @@ def test_a_policy_that_refuses_rows_blocks_the_run(standin: str) -> None:
         (EVERY_RIGHT[:2], "USAGE on its sequence", "GRANT"),
     ],
 )
-def test_missing_rights_are_named(standin: str, rights: tuple[str, ...], problem: str, told: str) -> None:
+def test_missing_rights_are_named(standin: str, rights: tuple[str, ...], problem: str, remedy: str) -> None:
     with (
         database(standin, "1.0") as dsn,
         plain_role(dsn, *rights) as plain,
@@ -99,11 +99,11 @@ def test_missing_rights_are_named(standin: str, rights: tuple[str, ...], problem
     ):
         pass
     assert problem in str(raised.value)
-    assert told in raised.value.remedy
+    assert remedy in raised.value.remedy
     assert "recallbench_plain_" in str(raised.value)
 
 
-def test_a_role_that_may_make_no_temporary_table_is_told(standin: str) -> None:
+def test_a_role_that_may_make_no_temporary_table_is_refused(standin: str) -> None:
     with database(standin, "1.0") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
         with psycopg.connect(dsn, autocommit=True) as owner:
             owner.execute(f"REVOKE TEMP ON DATABASE {owner.info.dbname} FROM PUBLIC".encode())
@@ -122,7 +122,7 @@ def test_a_role_that_may_make_no_temporary_table_is_told(standin: str) -> None:
         ("1.0-fuller", "recall_lessons", "is not as any known version"),
     ],
 )
-def test_what_can_t_be_measured_is_told_before_anything_is_written(
+def test_a_database_that_can_t_be_measured_is_refused_before_anything_is_written(
     standin: str, version: str | None, function: str, problem: str
 ) -> None:
     with database(standin, version) as dsn:
@@ -163,7 +163,7 @@ def test_vectors_that_do_not_fit_are_refused(standin: str) -> None:
         store.close()
 
 
-def test_a_server_that_goes_away_is_told(standin: str) -> None:
+def test_a_server_that_goes_away_blocks_the_run(standin: str) -> None:
     with database(standin, "1.0") as dsn, filled(dsn) as store:
         with psycopg.connect(dsn, autocommit=True) as other:
             other.execute(
@@ -174,7 +174,7 @@ def test_a_server_that_goes_away_is_told(standin: str) -> None:
             store.search(QUERIES[0], 10)
 
 
-def test_a_function_that_may_not_be_executed_is_told_with_its_grant(standin: str) -> None:
+def test_a_function_that_may_not_be_executed_is_named_with_its_grant(standin: str) -> None:
     with database(standin, "1.0") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
         with psycopg.connect(dsn, autocommit=True) as owner:
             owner.execute("REVOKE EXECUTE ON FUNCTION pgmnemo.recall_lessons FROM PUBLIC")

@@ -17,8 +17,8 @@ OURS_0, OURS_1 = 1_000_000_000, 1_000_100_000
 
 @pytest.fixture
 def dsn(standin: str) -> Iterator[str]:
-    with database(standin, "1.0") as made:
-        yield made
+    with database(standin, "1.0") as address:
+        yield address
 
 
 @pytest.fixture
@@ -64,15 +64,15 @@ def test_somebody_s_own_lessons_are_neither_used_nor_removed(session) -> None:
     session.execute(ROW, (OURS_1, None))
     session.execute(ROW, (3, "recallbench-2"))
     assert claim_projects(session) == Projects(2)
-    kept = [(3, "recallbench-2"), (OURS_0 + 99_999, "nightly"), (OURS_1, None)]
-    assert left(session) == kept
+    others = [(3, "recallbench-2"), (OURS_0 + 99_999, "nightly"), (OURS_1, None)]
+    assert left(session) == others
     with psycopg.connect(session.info.dsn, autocommit=True) as other:
         # The ranges that were passed over are held by nobody.
-        held = other.execute(
+        locks = other.execute(
             """SELECT objid::int FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                WHERE locktype = 'advisory' AND datname = current_database()"""
         ).fetchall()
-    assert held == [(2,)]
+    assert locks == [(2,)]
 
 
 def test_only_marked_rows_of_the_range_are_removed(session) -> None:
@@ -82,7 +82,7 @@ def test_only_marked_rows_of_the_range_are_removed(session) -> None:
     assert left(session) == [(OURS_0 + 1, "nightly"), (OURS_1, "recallbench-0")]
 
 
-def test_no_free_range_is_told(session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_free_range_blocks_the_run(session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RUNS", 1)
     session.execute(ROW, (OURS_0, "nightly"))
     with pytest.raises(Blocked, match="no project numbers are free") as raised:

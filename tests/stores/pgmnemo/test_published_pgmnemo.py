@@ -31,12 +31,12 @@ _random = np.random.default_rng(3)
 
 
 def corpus() -> list[Item]:
-    found = []
+    items = []
     for scope, size in enumerate(SIZES):
         for place in range(size):
             words = " ".join(_random.choice(WORDS, 9, replace=False))
-            found.append(Item(1000 * scope + place, scope, f"On that day we spoke of {words}.", None, 0.5))
-    return found
+            items.append(Item(1000 * scope + place, scope, f"On that day we spoke of {words}.", None, 0.5))
+    return items
 
 
 ITEMS = corpus()
@@ -52,7 +52,9 @@ ENDS = (VERSIONS[0], VERSIONS[-1])
 """The others are of the longer stage."""
 
 
-@pytest.fixture(params=[one if one in ENDS else pytest.param(one, marks=pytest.mark.marked) for one in VERSIONS])
+@pytest.fixture(
+    params=[version if version in ENDS else pytest.param(version, marks=pytest.mark.marked) for version in VERSIONS]
+)
 def version(request: pytest.FixtureRequest, published: tuple[str, frozenset[str]]) -> str:
     if request.param not in published[1]:
         pytest.skip(f"the server that PGMNEMO_DSN names does not offer pgmnemo {request.param}")
@@ -61,8 +63,8 @@ def version(request: pytest.FixtureRequest, published: tuple[str, frozenset[str]
 
 @pytest.fixture
 def dsn(version: str, published: tuple[str, frozenset[str]]) -> Iterator[str]:
-    with database(published[0], version) as made:
-        yield made
+    with database(published[0], version) as address:
+        yield address
 
 
 @contextmanager
@@ -89,24 +91,24 @@ def rankings(store: Store, k: int = 50) -> Rankings:
     return list(store.search_many(QUERIES, k))
 
 
-def ids(found: Rankings) -> list[list[int]]:
-    return [[hit.id for hit in hits] for hits in found]
+def ids(rankings: Rankings) -> list[list[int]]:
+    return [[hit.id for hit in hits] for hits in rankings]
 
 
 def by_cosine(k: int) -> list[list[int]]:
-    found: dict[int, list[int]] = {}
+    positions: dict[int, list[int]] = {}
     for scope in range(len(SIZES)):
         store = ExactStore()
         store.prepare(DIMS)
         rows = [row for row, item in enumerate(ITEMS) if item.scope == scope]
         store.ingest([ITEMS[row] for row in rows], VECTORS[rows])
-        found |= {
+        positions |= {
             i: [hit.id for hit in store.search(query, k)] for i, query in enumerate(QUERIES) if query.scope == scope
         }
-    return [found[i] for i in range(len(QUERIES))]
+    return [positions[i] for i in range(len(QUERIES))]
 
 
-def one(connection: psycopg.Connection, query: str) -> tuple:
+def first_row(connection: psycopg.Connection, query: str) -> tuple:
     row = connection.execute(query.encode()).fetchone()
     assert row is not None
     return row
@@ -126,12 +128,12 @@ def test_every_function_recalls_every_segment_to_depth_50(dsn: str, version: str
         with filled(dsn, function) as store:
             assert store.version() == version
             with psycopg.connect(dsn) as connection:
-                assert one(connection, "SELECT count(*) FROM pgmnemo.agent_lesson") == (77,)
+                assert first_row(connection, "SELECT count(*) FROM pgmnemo.agent_lesson") == (77,)
             for k in (10, 50):
-                found = rankings(store, k)
-                assert [len(hits) for hits in found] == [min(k, SIZES[query.scope]) for query in QUERIES]
-                assert all(len({hit.id for hit in hits}) == len(hits) for hits in found)
-                assert all(hit.id // 1000 == q.scope for hits, q in zip(found, QUERIES, strict=True) for hit in hits)
+                answers = rankings(store, k)
+                assert [len(hits) for hits in answers] == [min(k, SIZES[query.scope]) for query in QUERIES]
+                assert all(len({hit.id for hit in hits}) == len(hits) for hits in answers)
+                assert all(hit.id // 1000 == q.scope for hits, q in zip(answers, QUERIES, strict=True) for hit in hits)
             state = store.settings()
             assert state["pgmnemo.gate_strict"] == "warn"
             assert state["pgmnemo.recency_weight"] == "0.10"
@@ -168,12 +170,12 @@ def test_recalling_writes_no_row(dsn: str) -> None:
     written = "SELECT md5(string_agg(l::text, '' ORDER BY id)) FROM pgmnemo.agent_lesson l"
     for function in functions(dsn):
         with filled(dsn, function) as store, psycopg.connect(dsn, autocommit=True) as other:
-            before = one(other, written)
+            before = first_row(other, written)
             rankings(store)
-            assert one(other, written) == before
-            known = one(other, "SELECT to_jsonb(l) ? 'recall_count' FROM pgmnemo.agent_lesson l LIMIT 1")
+            assert first_row(other, written) == before
+            known = first_row(other, "SELECT to_jsonb(l) ? 'recall_count' FROM pgmnemo.agent_lesson l LIMIT 1")
             if known == (True,):
-                assert one(other, "SELECT sum(recall_count) FROM pgmnemo.agent_lesson") == (0,)
+                assert first_row(other, "SELECT sum(recall_count) FROM pgmnemo.agent_lesson") == (0,)
 
 
 COMPARED = "SELECT topic, to_jsonb(l) - 'topic' FROM pgmnemo.agent_lesson l ORDER BY topic"
@@ -188,12 +190,12 @@ DERIVED = {"content_type"}
 def test_rows_are_those_of_the_extension_s_own_ingest(dsn: str) -> None:
     with filled(dsn) as store, psycopg.connect(dsn, autocommit=True) as other:
         copied = dict(other.execute(COMPARED).fetchall())
-        found = ids(rankings(store))
+        before = ids(rankings(store))
         other.execute("DELETE FROM pgmnemo.agent_lesson")
         topics = {}
         for topic, row in copied.items():
-            given = (row["role"], row["project_id"], topic, row["lesson_text"], row["importance"], row["embedding"])
-            answer = other.execute(OWN_WAY, (*given, row["commit_sha"], Jsonb(row["metadata"]))).fetchone()
+            values = (row["role"], row["project_id"], topic, row["lesson_text"], row["importance"], row["embedding"])
+            answer = other.execute(OWN_WAY, (*values, row["commit_sha"], Jsonb(row["metadata"]))).fetchone()
             assert answer is not None
             topics[answer[0]] = topic
         own = dict(other.execute(COMPARED).fetchall())
@@ -204,7 +206,7 @@ def test_rows_are_those_of_the_extension_s_own_ingest(dsn: str) -> None:
         # One clock for all of them, so recency adds the same to each and the order can be compared.
         other.execute("UPDATE pgmnemo.agent_lesson SET created_at = now()")
         store._items = {lesson: int(topic.rpartition("segment")[2]) for lesson, topic in topics.items()}
-        assert ids(rankings(store)) == found
+        assert ids(rankings(store)) == before
         other.execute("DELETE FROM pgmnemo.agent_lesson")
 
 
@@ -228,7 +230,7 @@ def later(dsn: str) -> Callable[[timedelta], str]:
 def test_the_clock_changes_neither_order_nor_score(dsn: str, later: Callable[[timedelta], str]) -> None:
     ahead = later(YEAR)
     with psycopg.connect(ahead) as connection:
-        assert one(connection, "SELECT now() - pg_catalog.now()") == (YEAR,)
+        assert first_row(connection, "SELECT now() - pg_catalog.now()") == (YEAR,)
     for function in functions(dsn):
         with filled(dsn, function) as store:
             today = rankings(store)
@@ -244,18 +246,18 @@ def test_with_the_corpus_dates_the_clock_does_change_the_order(dsn: str, later: 
         Item(1, 0, "This week the bicycle was finally repaired.", today - timedelta(days=1), 0.5),
     ]
     vectors = np.array([[1, 0.02], [1, 0.04]], np.float32)
-    asked = Query(0, "zeppelin", np.array([1, 0], np.float32))
+    query = Query(0, "zeppelin", np.array([1, 0], np.float32))
     orders, scores = [], []
     for where in (dsn, later(YEAR)):
         with filled(where, items=dated, dates="dataset", vectors=vectors) as store:
-            hits = store.search(asked, 10)
+            hits = store.search(query, 10)
             orders.append([hit.id for hit in hits])
             scores.append(dict(hits))
     assert orders == [[1, 0], [0, 1]]
     assert scores[0][1] > scores[1][1]
     undated = [replace(item, occurred_at=None) for item in dated]
     with filled(dsn, items=undated, dates="dataset", vectors=vectors) as store:
-        assert dict(store.search(asked, 10)) == pytest.approx(scores[1], abs=1e-9)
+        assert dict(store.search(query, 10)) == pytest.approx(scores[1], abs=1e-9)
 
 
 def test_a_run_removes_its_rows_and_those_of_a_killed_one(dsn: str, run_python) -> None:
@@ -277,14 +279,14 @@ sys.stdin.readline()
     dead.kill()
     dead.wait()
     with psycopg.connect(dsn, autocommit=True) as other:
-        assert one(other, count) == (1,)
+        assert first_row(other, count) == (1,)
         other.execute(
             """SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
                WHERE datname = current_database() AND application_name = 'recallbench'"""
         )
         with filled(dsn):
-            assert one(other, count) == (77,)
-        assert one(other, count) == (0,)
+            assert first_row(other, count) == (77,)
+        assert first_row(other, count) == (0,)
 
 
 def test_two_runs_side_by_side_answer_as_one_alone(dsn: str) -> None:
@@ -292,7 +294,7 @@ def test_two_runs_side_by_side_answer_as_one_alone(dsn: str) -> None:
         alone = ids(rankings(store))
     with filled(dsn) as first, filled(dsn) as second:
         with psycopg.connect(dsn) as other:
-            assert one(other, "SELECT count(DISTINCT project_id), count(*) FROM pgmnemo.agent_lesson") == (4, 154)
+            assert first_row(other, "SELECT count(DISTINCT project_id), count(*) FROM pgmnemo.agent_lesson") == (4, 154)
         assert ids(rankings(first)) == alone
         assert ids(rankings(second)) == alone
 
@@ -302,11 +304,11 @@ def test_a_plain_role_under_row_security_measures_the_same(dsn: str) -> None:
         owner = rankings(store)
     with plain_role(dsn, *EVERY_RIGHT) as plain:
         with psycopg.connect(plain) as connection:
-            assert one(connection, "SELECT row_security_active('pgmnemo.agent_lesson')") == (True,)
+            assert first_row(connection, "SELECT row_security_active('pgmnemo.agent_lesson')") == (True,)
         with filled(plain) as store:
             assert rankings(store) == owner
     with psycopg.connect(dsn) as other:
-        assert one(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (0,)
+        assert first_row(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (0,)
 
 
 CROWD = """INSERT INTO pgmnemo.agent_lesson (role, project_id, topic, lesson_text, embedding, commit_sha, verified_at)
@@ -331,11 +333,11 @@ def test_lessons_of_others_change_nothing(dsn: str) -> None:
             assert rankings(store) == expected
             assert store.evidence()["other rows in the table"] == "1500"
     with psycopg.connect(dsn) as other:
-        assert one(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (1500,)
+        assert first_row(other, "SELECT count(*) FROM pgmnemo.agent_lesson") == (1500,)
 
 
 def test_padding_reaches_the_table(dsn: str) -> None:
     with filled(dsn), psycopg.connect(dsn) as other:
-        (text,) = one(other, "SELECT embedding::text FROM pgmnemo.agent_lesson WHERE topic LIKE '%segment0'")
+        (text,) = first_row(other, "SELECT embedding::text FROM pgmnemo.agent_lesson WHERE topic LIKE '%segment0'")
         stored = np.array(text.strip("[]").split(","), np.float32)
     assert np.array_equal(stored, padded(VECTORS[:1], 1024)[0])

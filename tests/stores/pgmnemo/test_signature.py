@@ -49,9 +49,9 @@ def signature(server: str, version: str, name: str = "recall_lessons", schema: s
 def test_a_call_names_what_the_function_takes(
     standin: str, version: str, name: str, takes: tuple[str, ...], arguments: str
 ) -> None:
-    found = signature(standin, version, name)
-    assert found.takes == takes
-    assert found.call == f"SELECT lesson_id, score FROM pgmnemo.{name}({arguments})"
+    recall = signature(standin, version, name)
+    assert recall.takes == takes
+    assert recall.call == f"SELECT lesson_id, score FROM pgmnemo.{name}({arguments})"
 
 
 def test_the_server_s_own_words_are_kept(standin: str) -> None:
@@ -77,7 +77,7 @@ def test_a_type_from_another_schema_is_named_with_it(standin: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "found"),
+    ("version", "complaint"),
     [
         ("1.0-uuid", "project_id_filter is uuid, not integer or bigint"),
         ("1.0-demanding", "it demands tenant, which no run can give"),
@@ -85,10 +85,10 @@ def test_a_type_from_another_schema_is_named_with_it(standin: str) -> None:
         ("1.0-projectless", "it has no parameter project_id_filter"),
     ],
 )
-def test_what_can_t_be_called_says_why(standin: str, version: str, found: str) -> None:
+def test_what_can_t_be_called_says_why(standin: str, version: str, complaint: str) -> None:
     with pytest.raises(Blocked, match="can't be called as this version declares it") as raised:
         signature(standin, version)
-    assert raised.value.found.endswith(found)
+    assert raised.value.found.endswith(complaint)
     assert "query_embedding (vector)" in raised.value.expected
 
 

@@ -66,10 +66,10 @@ def test_each_version_in_a_database_of_its_own_that_goes(server: str) -> None:
     for version in ("1.0", "2.0"):
         with database_with(server, "pgmnemo", version) as own:
             with psycopg.connect(own) as connection:
-                asked = (
+                query = (
                     "SELECT extversion, current_setting('server_encoding') FROM pg_extension WHERE extname='pgmnemo'"
                 )
-                assert connection.execute(asked).fetchone() == (version, "UTF8")
+                assert connection.execute(query).fetchone() == (version, "UTF8")
             # The same name again for the next: what is written of it does not differ from run to run.
             assert databases(server) == {"recallbench_version_0"} == {name_of(own)}
         assert databases(server) == set()
@@ -92,26 +92,26 @@ def test_it_goes_whatever_ends_the_block(server: str, fault: type[BaseException]
 
 @pytest.mark.marked
 def test_whenever_ctrl_c_comes_no_database_stays(server: str, run_python) -> None:
-    told, _ = run_python(INTERRUPTED, server).communicate(timeout=300)
-    assert set(told.split("\n")) == {"interrupted", ""}
-    assert told.count("interrupted") > 20
+    printed, _ = run_python(INTERRUPTED, server).communicate(timeout=300)
+    assert set(printed.split("\n")) == {"interrupted", ""}
+    assert printed.count("interrupted") > 20
 
 
 def test_a_version_that_is_not_offered(server: str) -> None:
-    with pytest.raises(NotInstalled) as told, database_with(server, "pgmnemo", "7.7"):
+    with pytest.raises(NotInstalled) as caught, database_with(server, "pgmnemo", "7.7"):
         pass
-    assert told.value.problem == "the server does not offer pgmnemo 7.7"
-    assert "1.0, " in told.value.expected
-    with pytest.raises(NotInstalled, match="does not offer no_such 1") as told, database_with(server, "no_such", "1"):
+    assert caught.value.problem == "the server does not offer pgmnemo 7.7"
+    assert "1.0, " in caught.value.expected
+    with pytest.raises(NotInstalled, match="does not offer no_such 1") as caught, database_with(server, "no_such", "1"):
         pass
-    assert told.value.found == "no version of no_such at all"
+    assert caught.value.found == "no version of no_such at all"
 
 
 def test_a_version_that_fails_to_install(server: str) -> None:
-    with pytest.raises(NotInstalled) as told, database_with(server, "pgmnemo", BROKEN):
+    with pytest.raises(NotInstalled) as caught, database_with(server, "pgmnemo", BROKEN):
         pass
-    assert told.value.problem == f"pgmnemo {BROKEN} could not be installed"
-    assert told.value.found == "function no_such_thing() does not exist"
+    assert caught.value.problem == f"pgmnemo {BROKEN} could not be installed"
+    assert caught.value.found == "function no_such_thing() does not exist"
     assert databases(server) == set()
 
 
@@ -119,16 +119,16 @@ def test_a_role_that_may_not_create_databases(server: str, session: psycopg.Conn
     session.execute("CREATE ROLE plain LOGIN")
     try:
         dsn = make_conninfo(server, user="plain")
-        with pytest.raises(Blocked) as told, database_with(dsn, "pgmnemo", "1.0"):
+        with pytest.raises(Blocked) as caught, database_with(dsn, "pgmnemo", "1.0"):
             pass
-        assert not isinstance(told.value, NotInstalled)
-        assert told.value.problem.startswith("the role may not create databases")
-        assert "CREATEDB" in told.value.remedy
+        assert not isinstance(caught.value, NotInstalled)
+        assert caught.value.problem.startswith("the role may not create databases")
+        assert "CREATEDB" in caught.value.remedy
         session.execute("ALTER ROLE plain CREATEDB")
-        with pytest.raises(NotInstalled) as told, database_with(dsn, "pgmnemo", "1.0"):
+        with pytest.raises(NotInstalled) as caught, database_with(dsn, "pgmnemo", "1.0"):
             pass
-        assert told.value.found == 'permission denied to create extension "vector"'
-        assert "superuser" in told.value.remedy
+        assert caught.value.found == 'permission denied to create extension "vector"'
+        assert "superuser" in caught.value.remedy
         assert databases(server) == set()
     finally:
         session.execute("DROP ROLE plain")
@@ -152,12 +152,12 @@ def test_two_runs_at_once_and_from_two_databases(server: str, session: psycopg.C
 
 def test_what_a_killed_run_left_goes_with_the_next(server: str, session: psycopg.Connection, run_python) -> None:
     dead, living = run_python(RUN, server, "1.0"), run_python(RUN, server, "2.0")
-    left, kept = (name_of(one.stdout.readline().strip()) for one in (dead, living))
+    dead_name, living_name = (name_of(process.stdout.readline().strip()) for process in (dead, living))
     dead.kill()
     dead.wait()
-    assert databases(server) == {left, kept}
-    assert sweep(session) == [left]
-    assert databases(server) == {kept}
+    assert databases(server) == {dead_name, living_name}
+    assert sweep(session) == [dead_name]
+    assert databases(server) == {living_name}
     living.communicate("go\n")
     assert databases(server) == set()
 

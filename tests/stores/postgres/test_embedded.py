@@ -92,16 +92,16 @@ def test_as_an_ordinary_user_it_runs_as_that_user(private: Path, monkeypatch: py
             with EmbeddedServer() as server:
                 assert server.folder is not None
                 mode = stat.S_IMODE(server.folder.stat().st_mode)
-                told = f"{Path(f'/proc/{server.pid}').stat().st_uid} {mode:o} {server.folder.parent}"
-            os.write(writing, told.encode())
+                facts = f"{Path(f'/proc/{server.pid}').stat().st_uid} {mode:o} {server.folder.parent}"
+            os.write(writing, facts.encode())
         except BaseException as error:  # noqa: BLE001 (the parent must hear of everything)
             os.write(writing, repr(error).encode())
         finally:
             os._exit(0)
     os.close(writing)
     os.waitpid(child, 0)
-    with os.fdopen(reading) as said:
-        assert said.read() == f"{NOBODY} 700 {home}"
+    with os.fdopen(reading) as reader:
+        assert reader.read() == f"{NOBODY} 700 {home}"
     assert list(home.iterdir()) == []
 
 
@@ -149,7 +149,7 @@ NO_SHARED_MEMORY = 'could not resize shared memory segment "/PostgreSQL.7" to 8 
 
 
 @pytest.mark.parametrize(
-    ("broken", "does", "found", "remedy"),
+    ("broken", "does", "complaint", "remedy"),
     [
         ("initdb", "echo out of order >&2; exit 7", "out of order", "name a server"),
         (
@@ -164,8 +164,8 @@ NO_SHARED_MEMORY = 'could not resize shared memory segment "/PostgreSQL.7" to 8 
         ("initdb", "echo 'disk: No space left on device' >&2; exit 1", "No space left", "with TMPDIR"),
     ],
 )
-def test_programs_that_fail_are_told(
-    broken: str, does: str, found: str, remedy: str, private: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_failure_of_a_program_is_reported(
+    broken: str, does: str, complaint: str, remedy: str, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private.chmod(0o755)
     place = private / "t"
@@ -180,7 +180,7 @@ def test_programs_that_fail_are_told(
     real.chmod(0o755)
     with pytest.raises(Blocked, match="embedded Postgres") as caught:
         _start(install)
-    assert found in caught.value.found
+    assert complaint in caught.value.found
     assert remedy in caught.value.remedy
     assert os.listdir(place) == []
 

@@ -111,14 +111,14 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
 
 @pytest.mark.marked
 def test_whenever_ctrl_c_comes_the_stop_is_not_kept_waiting(run_python) -> None:
-    told, _ = run_python(INTERRUPT).communicate(timeout=60)
-    assert int(told) > 1300
+    printed, _ = run_python(INTERRUPT).communicate(timeout=60)
+    assert int(printed) > 1300
 
 
 def test_nothing_is_imported_in_the_background(run_python) -> None:
     # A Ctrl-C that meets an import in the main thread can leave the import lock taken, and the start would wait for it.
-    told, _ = run_python(IMPORTS).communicate(timeout=60)
-    assert told == "True []\n"
+    printed, _ = run_python(IMPORTS).communicate(timeout=60)
+    assert printed == "True []\n"
 
 
 @pytest.mark.marked
@@ -140,12 +140,12 @@ def test_a_run_that_is_told_to_end_leaves_no_server(private: Path, order: signal
         assert time.monotonic() < deadline
         time.sleep(0.001)
     process.send_signal(order)
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, "interrupted" in told, "Traceback" in told) == (130, True, False)
+    _, message = process.communicate(timeout=60)
+    assert (process.returncode, "interrupted" in message, "Traceback" in message) == (130, True, False)
     assert list(private.glob(f"{PREFIX}*")) == []
     assert not (private / "result").exists()
     commands = [_command(entry) for entry in Path("/proc").glob("[0-9]*")]
-    assert [one for one in commands if str(private) in one] == []
+    assert [command for command in commands if str(private) in command] == []
 
 
 def test_a_stop_that_is_interrupted_is_made_good(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_a_stop_that_is_interrupted_is_made_good(monkeypatch: pytest.MonkeyPatch
 def test_after_a_kill_the_next_start_cleans_up(run_python) -> None:
     killed, living = run_python(SERVE), run_python(SERVE)
     left, orphan = killed.stdout.readline().split()
-    kept, other = living.stdout.readline().split()
+    served, other = living.stdout.readline().split()
     killed.kill()
     killed.wait()
     assert Path(left).exists()
@@ -180,7 +180,7 @@ def test_after_a_kill_the_next_start_cleans_up(run_python) -> None:
         assert server.pid
         assert not Path(left).exists()
         assert _gone(int(orphan))
-        assert Path(kept).exists()
+        assert Path(served).exists()
         assert birth(int(other)) != ""
 
 
@@ -194,11 +194,11 @@ def test_a_killed_tree_of_processes_leaves_nothing_behind_the_next_run(run_pytho
     for pid in family:
         os.kill(pid, signal.SIGKILL)
     run.wait()
-    assert (key, memory) in {(one.key, one.id) for one in shared_memory()}
+    assert (key, memory) in {(segment.key, segment.id) for segment in shared_memory()}
     # Any run will do, of a store that needs no server too.
     recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "result", cwd=tmp_path)
     assert not Path(folder).exists()
-    assert memory not in {one.id for one in shared_memory()}
+    assert memory not in {segment.id for segment in shared_memory()}
 
 
 REMOVAL = """
@@ -254,7 +254,7 @@ server.dsn
     sweep([folder.parent])
     time.sleep(0.1)
     assert not folder.exists()
-    assert [one for one in Path("/proc").glob("[0-9]*") if str(folder) in _command(one)] == []
+    assert [process for process in Path("/proc").glob("[0-9]*") if str(folder) in _command(process)] == []
 
 
 def test_only_a_dead_owners_folder_of_ours_is_swept(

@@ -27,14 +27,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def shown(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Everything of an error that could reach a screen or a file, causes included."""
-    said = ""
+    text = ""
     cause: BaseException | None = error
     while cause:
-        said += f"{cause} {cause!r} "
+        text += f"{cause} {cause!r} "
         cause = cause.__cause__
-    return said
+    return text
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_redacted_dsn_has_no_password(dsn: str, expected: str) -> None:
 def test_a_dsn_that_cannot_be_read_is_not_repeated() -> None:
     with pytest.raises(UsageError, match="can't be read") as caught:
         connect("host=db password=hush hushhush")
-    assert "hush" not in shown(caught.value)
+    assert "hush" not in error_text(caught.value)
 
 
 def test_a_server_that_is_down() -> None:
@@ -77,7 +77,7 @@ def test_a_server_that_is_down() -> None:
         connect(f"postgresql://me:hush@127.0.0.1:{free_port()}/bench")
     assert caught.value.exit_code == 3
     assert "embedded" in caught.value.remedy
-    assert "hush" not in shown(caught.value)
+    assert "hush" not in error_text(caught.value)
 
 
 def test_a_socket_folder_without_a_server(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_socket_folder_without_a_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "complaint"),
     [
         ({"password": "wrong-hush"}, "password authentication failed"),
         ({"password": None}, "password"),
@@ -94,13 +94,13 @@ def test_a_socket_folder_without_a_server(tmp_path: Path) -> None:
         ({"dbname": "no_such_database"}, "does not exist"),
     ],
 )
-def test_a_server_that_refuses(tcp_dsn: str, change: dict[str, str | None], found: str) -> None:
+def test_a_server_that_refuses(tcp_dsn: str, change: dict[str, str | None], complaint: str) -> None:
     parts = {name: value for name, value in (conninfo_to_dict(tcp_dsn) | change).items() if value is not None}
     with pytest.raises(Blocked) as caught:
         connect(make_conninfo("", **parts))
-    assert found in caught.value.found
-    assert "hush" not in shown(caught.value)
-    assert PASSWORD not in shown(caught.value)
+    assert complaint in caught.value.found
+    assert "hush" not in error_text(caught.value)
+    assert PASSWORD not in error_text(caught.value)
 
 
 @contextmanager
@@ -118,9 +118,9 @@ def server_that_repeats_passwords() -> Iterator[int]:
                         session.sendall(b"N")  # no encryption here
                     session.sendall(b"R" + struct.pack(">ii", 8, 3))
                     session.recv(1)
-                    given = session.recv(struct.unpack(">i", session.recv(4))[0] - 4).rstrip(b"\0")
-                    told = b"SFATAL\0C28P01\0Mno entry with " + given + b" here\0\0"
-                    session.sendall(b"E" + struct.pack(">i", len(told) + 4) + told)
+                    password = session.recv(struct.unpack(">i", session.recv(4))[0] - 4).rstrip(b"\0")
+                    message = b"SFATAL\0C28P01\0Mno entry with " + password + b" here\0\0"
+                    session.sendall(b"E" + struct.pack(">i", len(message) + 4) + message)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve, daemon=True).start()
@@ -145,7 +145,7 @@ def test_a_server_that_says_the_password_again(way: str, tmp_path: Path, monkeyp
             monkeypatch.setenv("PGPASSWORD", "hu/sh-1")
         with pytest.raises(Blocked, match=r"no entry with \*\*\* here") as refused:
             connect(dsn)
-        assert "hu/sh" not in shown(refused.value)
+        assert "hu/sh" not in error_text(refused.value)
 
 
 @contextmanager

@@ -221,14 +221,14 @@ def test_the_library_of_the_system_is_not_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "remedy"),
+    ("message", "remedy"),
     [
         ('could not extend file "base/5/16384": No space left on device', "free room on the server's disk"),
         ('could not resize shared memory segment "/PostgreSQL.7" to 8 bytes: No space left on device', "/dev/shm"),
     ],
 )
-def test_where_room_is_missing_is_told(said: str, remedy: str) -> None:
+def test_a_full_disk_and_full_shared_memory_are_told_apart(message: str, remedy: str) -> None:
     with pytest.raises(Blocked, match="ran out of room while searching") as caught, database_errors("searching"):
-        raise psycopg.errors.DiskFull(said)
-    assert caught.value.found == said
+        raise psycopg.errors.DiskFull(message)
+    assert caught.value.found == message
     assert remedy in caught.value.remedy

@@ -40,8 +40,8 @@ def test_a_schema_is_claimed_and_dropped(session, dsn: str) -> None:
     assert name in schemas(dsn)
     drop_schema(session, name)
     assert name not in schemas(dsn)
-    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-    assert session.execute(held).fetchone() == (0,)
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    assert session.execute(locks).fetchone() == (0,)
 
 
 def test_two_runs_at_once_leave_each_other_alone(dsn: str, session, run_python) -> None:
@@ -58,12 +58,12 @@ def test_two_runs_at_once_leave_each_other_alone(dsn: str, session, run_python) 
 
 def test_what_a_killed_run_left_is_dropped_by_the_next(dsn: str, session, run_python) -> None:
     dead, living = run_python(RUN, dsn), run_python(RUN, dsn)
-    left, kept = dead.stdout.readline().strip(), living.stdout.readline().strip()
+    left, other = dead.stdout.readline().strip(), living.stdout.readline().strip()
     dead.kill()
     dead.wait()
     assert left in schemas(dsn)
     mine = claim_schema(session)
-    assert schemas(dsn) & {left, kept, mine} == {kept, mine}
+    assert schemas(dsn) & {left, other, mine} == {other, mine}
     assert living.communicate("go\n")[0].strip() == "[1]"
     drop_schema(session, mine)
 

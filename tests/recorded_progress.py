@@ -1,4 +1,4 @@
-"""A progress that remembers what it was told."""
+"""A progress that records its stages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from recallbench.progress import Advance, Silent
 
 
-class Heard(Silent):
+class RecordedProgress(Silent):
     """Each stage with its total, its unit and how much of it was done."""
 
     def __init__(self) -> None:
