@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from recallbench.corpora.fetch import fetch
+from recallbench.corpora.registry import fetch
 from recallbench.downloading import download_client
 from recallbench.errors import Blocked
 from recallbench.protocol import load

@@ -16,9 +16,9 @@ import pytest
 
 from loopback_hub import LoopbackHub
 from recallbench import hub
-from recallbench.corpora.fetch import fetch
 from recallbench.corpora.labelled_sets import hub_set
 from recallbench.corpora.labelled_sets.hub_set import HubSet, obtain_set
+from recallbench.corpora.registry import fetch
 from recallbench.errors import InputError, UsageError
 from recallbench.hub_leftovers import sweep_downloads
 from recallbench.progress import Silent

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from recallbench import hub, waiting
-from recallbench.corpora.fetch import fetch
+from recallbench.corpora.registry import fetch
 from recallbench.errors import Blocked
 from recallbench.progress import Silent
 from recallbench.protocol import load

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from loopback_hub import LoopbackHub
-from recallbench.corpora.fetch import fetch, obtain
+from recallbench.corpora.registry import fetch, obtain
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Advance, Silent
 from recallbench.protocol import load
@@ -157,7 +157,7 @@ def test_no_room_for_the_file_blocks_and_leaves_nothing(tmp_path: Path, rules: C
     program = """
 import os, resource, sys
 from dataclasses import replace
-from recallbench.corpora.fetch import fetch
+from recallbench.corpora.registry import fetch
 from recallbench.errors import Blocked
 from recallbench.protocol import load
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))

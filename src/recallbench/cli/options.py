@@ -17,6 +17,7 @@ from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.corpora.matching.method import Matching
+    from recallbench.corpora.options import CorpusOption
     from recallbench.runs.options import Options
 
 CONFIG = click.option(
@@ -77,50 +78,6 @@ RESULT = (
 
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
-OF_LABELLED_SET = (
-    option("split", "For a labelled set: the split, whose judgements are qrels/<split>.tsv [default: test]."),
-    option("qrels-revision", "For a hub set: the commit of OWNER/NAME-qrels to read judgements at."),
-    option("pin", "For a hub set: NAME=HEX, the sha256 of a file, published or unpacked; repeat it.", multiple=True),
-)
-MATCHING = (
-    choice(
-        "match",
-        "What makes a hit relevant: its id, or a text like the expected one. hybrid tries id, exact, tokens and "
-        "cosine in this order; bm25 takes the best passage of a long text.",
-        ["id", "exact", "tokens", "hybrid", "bm25"],
-        default="id",
-    ),
-    option(
-        "match-threshold",
-        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3]. With bm25 the share of the "
-        "expected text's own score [default: 0.5].",
-        type=float,
-    ),
-    option(
-        "match-chunk",
-        "Compare chunks of so many tokens; the best one counts. Short answers need small chunks: n words in c tokens "
-        "reach F1 2n/(n+c) at most, 5 in 60 .154, 5 in 25 .333 [default: whole texts; bm25: passages of 60].",
-        type=int,
-    ),
-)
-MATCHING_OF_LOG = (
-    choice(
-        "match",
-        "What makes a hit relevant: its id, or a text like the expected one.",
-        ["id", "exact", "tokens"],
-        default="id",
-    ),
-    option(
-        "match-threshold",
-        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3].",
-        type=float,
-    ),
-    option(
-        "match-chunk",
-        "Compare chunks of so many tokens; the best one counts. Short answers need small ones [default: whole texts].",
-        type=int,
-    ),
-)
 TIES = choice(
     "ties",
     "How a run's equal scores are ordered: as in the file (its ranks, then its lines), or as trec_eval does (scores as "
@@ -136,6 +93,16 @@ PRECISION = choice(
 )
 PERCENTILE_RULES = ["nearest-rank", "index"]
 RULES = "The p95 is the least value that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
+
+
+def of_corpus(*corpus_options: CorpusOption) -> list[Declaration]:
+    """Return these options of a corpus as the command line has them."""
+    declared = []
+    for corpus_option in corpus_options:
+        kind = click.Choice(corpus_option.values) if corpus_option.values else corpus_option.type
+        more = {"multiple": True} if corpus_option.repeated else {"default": corpus_option.default}
+        declared.append(option(corpus_option.name, corpus_option.help, type=kind, **more))
+    return declared
 
 
 def of_stores(*stores: str) -> list[Declaration]:
@@ -208,26 +175,25 @@ def single_corpus(name: str) -> str:
     return name
 
 
-def matching_options(
-    match: Any,
-    threshold: float | None,
-    chunk: int | None,
-    encoder: str | None = None,
-    cosine: float | None = None,
-    *,
-    of_log: bool = False,
-) -> Matching:
-    """Return what --match and its companions ask for; raises UsageError where a companion would do nothing."""
+def take_matching(others: dict[str, Any], *, of_log: bool = False) -> Matching:
+    """Take --match and its companions out of the others; raises UsageError where a companion would do nothing."""
     from recallbench.cli.command import typed
     from recallbench.corpora.matching.method import OWN, Matching
 
-    if match in ("id", "exact") and typed("match_threshold"):
+    method, threshold = others.pop("match"), others.pop("match_threshold")
+    if method in ("id", "exact") and typed("match_threshold"):
         raise UsageError(
             f"--match-threshold is for token F1{'' if of_log else ' and BM25'}",
             expected="--match tokens" if of_log else "--match tokens, hybrid or bm25",
-            found=f"--match {match}",
+            found=f"--match {method}",
         )
-    return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
+    return Matching(
+        method,
+        OWN if threshold is None else threshold,
+        others.pop("match_chunk"),
+        others.pop("match_embedder", None) or "",
+        others.pop("match_cosine", None),
+    )
 
 
 def _allowed(deviations: Sequence[str]) -> frozenset[str]:

@@ -50,7 +50,7 @@ def facts() -> dict[str, CorpusRules]:
 def _bundled(entry: CorpusEntry) -> CorpusEntry:
     name = f"canary-{entry.name}"
     own = facts()[name]
-    return replace(entry, name=name, facts=lambda _: own, licence=LICENCE, bundled=FOLDER / own.file)
+    return replace(entry, name=name, facts=lambda _: own, licence=LICENCE, bundled=FOLDER / own.file, download=None)
 
 
 CORPORA = tuple(_bundled(entry) for entry in (*locomo.CORPORA, *longmemeval.CORPORA))

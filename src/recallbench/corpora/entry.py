@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.corpora.records import Corpus
+from recallbench.corpora.sources import Download
 from recallbench.protocol.rules import CorpusRules, Rules
 
 
@@ -33,5 +34,7 @@ class CorpusEntry:
     """Of the corpus' texts, as their publisher states it."""
     bundled: Path | None = None
     """The file that comes with the package."""
+    download: Download | None = None
+    """How its registered file is got from where it is published; None where it is not downloaded."""
     brought: bool = False
     """Its user brings it along: nothing says where it lies."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from recallbench.corpora.location import DATA_DIR, data_folder, locate
-from recallbench.corpora.sources import SOURCES
+from recallbench.corpora.location import DATA_DIR, data_folder
+from recallbench.corpora.sources import Download
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
@@ -14,16 +14,11 @@ from recallbench.protocol.rules import CorpusRules
 from recallbench.whole_file import draft_of, write_errors
 
 
-def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
-    """The registered file in the data folder, downloaded unless it is there; Blocked when it can't be had."""
+def fetch_file(
+    rules: CorpusRules, download: Download, environ: Mapping[str, str], progress: Progress | None = None
+) -> Path:
+    """Return the registered file in the data folder, downloaded unless it is there; raises Blocked without it."""
     progress = progress or Silent()
-    if rules.name not in SOURCES:
-        raise InputError(
-            f"{rules.name} is not a corpus that is downloaded",
-            expected=f"one of {', '.join(SOURCES)}",
-            found=rules.name,
-            remedy=f"nothing to fetch: `recallbench run {rules.name}`",
-        )
     target = data_folder(environ) / rules.file
     if target.is_file():
         if (found := sha256_of(target)) != rules.sha256:
@@ -37,27 +32,12 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
         kind=Blocked,
     )
     with unwritable, draft_of(target) as body:
-        SOURCES[rules.name](rules, body, environ, progress)
+        download(rules, body, environ, progress)
         if (found := sha256_of(body)) != rules.sha256:
             again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
             raise _wrong_file(rules, f"the downloaded {rules.file}", found, again)
     progress.note(f"{target}: sha256 {rules.sha256}, as registered")
     return target
-
-
-def obtain(
-    rules: CorpusRules,
-    option: Path | None,
-    environ: Mapping[str, str],
-    *,
-    download: bool,
-    progress: Progress | None = None,
-) -> Path:
-    """The corpus file as `locate` finds it; where nothing was named and `download` allows it, fetched first."""
-    named = option is not None or bool(rules.variable and environ.get(rules.variable))
-    if download and not named and not (data_folder(environ) / rules.file).is_file():
-        return fetch(rules, environ, progress)
-    return locate(rules, option, environ)
 
 
 def _wrong_file(rules: CorpusRules, what: str, found: str, remedy: str) -> InputError:

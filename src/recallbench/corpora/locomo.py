@@ -15,6 +15,7 @@ from recallbench.corpora.field_reader import FieldReader, described
 from recallbench.corpora.file_corpus import FileCorpus
 from recallbench.corpora.miniature import write_locomo
 from recallbench.corpora.records import Haystack, Question, Segment
+from recallbench.corpora.sources import from_github
 from recallbench.corpora.stream import Stream
 
 WITH_EVIDENCE, ALL, NON_ADVERSARIAL = DENOMINATORS = ("with-evidence", "all", "non-adversarial")
@@ -171,5 +172,6 @@ CORPORA = (
         write_locomo,
         clustered=Locomo.clustered,
         licence="CC BY-NC 4.0",
+        download=from_github,
     ),
 )

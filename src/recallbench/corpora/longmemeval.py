@@ -13,6 +13,7 @@ from recallbench.corpora.field_reader import FieldReader, described
 from recallbench.corpora.file_corpus import FileCorpus
 from recallbench.corpora.miniature import write_longmemeval
 from recallbench.corpora.records import Haystack, Question, Segment
+from recallbench.corpora.sources import from_hub
 from recallbench.corpora.stream import Stream
 
 ALL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("all", "without-abstention", "official")
@@ -165,5 +166,6 @@ CORPORA = (
         abilities=ABILITIES,
         ability=ability,
         licence="MIT",
+        download=from_hub,
     ),
 )

@@ -7,10 +7,11 @@ from importlib import import_module
 from pathlib import Path
 
 from recallbench.corpora.entry import CorpusEntry
-from recallbench.corpora.fetch import obtain
+from recallbench.corpora.fetch import fetch_file
 from recallbench.corpora.labelled_sets.hub_record import fetched_folder
 from recallbench.corpora.labelled_sets.labelled import labelled_entry
 from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.corpora.location import data_folder, locate
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent
@@ -103,6 +104,34 @@ def open_corpus(
 
     whole = whole_texts and not corpus.matching.chunk
     return TextMatched(corpus, corpus.matching, progress or Silent(), whole=whole)
+
+
+def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
+    """Return the registered file in the data folder, downloaded unless it is there; raises Blocked without it."""
+    download = find_entry(rules.name).download
+    if download is None:
+        raise InputError(
+            f"{rules.name} is not a corpus that is downloaded",
+            expected=f"one of {', '.join(name for name, entry in CORPORA.items() if entry.download)}",
+            found=rules.name,
+            remedy=f"nothing to fetch: `recallbench run {rules.name}`",
+        )
+    return fetch_file(rules, download, environ, progress)
+
+
+def obtain(
+    rules: CorpusRules,
+    option: Path | None,
+    environ: Mapping[str, str],
+    *,
+    download: bool,
+    progress: Progress | None = None,
+) -> Path:
+    """Return the corpus file as `locate` finds it; where nothing was named and `download` allows it, fetched first."""
+    named = option is not None or bool(rules.variable and environ.get(rules.variable))
+    if download and not named and not (data_folder(environ) / rules.file).is_file():
+        return fetch(rules, environ, progress)
+    return locate(rules, option, environ)
 
 
 def _right_file(name: str, entry: CorpusEntry) -> str:

@@ -46,7 +46,7 @@ def from_hub(rules: CorpusRules, body: Path, environ: Mapping[str, str], progres
                 found=str(error),
                 remedy="free space or permissions there, or name another folder in HF_HOME",
             ) from error
-        raise _unreachable(rules, source, environ, str(error)) from error
+        raise _unreachable(rules, source, environ, str(error), environ.get("HF_ENDPOINT", "")) from error
     _leave_cache(cached, body, rules)
 
 
@@ -86,10 +86,6 @@ def from_github(rules: CorpusRules, body: Path, environ: Mapping[str, str], prog
         raise _unreachable(rules, url, environ, cut) from None
 
 
-SOURCES: Mapping[str, Download] = {"longmemeval": from_hub, "locomo": from_github}
-"""The source of each corpus that is downloaded."""
-
-
 def _length(stated: str | None) -> int:
     return int(stated) if stated and stated.isdecimal() else 0
 
@@ -108,12 +104,14 @@ def _leave_cache(cached: Path, body: Path, rules: CorpusRules) -> None:
         shutil.copyfile(blob, body)
 
 
-def _unreachable(rules: CorpusRules, source: str, environ: Mapping[str, str], reason: str) -> Blocked:
+def _unreachable(
+    rules: CorpusRules, source: str, environ: Mapping[str, str], reason: str, endpoint: str = ""
+) -> Blocked:
     remedy = f"check the network, then `recallbench fetch {rules.name}`"
     if hub.is_offline(environ):
         remedy = f"unset HF_HUB_OFFLINE, then `recallbench fetch {rules.name}`"
-    elif environ.get("HF_ENDPOINT") and rules.name == "longmemeval":
-        remedy += f" (HF_ENDPOINT is {environ['HF_ENDPOINT']})"
+    elif endpoint:
+        remedy += f" (HF_ENDPOINT is {endpoint})"
     return Blocked(
         f"{rules.file} can't be fetched from {source}",
         expected=f"the file with sha256 {rules.sha256}",

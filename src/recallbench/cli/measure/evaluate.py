@@ -10,6 +10,8 @@ import click
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, choice, command, is_given, option, typed
+from recallbench.corpora.labelled_sets import options as labelled_options
+from recallbench.corpora.matching import options as matching_options
 from recallbench.errors import UsageError
 
 EXAMPLES = (
@@ -38,9 +40,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     option("k", "Depth of the measures.", type=int, default=10),
     option("by", "Also show the means by `kind`, or by another field of the gold (of DIR: tenant, scope)."),
     choice("format", "How the table is printed.", ["text", "markdown", "csv", "json"], default="text"),
-    *options.MATCHING,
-    option("match-embedder", "With hybrid: the encoder to match by where nothing else does; files only."),
-    option("match-cosine", "The cosine that counts as a match; each encoder has a scale of its own.", type=float),
+    *options.of_corpus(*matching_options.OPTIONS, *matching_options.COSINE_OPTIONS),
     option("texts", "The texts behind ids, for --match: JSONL with _id (or id) and text.", type=PATH),
     options.TIES,
     option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
@@ -63,7 +63,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
         "the change since then help?",
         type=PATH,
     ),
-    *options.OF_LABELLED_SET,
+    *options.of_corpus(*labelled_options.OPTIONS),
     option("stale-after", "With DIR: warn of labels older than this, as 90d, 12w, 6m or 1y."),
     options.VERSION,
     *options.SYSTEM,
@@ -84,11 +84,6 @@ def evaluate(
     k: int,
     by: str | None,
     format: Any,
-    match: str,
-    match_threshold: float | None,
-    match_chunk: int | None,
-    match_embedder: str | None,
-    match_cosine: float | None,
     texts: Path | None,
     ties: Any,
     ks: str | None,
@@ -97,14 +92,11 @@ def evaluate(
     ndcg: Any,
     percentiles: Any,
     compare: Path | None,
-    split: str | None,
-    qrels_revision: str | None,
-    pin: tuple[str, ...],
     stale_after: str | None,
     keep_going: bool,
     require_verified: bool,
     quiet: bool,
-    **of_run: Any,
+    **others: Any,
 ) -> int:
     """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
 
@@ -114,6 +106,7 @@ def evaluate(
     and `ranked` needs --gold alone.
     """
     from recallbench.cases.definitions import Definitions
+    from recallbench.cli.measure.labelled_target import take_target
     from recallbench.cli.measure.score_tables import table_options
 
     if target is not None and (run is not None or gold is not None):
@@ -125,7 +118,7 @@ def evaluate(
             remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
         )
     _refuse_others(of_folder=target is not None)
-    matching = options.matching_options(match, match_threshold, match_chunk, match_embedder, match_cosine)
+    labelled = take_target(target or "", others)
     if ks is None and not typed("plot"):
         plot = None  # a plot that stands in a file or variable for whenever there is one
     definitions = Definitions(precision, ndcg, percentiles)
@@ -134,14 +127,13 @@ def evaluate(
         from recallbench.cli.measure.evaluate_run import RankingFiles, evaluate_run
 
         timed = typed("percentiles") is not None
-        return evaluate_run(RankingFiles(run, gold, matching, texts, compare, keep_going, timed, ties), table)
+        return evaluate_run(RankingFiles(run, gold, labelled.matching, texts, compare, keep_going, timed, ties), table)
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.evaluate_set import evaluate_set
-    from recallbench.cli.measure.labelled_target import Target
 
     return evaluate_set(
-        Target(target, split, matching, qrels_revision, pin),
-        options.run_options(keep_going=keep_going, **of_run),
+        labelled,
+        options.run_options(keep_going=keep_going, **others),
         listener(quiet),
         date.today(),
         table=table if format != "text" or is_given(*OF_TABLES) else None,

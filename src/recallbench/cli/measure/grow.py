@@ -9,6 +9,8 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option, typed
+from recallbench.corpora.labelled_sets import options as labelled_options
+from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.table import print_parts
 
 EXAMPLES = (
@@ -26,8 +28,7 @@ EXAMPLES = (
         "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
     ),
     option("seed", "The seed by which documents are drawn.", type=int, default=42),
-    *options.MATCHING,
-    *options.OF_LABELLED_SET,
+    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
     *options.SYSTEM,
     *options.of_stores(),
     *options.CORPUS,
@@ -45,16 +46,10 @@ def grow(
     factors: str,
     distractors: Path | None,
     seed: int,
-    match: str,
-    match_threshold: float | None,
-    match_chunk: int | None,
-    split: str | None,
-    qrels_revision: str | None,
-    pin: tuple[str, ...],
     format: str,
     plot: Path | None,
     quiet: bool,
-    **of_run: Any,
+    **others: Any,
 ) -> int:
     """Add documents that answer nothing to every haystack, ask again, and show recall and p95 against the size.
 
@@ -62,7 +57,7 @@ def grow(
     what a query of a haystack expects is left out of that haystack, and counted.
     """
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.labelled_target import Target, of_hub
+    from recallbench.cli.measure.labelled_target import of_hub, take_target
     from recallbench.errors import UsageError
     from recallbench.reports.growth import document, markdown, notes, picture, table
     from recallbench.studies.growth import growth
@@ -72,9 +67,9 @@ def grow(
         raise UsageError(
             f"--factors {factors} are no sizes", expected="whole numbers, as 1,2,5,10", found=factors, remedy="1,2,5,10"
         )
-    target = Target(corpus, split, options.matching_options(match, match_threshold, match_chunk), qrels_revision, pin)
+    target = take_target(corpus, others)
     labelled = of_hub(corpus) or Path(corpus).is_dir()
-    run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **of_run)
+    run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)
     unfit = ("corpus_file",) if labelled else ("match", "match_chunk", "split", "qrels_revision", "pin")
     if unfitting := typed(*unfit):
         raise UsageError(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from recallbench.cli.options import take_matching
 from recallbench.corpora.matching.method import Matching
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
@@ -52,6 +54,12 @@ class Target:
         else:
             folder = Path(self.name)
         return str(identify(folder, split, self.matching)), folder
+
+
+def take_target(name: str, others: dict[str, Any]) -> Target:
+    """Take the options of a labelled set out of the others."""
+    split, qrels_revision, pin = (others.pop(option) for option in ("split", "qrels_revision", "pin"))
+    return Target(name, split, take_matching(others), qrels_revision, pin)
 
 
 def of_hub(name: str) -> bool:

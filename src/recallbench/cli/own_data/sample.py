@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option, typed
+from recallbench.corpora.matching import options as matching_options
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
 from recallbench.reports.table import print_parts
@@ -37,7 +38,7 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
     option("out", "Where to write the sample [default: print it].", type=PATH),
     option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
     option("k", "Depth of the measures, with --labels.", type=click.IntRange(1, DEEPEST), default=10),
-    *options.MATCHING_OF_LOG,
+    *options.of_corpus(*matching_options.LOG_OPTIONS),
     options.PRECISION,
     choice(
         "percentiles",
@@ -57,13 +58,11 @@ def sample(
     out: Path | None,
     labels: Path | None,
     k: int,
-    match: str,
-    match_threshold: float | None,
-    match_chunk: int | None,
     precision: str,
     percentiles: Rule,
     skip_bad: bool,
     format: str,
+    **of_matching: Any,
 ) -> int:
     """Draw a stratified, seeded sample of logged recalls to label; later score the log itself by these labels.
 
@@ -81,7 +80,7 @@ def sample(
     of_scores = ("match", "match_threshold", "match_chunk", "precision", "percentiles")
     if labels is None and (unfitting := typed(*of_scores)):
         raise UsageError(f"{unfitting} is for scoring", expected="--labels FILE", found="no labels")
-    matching = options.matching_options(match, match_threshold, match_chunk, of_log=True)
+    matching = options.take_matching(of_matching, of_log=True)
     if out is not None and out.exists():
         raise UsageError(
             f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",

@@ -18,8 +18,8 @@ from recallbench.cli.command import argument, command
 def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
     """Download a corpus or an encoder at its pinned revision and check every hash."""
     from recallbench.cli.bars import listener
-    from recallbench.corpora.fetch import fetch as fetch_corpus
     from recallbench.corpora.registry import CORPORA, facts
+    from recallbench.corpora.registry import fetch as fetch_corpus
     from recallbench.embedding.encoders import ENCODERS
     from recallbench.errors import UsageError
     from recallbench.protocol.frozen import load
