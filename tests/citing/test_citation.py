@@ -86,9 +86,9 @@ def test_a_canonical_result_is_cited_under_the_protocol(place: Path) -> None:
 def test_an_improvement_needs_its_interval_above_zero(place: Path) -> None:
     up = cite(audited(place, "new"), audited(place, "old"))
     (recall, _) = up.moved
-    assert recall.found is not None
-    assert recall.found.low is not None
-    assert recall.found.low > 0
+    assert recall.paired is not None
+    assert recall.paired.low is not None
+    assert recall.paired.low > 0
     assert ": improvement; results/old -> results/new" in text(up)
     down = text(cite(audited(place, "old"), audited(place, "new")))
     assert ": lower; results/new -> results/old" in down
@@ -175,7 +175,7 @@ def test_a_canonical_citation_holds_where_it_is_pasted(place: Path) -> None:
 
 def test_an_altered_difference_is_found(place: Path) -> None:
     citation = cite(audited(place, "new"), audited(place, "old"))
-    body, found = text(citation), citation.moved[0].found
+    body, found = text(citation), citation.moved[0].paired
     assert found is not None
     assert found.low is not None
     for true, false in (

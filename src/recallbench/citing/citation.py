@@ -184,7 +184,7 @@ def _line(
 
 
 def _difference(citation: Citation, movement: Movement, markdown: bool) -> str:
-    paired, before, now = movement.found, citation.previous, citation.cited
+    paired, before, now = movement.paired, citation.previous, citation.cited
     assert paired is not None
     assert before is not None
     name = _name(citation, movement.protocol_name, movement.measure, markdown)
@@ -250,9 +250,9 @@ def document(citation: Citation) -> dict[str, object]:
                 "measure": movement.measure,
                 "before": movement.before,
                 "after": movement.after,
-                "difference": movement.found.difference if movement.found else None,
-                "low": movement.found.low if movement.found else None,
-                "high": movement.found.high if movement.found else None,
+                "difference": movement.paired.difference if movement.paired else None,
+                "low": movement.paired.low if movement.paired else None,
+                "high": movement.paired.high if movement.paired else None,
                 "called": movement.word,
             }
             for movement in citation.moved

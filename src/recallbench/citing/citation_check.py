@@ -203,7 +203,7 @@ def _difference(figure: CitedFigure, sides: Sequence[AuditedResult]) -> Iterator
     except RecallBenchError as error:
         yield error.problem
         return
-    paired = moved[0].found if moved else None
+    paired = moved[0].paired if moved else None
     if paired is None:
         yield f"these results can't be compared: {moved[0].reason if moved else 'no such metric of the protocol'}"
         return

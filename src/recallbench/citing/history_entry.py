@@ -99,7 +99,7 @@ def _origin(word: str, result: Result, file: Path) -> str:
 
 
 def _row(movement: Movement) -> tuple[str, ...]:
-    paired = movement.found
+    paired = movement.paired
     difference = "–" if paired is None else f"{paired.difference:+.4f}"
     interval = "–" if paired is None or paired.low is None else f"{paired.low:+.4f} to {paired.high:+.4f}"
     return (

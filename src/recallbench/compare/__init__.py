@@ -1,1 +1,1 @@
-"""Two or more results paired: differences, thresholds, drift and baselines."""
+"""Results compared on the same questions: differences, thresholds, drift and baselines."""

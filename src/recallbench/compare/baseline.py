@@ -1,4 +1,4 @@
-"""A result kept as the baseline that later ones are compared with."""
+"""The baseline: a stored result that later ones are compared with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recallbench.scratch import scratch, sweep
 
 
 def store(result: Path, place: Path, *, replace: bool) -> str:
-    """Copy a whole result to `place`, and say what happened; another one there is kept unless it is to be replaced."""
+    """Copy a result to `place`, and return what was done; raises UsageError for another one there without `replace`."""
     if _same_place(result, place):
         raise UsageError(
             f"{place} is the result itself",
@@ -27,7 +27,7 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
     if not place.exists():
         _copy(result, place)
         return "stored"
-    before, now = (open_result(one).content_sha256 for one in (place, result))
+    before, now = (open_result(folder).content_sha256 for folder in (place, result))
     if before == now and not manifest.differences(place):
         return "the same already"
     if not replace:
@@ -45,7 +45,7 @@ def store(result: Path, place: Path, *, replace: bool) -> str:
 
 
 def _copy(result: Path, place: Path, aside: Path | None = None) -> None:
-    """Put a copy of the result into its place; what is there goes aside in the moment in which the copy is whole."""
+    """Copy the result to its place. What stands there is moved aside only when the copy is complete."""
     with staged(place) as draft:
         for path in sorted(result.iterdir()):
             shutil.copyfile(path, draft.place / path.name)
@@ -54,11 +54,11 @@ def _copy(result: Path, place: Path, aside: Path | None = None) -> None:
 
 
 def _restore(place: Path, aside: Path) -> None:
-    """Put a baseline that is aside, perhaps by a run that was killed, back where none stands; else remove it."""
+    """Move a baseline that a killed run left aside back to its place, or remove it where another one stands there."""
     if not (aside / manifest.NAME).is_file():
         return
     if place.exists():
-        # Out of its place whole: one that is half removed could neither be put back nor be told from the user's own.
+        # Moved before it is removed: a half-removed baseline could not be told from a folder of the user's.
         with scratch(aside.parent) as room:
             aside.rename(room / aside.name)
     else:

@@ -1,4 +1,4 @@
-"""Two sides compared: paired by question, overall and per kind, and the questions that changed most."""
+"""The comparison of two sides: paired by question, overall and per kind, and the questions that changed most."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 
 SHOWN = 10
-"""Rankings are shown to this place, and wherever one of the two has gold further down."""
+"""Ranks that are shown; further down only those with gold in one of the two."""
 
 
 def compare(
@@ -37,10 +37,10 @@ def compare(
     unlike: Sequence[UnlikePart] = (),
     show: int = 20,
 ) -> Comparison:
-    """Second minus first, over the questions both were asked; raises InputError where these differ, or find nothing."""
+    """Return second minus first, question by question; raises InputError where questions differ, or none has gold."""
     same_questions(first.rankings, second.rankings)
     _same_kinds(first, second)
-    wanted = list(dict.fromkeys([*measures, *(condition.measure for condition in conditions)]))
+    compared = list(dict.fromkeys([*measures, *(condition.measure for condition in conditions)]))
     counted = first.rankings.answerable
     if not counted.any():
         raise InputError(
@@ -48,13 +48,13 @@ def compare(
             expected="one question with something relevant",
             found=f"{len(counted)} without",
         )
-    overall = _measured(first, second, wanted, counted, corrected=True)
-    by_measure = {one.measure: one for one in overall}
+    overall = _measured(first, second, compared, counted, corrected=True)
+    by_measure = {part.measure: part for part in overall}
 
     def sliced(names: Sequence[str]) -> dict[str, list[MeasuredPart]]:
-        masks = {name: np.array([one == name for one in names]) & counted for name in dict.fromkeys(names)}
+        masks = {name: np.array([label == name for label in names]) & counted for name in dict.fromkeys(names)}
         return {
-            name: _measured(first, second, wanted, mask, corrected=False)
+            name: _measured(first, second, compared, mask, corrected=False)
             for name, mask in masks.items()
             if name and mask.any()
         }
@@ -73,7 +73,7 @@ def compare(
         measures=overall,
         kinds=sliced(first.rankings.kinds),
         abilities=sliced(first.abilities),
-        changed=_changed(first, second, wanted, counted, show),
+        changed=_changed(first, second, compared, counted, show),
         conditions=[decide(condition, by_measure[str(condition.measure)]) for condition in conditions],
         regressions=regressions(overall),
         warnings=_warnings(overall),
@@ -105,29 +105,29 @@ def _measured(
 
 def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
     warnings = []
-    for one in measures:
-        if one.role == "primary" and one.turning:
+    for measure in measures:
+        if measure.role == "primary" and measure.turning:
             warnings.append(
-                f"{one.measure}: the sign rests on one cluster: without {_any_of(one.turning)} the difference "
-                f"is 0 or of the other sign (leaving one out gives {one.least:+.4f} to {one.most:+.4f})"
+                f"{measure.measure}: the sign rests on one cluster: without {_any_of(measure.turning)} the difference "
+                f"is 0 or of the other sign (leaving one out gives {measure.least:+.4f} to {measure.most:+.4f})"
             )
     tests = sum(measure.role == "primary" for measure in measures)
     mute = [measure for measure in measures if measure.role == "primary" and (measure.wins or measure.losses)]
     warnings += [
-        f"{one.measure}: so few {'questions' if one.least is None else 'clusters'} differ that no p of {LEVEL} or less "
-        f"can be reached: the smallest, "
-        f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, one.smallest_p * tests):.4f}"
-        for one in mute
-        if one.smallest_p * tests > LEVEL
+        f"{measure.measure}: so few {'questions' if measure.least is None else 'clusters'} differ "
+        f"that no p of {LEVEL} or less can be reached: the smallest, "
+        f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, measure.smallest_p * tests):.4f}"
+        for measure in mute
+        if measure.smallest_p * tests > LEVEL
     ]
     return warnings
 
 
 def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bools, show: int) -> list[ChangedPart]:
-    """By the sum of absolute changes over the primary measures (over all, where none is compared), most first."""
+    """Return the questions by the sum of their changes in the primary measures (in all, where none is compared)."""
     chosen = [measure for measure in measures if measure in PRIMARY] or list(measures)
     values = {measure: (first.rankings.values(measure), second.rankings.values(measure)) for measure in measures}
-    moved: Floats = np.sum([np.abs(values[one][1] - values[one][0]) for one in chosen], axis=0) * counted
+    moved: Floats = np.sum([np.abs(values[measure][1] - values[measure][0]) for measure in chosen], axis=0) * counted
     order = [int(i) for i in np.argsort(-moved, kind="stable")[:show] if moved[i] > 0]
     words, others = (side.words(order) for side in (first, second)) if order else (Words(), Words())
     segments = {**others.segments, **words.segments}
@@ -137,7 +137,7 @@ def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bo
             kind=first.rankings.kinds[i],
             cluster=first.rankings.clusters[i],
             question={**others.questions, **words.questions}.get(first.rankings.questions[i], ""),
-            values={str(one): (float(before[i]), float(after[i])) for one, (before, after) in values.items()},
+            values={str(measure): (float(before[i]), float(after[i])) for measure, (before, after) in values.items()},
             gold=list(first.rankings.gold_ids[i]),
             first=_hits(first, i, ranks, segments),
             second=_hits(second, i, ranks, segments),

@@ -1,4 +1,4 @@
-"""A measure over stored results: which of them can be compared, whether it moves, and whether the last is worse."""
+"""A measure over stored results: the comparable ones, its trend, and the last against the first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from recallbench.scoring.trend import trend
 
 @dataclass(frozen=True, slots=True)
 class _Night:
-    made: datetime
+    started: datetime
     result: Result
 
     @property
@@ -44,14 +44,14 @@ class _Night:
 
 
 def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
-    """The measure over the largest set of results that are comparable; the others are named with the reason.
+    """Return the measure over the largest set of comparable results; the others are listed with the reason.
 
     Raises InputError for a folder that is no result, or whose rankings do not give its figures.
     """
-    nights, out = _split(folders)
-    kept = _largest(nights)
-    out += [(night.folder, _reason(kept[-1], night)) for night in nights if night not in kept]
-    deep = [one for one in kept if one.metrics.retrieval.depth < measure.k]
+    nights, left_out = _split(folders)
+    comparable = _largest(nights)
+    left_out += [(night.folder, _reason(comparable[-1], night)) for night in nights if night not in comparable]
+    deep = [night for night in comparable if night.metrics.retrieval.depth < measure.k]
     if deep:
         raise UsageError(
             f"{measure} can't be taken from {deep[0].folder}",
@@ -60,38 +60,38 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
             remedy="--measure recall_any@10",
         )
     first = last = None
-    found: list[parts.NightPart] = []
+    night_parts: list[parts.NightPart] = []
     notes: list[tuple[Path, str]] = []
-    for one in kept:
-        side = result_side(one.result)
+    for night in comparable:
+        side = result_side(night.result)
         last = side.rankings
         first = first or last
-        notes += [(one.folder, note) for note in side.notes]
-        found.append(_night(one, side, measure))
+        notes += [(night.folder, note) for note in side.notes]
+        night_parts.append(_night(night, side, measure))
     assert first is not None
     assert last is not None
-    values = [one.estimate.value or 0.0 for one in found]
-    moved = _trend([one.made for one in kept], values)
+    values = [part.estimate.value or 0.0 for part in night_parts]
+    moved = _trend([night.started for night in comparable], values)
     moved_by = None
-    if len(kept) > 1 and measure.separable:
+    if len(comparable) > 1 and measure.separable:
         (moved_by,) = measured_parts([str(measure)], pair(first, last, [measure]))
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
         measure=str(measure),
-        corpus=visible(kept[-1].metrics.corpus.name),
-        system=visible(f"{system(kept[-1].metrics)} with {kept[-1].metrics.embedder_name}"),
-        nights=found,
-        left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in out],
+        corpus=visible(comparable[-1].metrics.corpus.name),
+        system=visible(f"{system(comparable[-1].metrics)} with {comparable[-1].metrics.embedder_name}"),
+        nights=night_parts,
+        left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in left_out],
         trend=moved,
         last_against_first=moved_by,
-        notes=_together(notes),
+        notes=_merged_notes(notes),
         fell=(moved_by is not None and is_lower(moved_by)) or moved.direction == "falling",
     )
 
 
-def _together(notes: Sequence[tuple[Path, str]]) -> list[str]:
-    """Return each note once, with the folders that it is about."""
+def _merged_notes(notes: Sequence[tuple[Path, str]]) -> list[str]:
+    """Return each note once, with all its folders."""
     folders: dict[str, list[str]] = {}
     for folder, note in notes:
         folders.setdefault(note.removeprefix(f"{folder}: "), []).append(str(folder))
@@ -99,27 +99,27 @@ def _together(notes: Sequence[tuple[Path, str]]) -> list[str]:
 
 
 def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]]]:
-    """Results, earliest first, and what came to nothing."""
-    out: list[tuple[Path, str]] = []
-    whole: dict[Path, Result] = {}
+    """Return the results, earliest first, and the BLOCKED folders with the reason."""
+    left_out: list[tuple[Path, str]] = []
+    results: dict[Path, Result] = {}
     for folder in dict.fromkeys(folders):
         if (folder / BLOCKED).is_file():
-            out.append((folder, f"{BLOCKED}: the run could not be made"))
+            left_out.append((folder, f"{BLOCKED}: the run could not be made"))
         else:
-            whole[folder] = open_with_manifest(folder)
-    nights = [_Night(made, whole[folder]) for made, folder in by_start(whole)]
+            results[folder] = open_with_manifest(folder)
+    nights = [_Night(started, results[folder]) for started, folder in by_start(results)]
     if not nights:
         raise InputError(
             "there is no result to look at",
             expected="results of several nights",
-            found="; ".join(reason for _, reason in out) or "none",
+            found="; ".join(reason for _, reason in left_out) or "none",
             remedy="make some with `recallbench run`",
         )
-    return nights, out
+    return nights, left_out
 
 
 def _largest(nights: Sequence[_Night]) -> list[_Night]:
-    """The largest set of comparable results; of equal ones, that of the latest result."""
+    """Return the largest set of comparable results; of equal ones, that with the latest result."""
     groups: list[list[_Night]] = []
     for night in nights:
         fitting = next((group for group in groups if not _reason(group[0], night)), None)
@@ -127,27 +127,27 @@ def _largest(nights: Sequence[_Night]) -> list[_Night]:
             groups.append([night])
         else:
             fitting.append(night)
-    return max(groups, key=lambda group: (len(group), group[-1].made, group[-1].folder.name))
+    return max(groups, key=lambda group: (len(group), group[-1].started, group[-1].folder.name))
 
 
-def _reason(one: _Night, other: _Night) -> str:
-    """Why the two can't be compared; empty where they can. A store may change its version and settings over time."""
+def _reason(night: _Night, other: _Night) -> str:
+    """Return why two results can't be compared, but for the store's version and settings; empty where they can."""
     try:
-        unlike(one.metrics, other.metrics, (one.folder.name, other.folder.name), ("store",))
+        unlike(night.metrics, other.metrics, (night.folder.name, other.folder.name), ("store",))
     except UsageError as error:
         return f"{error.problem.rpartition(': ')[2]}: {error.found}"
-    here, there = system(one.metrics), system(other.metrics)
+    here, there = system(night.metrics), system(other.metrics)
     return "" if here == there else visible(f"another system: {here} against {there}")
 
 
-def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:
+def _night(night: _Night, side: Side, measure: Measure) -> parts.NightPart:
     rankings = side.rankings
     every = {OVERALL: np.ones(len(rankings.questions), dtype=np.bool_)}
-    (found,) = estimates([measure], rankings.calls, rankings.clusters, every)[OVERALL]
-    fields = {name: value for name, value in asdict(found).items() if name != "left_out"}
+    (estimate,) = estimates([measure], rankings.calls, rankings.clusters, every)[OVERALL]
+    fields = {name: value for name, value in asdict(estimate).items() if name != "left_out"}
     return parts.NightPart(
-        folder=str(one.folder),
-        made=one.made.isoformat(),
+        folder=str(night.folder),
+        made=night.started.isoformat(),
         version=side.part.version.split(" (")[0],
         content_sha256=side.part.content_sha256,
         estimate=EstimatePart.model_validate(fields | {"measure": str(measure), "ordered": measure.ordered}),
@@ -156,21 +156,21 @@ def _night(one: _Night, side: Side, measure: Measure) -> parts.NightPart:
 
 def _trend(times: Sequence[datetime], values: Sequence[float]) -> parts.TrendPart:
     days = [(time - times[0]).total_seconds() / 86400 for time in times]
-    # A slope by the day of what lies minutes apart would be a thousandfold of what was seen.
+    # For results minutes apart, a slope per day would be a thousand times the change that was seen.
     within = days[-1] < 1
-    found = trend([float(i) for i in range(len(days))] if within else days, values)
+    outcome = trend([float(i) for i in range(len(days))] if within else days, values)
     direction: parts.Direction = "none shown"
-    if found.p is None:
+    if outcome.p is None:
         direction = "too few"
-    elif found.p <= LEVEL:
-        direction = "falling" if found.falls > found.rises else "rising"
+    elif outcome.p <= LEVEL:
+        direction = "falling" if outcome.falls > outcome.rises else "rising"
     return parts.TrendPart(
         direction=direction,
-        n=found.n,
-        rises=found.rises,
-        falls=found.falls,
-        p=found.p,
-        method="n/a (a single result shows no trend)" if found.n == 1 else found.method,
-        slope_per_day=None if within else found.slope,
-        slope_per_result=found.slope if within else None,
+        n=outcome.n,
+        rises=outcome.rises,
+        falls=outcome.falls,
+        p=outcome.p,
+        method="n/a (a single result shows no trend)" if outcome.n == 1 else outcome.method,
+        slope_per_day=None if within else outcome.slope,
+        slope_per_result=outcome.slope if within else None,
     )

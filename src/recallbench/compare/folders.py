@@ -1,4 +1,4 @@
-"""Two result folders compared: their rankings, and the words that are known of them."""
+"""The comparison of two result folders, with the texts that are known of them."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def compare_results(
     show: int = 20,
     words: _WordsOf | None = None,
 ) -> Comparison:
-    """The second minus the first; raises UsageError where they can't be compared. `words` tells more than their rows.
+    """Return the second minus the first; raises UsageError where they can't be compared. `words` adds texts.
 
     Without `measures`, those of `MEASURES` that the rankings reach.
     """
-    one, other = result_side(first, words), result_side(second)
-    differing = unlike(first.metrics, second.metrics, (one.part.name, other.part.name), allowed)
+    first_side, second_side = result_side(first, words), result_side(second)
+    differing = unlike(first.metrics, second.metrics, (first_side.part.name, second_side.part.name), allowed)
     chosen = _reached(measures, conditions, first.metrics.retrieval.depth)
     basis = common(first.metrics, second.metrics)
-    return compare(one, other, chosen, conditions, basis=basis, unlike=differing, show=show)
+    return compare(first_side, second_side, chosen, conditions, basis=basis, unlike=differing, show=show)
 
 
 def result_side(result: Result, words: _WordsOf | None = None) -> Side:
-    """A result to compare; raises InputError where its rankings do not give its figures."""
+    """Return a side of a comparison; raises InputError where the rankings do not give the result's figures."""
     metrics, rankings = result.metrics, result.rankings
     return Side(
         part=SidePart(
@@ -62,13 +62,13 @@ def result_side(result: Result, words: _WordsOf | None = None) -> Side:
         ),
         rankings=rankings,
         notes=tuple(_notes(result.folder, metrics)),
-        words=words or (lambda chosen: _kept_words(result.folder, chosen)),
+        words=words or (lambda chosen: _row_words(result.folder, chosen)),
         abilities=tuple(abilities(metrics.corpus.name, rankings.kinds, rankings.abstention)[1]),
     )
 
 
 def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _WordsOf:
-    """The words of the corpus file that was measured; raises InputError for another file."""
+    """Return a reader of texts in the measured corpus file; raises InputError for another file."""
     metrics, questions_of = result.metrics, result.rankings.questions
     corpus = open_corpus(metrics.corpus.name, rules=load(), file=file, environ=environ, allow_dataset_deviation=True)
     if corpus.sha256 != metrics.dataset_sha256:
@@ -80,12 +80,12 @@ def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _Wor
         )
 
     def words(chosen: Sequence[int]) -> Words:
-        wanted = {questions_of[i] for i in chosen}
+        question_ids = {questions_of[i] for i in chosen}
         questions: dict[str, str] = {}
         segments: dict[str, str] = {}
         for haystack in corpus.haystacks():
-            if found := {question.id: question.text for question in haystack.questions if question.id in wanted}:
-                questions |= found
+            if texts := {question.id: question.text for question in haystack.questions if question.id in question_ids}:
+                questions |= texts
                 segments |= {segment.id: segment.text for segment in haystack.segments}
         return Words(questions, segments)
 
@@ -93,8 +93,8 @@ def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _Wor
 
 
 def _reached(measures: Sequence[Measure], conditions: Sequence[Rule], depth: int) -> list[Measure]:
-    chosen = list(measures) or [one for one in MEASURES if one.k <= depth]
-    deeper = [one for one in (*chosen, *(c.measure for c in conditions)) if one.k > depth]
+    chosen = list(measures) or [measure for measure in MEASURES if measure.k <= depth]
+    deeper = [measure for measure in (*chosen, *(c.measure for c in conditions)) if measure.k > depth]
     if deeper:
         raise UsageError(
             f"{deeper[0]} can't be taken from these rankings",
@@ -124,8 +124,8 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
         )
 
 
-def _kept_words(folder: Path, chosen: Sequence[int]) -> Words:
-    """What these rows carry of words; nothing unless they were written with text."""
+def _row_words(folder: Path, chosen: Sequence[int]) -> Words:
+    """Return the texts in these rows, which have some only if they were written with text."""
     questions: dict[str, str] = {}
     segments: dict[str, str] = {}
     for number, line in lines(folder / ROWS):

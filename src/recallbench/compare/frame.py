@@ -1,4 +1,4 @@
-"""What two results must share to be compared, and what may differ if it is said that it may."""
+"""The conditions of a comparison: what two results must share, and what may differ where it is allowed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from recallbench.results.metrics import Metrics
 from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store")
-"""What may differ when it is said that it may; all else would compare two different questions."""
+"""Differences that a user may allow; any other would compare answers to different questions."""
 
 
 def common(first: Metrics, second: Metrics) -> list[str]:
-    """What two comparable results share, a line each."""
-    one = first.retrieval
+    """Return what two comparable results share, a line each."""
+    retrieval = first.retrieval
     return [
         f"protocol {first.protocol.version}; {first.corpus.name}, sha256 {first.dataset_sha256}",
-        f"{one.asked} questions asked, {one.left_out} without evidence left out; "
-        f"scope {one.scope}, rankings {one.depth} deep",
+        f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out; "
+        f"scope {retrieval.scope}, rankings {retrieval.depth} deep",
         *_vectors(first, second),
     ]
 
@@ -36,32 +36,32 @@ def _vectors(first: Metrics, second: Metrics) -> Iterator[str]:
 
 
 def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str]) -> list[UnlikePart]:
-    """In what two results differ, all of it allowed; raises UsageError, naming each with both values, otherwise."""
+    """Return the differences of two results; raises UsageError, with both values, for those that are not allowed."""
     _check_allowed(allowed)
-    hard = list(_forbidden_differences(first, second))
-    soft = list(_system_differences(first, second))
-    if hard:
+    forbidden = list(_forbidden_differences(first, second))
+    allowable = list(_system_differences(first, second))
+    if forbidden:
         raise UsageError(
-            f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in hard)}",
+            f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
             expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
-            found="; ".join(f"{part.what}: {part.first} against {part.second}" for _, part in hard),
+            found="; ".join(f"{part.what}: {part.first} against {part.second}" for _, part in forbidden),
             remedy="measure both alike; --allow is for embedder and store only",
         )
-    missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in soft} - set(allowed)]
+    missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in allowable} - set(allowed)]
     if missing:
         raise UsageError(
             f"{names[0]} and {names[1]} differ in {_joined(missing)}, which was not allowed",
             expected="two results that differ in nothing but what --allow names",
             found="; ".join(
-                f"{part.what}: {part.first} against {part.second}" for kind, part in soft if kind in missing
+                f"{part.what}: {part.first} against {part.second}" for kind, part in allowable if kind in missing
             ),
             remedy=f"if that is what you compare: --allow {','.join(sorted({*allowed, *missing}))}",
         )
-    return [part for _, part in soft]
+    return [part for _, part in allowable]
 
 
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
-    """Differences that no option allows."""
+    """Yield the differences that no option allows."""
 
     def facts(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
         protocol, retrieval = metrics.protocol, metrics.retrieval
@@ -80,13 +80,13 @@ def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[st
         yield "denominator", "denominators", counts
         yield "denominator", "segments searched", str(retrieval.segments)
 
-    for (kind, what, one), (_, _, other) in zip(facts(first), facts(second), strict=False):
-        if one != other:
-            yield kind, UnlikePart(what=what, first=visible(one), second=visible(other))
+    for (kind, what, value), (_, _, other) in zip(facts(first), facts(second), strict=False):
+        if value != other:
+            yield kind, UnlikePart(what=what, first=visible(value), second=visible(other))
 
 
 def _matching(metrics: Metrics) -> str:
-    """What a text that matches counts for; one name stands for both ways."""
+    """Return how matching texts count, which the name of the method does not say."""
     if metrics.matching is None:
         return "by id"
     first = metrics.statistics_edition == FIRST.number
@@ -94,12 +94,14 @@ def _matching(metrics: Metrics) -> str:
 
 
 def _system_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
-    """Differences in the system under test."""
+    """Yield the differences in the system under test."""
 
-    def differing(kind: str, one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[str, UnlikePart]]:
-        for name in sorted({*one, *other}, key=list({**one, **other}).index):
-            if one.get(name) != other.get(name):
-                here, there = (side.get(name, NOT_STATED) or "none" for side in (one, other))
+    def differing(
+        kind: str, first_facts: Mapping[str, str], second_facts: Mapping[str, str]
+    ) -> Iterator[tuple[str, UnlikePart]]:
+        for name in sorted({*first_facts, *second_facts}, key=list({**first_facts, **second_facts}).index):
+            if first_facts.get(name) != second_facts.get(name):
+                here, there = (side.get(name, NOT_STATED) or "none" for side in (first_facts, second_facts))
                 yield kind, UnlikePart(what=visible(name), first=visible(here), second=visible(there))
 
     def embedder(metrics: Metrics) -> dict[str, str]:
@@ -108,12 +110,12 @@ def _system_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, 
 
     def store(metrics: Metrics) -> dict[str, str]:
         settings = {f"setting {name}": value for name, value in metrics.guc_state.items()}
-        stated_ = {"store": metrics.store.name, "store's variant": metrics.store.variant}
-        return {**stated_, "store's version": metrics.store.version, **settings}
+        names = {"store": metrics.store.name, "store's variant": metrics.store.variant}
+        return {**names, "store's version": metrics.store.version, **settings}
 
     for kind, facts in (("embedder", embedder), ("store", store)):
         differences = list(differing(kind, facts(first), facts(second)))
-        # Of another encoder or store every detail differs: its name says it all.
+        # Every detail of another encoder or store differs, so its name is enough.
         yield from (differences[:1] if differences and differences[0][1].what == kind else differences)
 
 

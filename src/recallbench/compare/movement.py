@@ -1,4 +1,4 @@
-"""From one result to the next: how far the protocol's metrics moved, and whether that can be told from chance."""
+"""The protocol's metrics from one result to the next, with their paired differences."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ class Movement:
     measure: str
     before: float | None
     after: float | None
-    found: Paired | None
+    paired: Paired | None
     reason: str = ""
-    """Why nothing is compared; empty where it is."""
+    """Why the difference is not known; empty where it is."""
 
     @property
     def word(self) -> str:
-        """What may be said of it: an improvement has its whole interval above zero."""
-        return movement_word(self.found.low, self.found.high) if self.found else movement_word(None, None)
+        """The difference in a word: an improvement has its whole interval above zero."""
+        return movement_word(self.paired.low, self.paired.high) if self.paired else movement_word(None, None)
 
 
 def movements(before: Result, after: Result) -> tuple[Movement, ...]:
-    """Each metric of the second result beside the first; raises InputError where rankings don't give the figures."""
-    stated = {one.measure: one.value for one in before.metrics.estimates.get(OVERALL, [])}
-    headline = [one for one in after.headline if one.estimate.measure in stated]
+    """Return each metric of both results; raises InputError where rankings do not give the figures."""
+    stated = {estimate.measure: estimate.value for estimate in before.metrics.estimates.get(OVERALL, [])}
+    headline = [part for part in after.headline if part.estimate.measure in stated]
     reason = _incomparable(before, after)
     if headline and not reason:
         reason = _other_questions(before.rankings, after.rankings)
     pairs: list[Paired] | list[None] = [None] * len(headline)
     if headline and not reason:
-        pairs = pair(before.rankings, after.rankings, [parse(one.estimate.measure) for one in headline])
+        pairs = pair(before.rankings, after.rankings, [parse(part.estimate.measure) for part in headline])
     return tuple(
         Movement(
-            one.protocol_name,
-            one.estimate.measure,
-            stated[one.estimate.measure],
-            one.estimate.value,
-            found,
+            part.protocol_name,
+            part.estimate.measure,
+            stated[part.estimate.measure],
+            part.estimate.value,
+            paired,
             reason,
         )
-        for one, found in zip(headline, pairs, strict=True)
+        for part, paired in zip(headline, pairs, strict=True)
     )
 
 

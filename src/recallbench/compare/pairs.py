@@ -14,13 +14,13 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import Paired, holm, paired_columns
 
 
-def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: Bools | None = None) -> list[Paired]:
-    """Each measure, the other minus the one, over the questions that it counts (of those, the ones in `keep`).
+def pair(first: Rankings, second: Rankings, measures: Sequence[Measure], *, keep: Bools | None = None) -> list[Paired]:
+    """Return second minus first of each measure, over the questions that it counts (of those, the ones in `keep`).
 
     Raises InputError where the two were not asked the same questions, and UsageError for a measure that gives a
     single question no value of its own, or counts none of them.
     """
-    same_questions(one, other)
+    same_questions(first, second)
     for measure in measures:
         if not measure.separable:
             raise UsageError(
@@ -30,8 +30,8 @@ def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: B
                 remedy=f"{str(measure).replace(measure.name, 'f1')} does",
             )
     paired: dict[Measure, Paired] = {}
-    # Those over the same questions together: their signs are flipped alike.
-    for counted, alike in _by_population(one, measures):
+    # Measures over the same questions are tested with the same sign flips.
+    for counted, alike in _by_population(first, measures):
         chosen = np.flatnonzero(counted if keep is None else counted & keep)
         if not len(chosen):
             raise UsageError(
@@ -40,9 +40,11 @@ def pair(one: Rankings, other: Rankings, measures: Sequence[Measure], *, keep: B
                 found="none",
                 remedy=f"choose another measure, as {alike[0].name}@{alike[0].k}",
             )
-        clusters = [one.clusters[i] for i in chosen]
-        first, second = (np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (one, other))
-        paired |= zip(alike, paired_columns(first, second, clusters), strict=True)
+        clusters = [first.clusters[i] for i in chosen]
+        before, after = (
+            np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (first, second)
+        )
+        paired |= zip(alike, paired_columns(before, after, clusters), strict=True)
     return [paired[measure] for measure in measures]
 
 
@@ -54,20 +56,20 @@ def pair_values(first: Floats, second: Floats) -> Paired:
 def measured_parts(
     measures: Sequence[str], pairs: Sequence[Paired], primary: Collection[str] = ()
 ) -> list[MeasuredPart]:
-    """What is written of each pair; Holm corrects for the primary ones."""
+    """Return a part of the document for each pair; Holm corrects for the primary ones."""
     tested = [i for i, measure in enumerate(measures) if measure in primary]
     adjusted = dict(zip(tested, holm([pairs[i].test.p for i in tested]), strict=True))
     return [
         MeasuredPart.model_validate(
             {
-                **difference_fields(measure, found, adjusted.get(i)),
-                "first": found.first,
-                "second": found.second,
+                **difference_fields(measure, paired, adjusted.get(i)),
+                "first": paired.first,
+                "second": paired.second,
                 "role": "primary" if i in adjusted else "secondary",
-                "turning": list(found.turning),
+                "turning": list(paired.turning),
             }
         )
-        for i, (measure, found) in enumerate(zip(measures, pairs, strict=True))
+        for i, (measure, paired) in enumerate(zip(measures, pairs, strict=True))
     ]
 
 
@@ -79,28 +81,30 @@ def _by_population(side: Rankings, measures: Sequence[Measure]) -> list[tuple[Bo
     return list(groups.values())
 
 
-def same_questions(one: Rankings, other: Rankings) -> None:
-    """Raises InputError, naming the first that differs, unless questions, gold, haystacks and clusters agree."""
-    if len(one.questions) != len(other.questions):
-        raise _other_questions(one, f"{len(one.questions)} questions", other, f"{len(other.questions)} questions")
-    sizes = (side.calls[0].candidates.tolist() for side in (one, other))
-    for i, (here, there, size, their_size) in enumerate(zip(one.questions, other.questions, *sizes, strict=True)):
+def same_questions(first: Rankings, second: Rankings) -> None:
+    """Raise InputError, naming the first difference, unless questions, gold, haystacks and clusters agree."""
+    if len(first.questions) != len(second.questions):
+        raise _other_questions(first, f"{len(first.questions)} questions", second, f"{len(second.questions)} questions")
+    sizes = (side.calls[0].candidates.tolist() for side in (first, second))
+    for i, (here, there, size, their_size) in enumerate(zip(first.questions, second.questions, *sizes, strict=True)):
         if here != there:
-            raise _other_questions(one, f"{here} as question {i + 1}", other, f"{there} there")
-        if one.gold[i] != other.gold[i]:
-            raise _other_questions(one, f"gold {sorted(one.gold[i])} of {here}", other, f"{sorted(other.gold[i])}")
-        if size != their_size:
-            raise _other_questions(one, f"{size} segments that may answer {here}", other, f"{their_size}")
-        if one.clusters[i] != other.clusters[i]:
+            raise _other_questions(first, f"{here} as question {i + 1}", second, f"{there} there")
+        if first.gold[i] != second.gold[i]:
             raise _other_questions(
-                one, f"{here} in cluster {one.clusters[i]!r}", other, f"cluster {other.clusters[i]!r}"
+                first, f"gold {sorted(first.gold[i])} of {here}", second, f"{sorted(second.gold[i])}"
+            )
+        if size != their_size:
+            raise _other_questions(first, f"{size} segments that may answer {here}", second, f"{their_size}")
+        if first.clusters[i] != second.clusters[i]:
+            raise _other_questions(
+                first, f"{here} in cluster {first.clusters[i]!r}", second, f"cluster {second.clusters[i]!r}"
             )
 
 
-def _other_questions(one: Rankings, expected: str, other: Rankings, found: str) -> InputError:
+def _other_questions(first: Rankings, expected: str, second: Rankings, found: str) -> InputError:
     return InputError(
-        f"{one.place} and {other.place} were not asked the same questions",
-        expected=f"{expected}, as in {one.place}",
-        found=f"{found}, in {other.place}",
+        f"{first.place} and {second.place} were not asked the same questions",
+        expected=f"{expected}, as in {first.place}",
+        found=f"{found}, in {second.place}",
         remedy="measure both on the same corpus file, and leave it alone meanwhile",
     )

@@ -4,19 +4,19 @@
     recall_any@10 below 0.95        must not be, which is the same rule; also `recall_any@10 < 0.95`
     recall_any@10 drops 0.005       must not be: a fall of that much from a baseline
 
-A floor looks at the value alone. A drop is the first's value minus the second's; of its 95% interval and the threshold,
+A floor looks at the value alone. A drop is the first value minus the second. Its 95% interval decides:
 
     the whole interval at or above the threshold    fails: a drop of at least that much is proven
     the whole interval below the threshold          passes: such a drop is excluded
     the threshold inside, or no interval            inconclusive: too few questions to tell
 
-and where no question's value differs at all, there is no drop: passes. Where questions depend on each other, the
-interval is that of sign flips of whole clusters (`scoring/sign_flips.py`): a proven drop is none in at most 2.5% of
-comparisons, however unequal clusters are.
+Where no question's value differs, there is no drop, and the rule passes. Where questions depend on each other, the
+interval is that of sign flips of whole clusters (`scoring/sign_flips.py`): a drop is wrongly proven in at most
+2.5% of comparisons, however unequal clusters are.
 
-A test has few cases, each of them chosen. So where the interval of a drop can't tell, the cases themselves may: where
-the mean dropped by at least so much, and so did every case that was above 0, it fails; without an interval, a mean that
-did not fall passes. Where no drop is named, a measure is ruled on by this alone:
+A test has few cases, each of them chosen. So where the interval of a drop is inconclusive, the cases may decide: the
+rule fails where the mean dropped by the threshold, and so did every case above 0. Without an interval, a mean that did
+not fall passes. Where no drop is named, a measure is ruled on by this:
 
     it fell at a corrected p of .05 or less        fails
     every case that was above 0 is lower           fails, however few there are
@@ -24,8 +24,8 @@ did not fall passes. Where no drop is named, a measure is ruled on by this alone
     any other fall                                 inconclusive where no p of .05 could be reached, else passes
     the mean did not fall                          passes
 
-The least p that could be reached is what the cases that changed would give, had all moved the same way, times the
-number of measures that Holm corrects for: with four measures, seven changed cases can't reach .05.
+The least p that could be reached is that of all changed cases moving the same way, times the number of measures that
+Holm corrects for: with four measures, seven changed cases can't reach .05.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from recallbench.scoring.measures.registry import parse
 
 FORM = "recall_any@10 drops 0.005"
 UNEQUAL = 0.3
-"""From this share of the questions on, one cluster's sign decides so much that it is named."""
+"""The share of the questions from which on a single cluster is reported, since its sign decides so much."""
 ROUNDING = 1e-9
 """The last digits of a mean differ from one processor to the next."""
 Outcome = Literal["passes", "fails", "inconclusive"]
@@ -66,8 +66,8 @@ class Rule:
         return f"{self.measure} {'drops' if self.word == 'drops' else 'below'} {self.threshold:g}"
 
 
-def parse_rule(text: str, named: Callable[[str], Measure] = parse) -> Rule:
-    """The rule that a text states, with measures as `named` knows them; raises UsageError for anything else."""
+def parse_rule(text: str, parse_measure: Callable[[str], Measure] = parse) -> Rule:
+    """Return the rule that a text states; raises UsageError for any other text."""
     match = _TEXT.fullmatch(text.strip())
     word = match["word"].split()[0] if match else ""
     threshold = _share(match["threshold"], zero=word in _FLOORS) if match else None
@@ -79,11 +79,11 @@ def parse_rule(text: str, named: Callable[[str], Measure] = parse) -> Rule:
             found=text,
             remedy=f"--fail-if '{FORM}'",
         )
-    return Rule(named(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
+    return Rule(parse_measure(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
 
 
 def parse_failure(text: str) -> Rule:
-    """The rule that a text states by what must not be; raises UsageError for one that says what must hold."""
+    """Return the rule of a --fail-if; raises UsageError for a text that says what must hold."""
     rule = parse_rule(text)
     if rule.word == "at_least" and re.search(r"\sat_least\s|>=", text):
         raise UsageError(
@@ -101,17 +101,17 @@ def keeps_floor(value: float, floor: float) -> bool:
 
 
 def is_out_of_reach(floor: float, ceiling: float) -> bool:
-    """Whether not even an oracle, which reaches the ceiling, keeps the floor."""
+    """Return whether not even an oracle, which reaches the ceiling, keeps the floor."""
     return floor > ceiling + ROUNDING
 
 
 def decide(rule: Rule, measured: MeasuredPart) -> ConditionPart:
-    """Whether the second of two keeps the rule, and why."""
+    """Return whether the second of two results keeps the rule, and why."""
     low = high = None
     outcome: Outcome
     if rule.word == "at_least":
-        kept = keeps_floor(measured.second, rule.threshold)
-        outcome, reason = "passes" if kept else "fails", f"it is {measured.second:.4f}"
+        holds = keeps_floor(measured.second, rule.threshold)
+        outcome, reason = "passes" if holds else "fails", f"it is {measured.second:.4f}"
     else:
         low = None if measured.high is None else -measured.high
         high = None if measured.low is None else -measured.low
@@ -144,34 +144,34 @@ def decide_by_case(rule: Rule, measured: MeasuredPart, first: Floats, second: Fl
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What is said of a measure of few cases where no drop is named."""
+    """The outcome for a measure of few cases where no drop is named."""
 
     outcome: Outcome
     word: str
-    """The same for people."""
+    """The outcome in a report's words."""
     why: str = ""
-    """Of one that fails."""
+    """Why it fails; empty otherwise."""
 
 
-def rule_on(one: DifferencePart, measures: int, above: int) -> Ruling:
-    """What the difference of a measure comes to.
+def rule_on(part: DifferencePart, measures: int, above: int) -> Ruling:
+    """Return the ruling on the difference of a measure.
 
-    Holm corrects for so many `measures` (0: this one is not tested), and so many cases are `above` 0 before or after.
+    Holm corrects for this number of `measures` (0: it is not tested); `above` is the number of cases above 0.
     """
-    if not one.wins and not one.losses:
-        return Ruling("passes", change_word(one))
-    proven = one.p_holm is not None and one.p_holm <= LEVEL
-    reachable = measures > 0 and one.smallest_p * measures <= LEVEL
-    if one.difference >= 0:
-        higher = one.low is not None and one.low > 0
+    if not part.wins and not part.losses:
+        return Ruling("passes", change_word(part))
+    proven = part.p_holm is not None and part.p_holm <= LEVEL
+    reachable = measures > 0 and part.smallest_p * measures <= LEVEL
+    if part.difference >= 0:
+        higher = part.low is not None and part.low > 0
         unproven = f"higher, though not at a corrected p of {LEVEL}" if higher else "no difference shown"
         return Ruling("passes", "helped" if proven else unproven)
     if proven:
         return Ruling("fails", "hurt", f"at a corrected p of at most {LEVEL}")
-    if one.losses == above:
+    if part.losses == above:
         which = "the only case" if above == 1 else f"every one of {above} cases"
-        return Ruling("fails", "hurt", f"in {which}{' that found something' if above < one.n else ''}")
-    lower = one.high is not None and one.high < 0
+        return Ruling("fails", "hurt", f"in {which}{' that found something' if above < part.n else ''}")
+    lower = part.high is not None and part.high < 0
     if lower and not reachable:
         why = f"its whole interval is below zero, and so few changed cases can't reach a corrected p of {LEVEL}"
         return Ruling("fails", "hurt", why)
@@ -181,12 +181,12 @@ def rule_on(one: DifferencePart, measures: int, above: int) -> Ruling:
 
 
 def above_zero(first: Floats, second: Floats) -> Bools:
-    """The cases that found something, before or after."""
+    """Return which cases found something, before or after."""
     return (first > 0) | (second > 0)
 
 
 def regressions(measures: Sequence[MeasuredPart]) -> list[str]:
-    """The primary measures that fell, by the test and after its correction."""
+    """Return the primary measures that fell, by the corrected test."""
     return [
         measure.measure
         for measure in measures
@@ -194,31 +194,31 @@ def regressions(measures: Sequence[MeasuredPart]) -> list[str]:
     ]
 
 
-def is_lower(one: DifferencePart) -> bool:
-    """Whether a measure fell by test and interval; without an interval (all fell alike) the test decides alone."""
-    return one.p <= LEVEL and one.difference < 0 and (one.high is None or one.high < 0)
+def is_lower(part: DifferencePart) -> bool:
+    """Return whether a measure fell by test and interval; without an interval (all fell alike) by the test alone."""
+    return part.p <= LEVEL and part.difference < 0 and (part.high is None or part.high < 0)
 
 
 def movement_word(low: float | None, high: float | None) -> str:
-    """What may be said of a difference: an improvement has its whole interval above zero."""
+    """Return a difference in a word: an improvement has its whole interval above zero."""
     if low is not None and low > 0:
         return "improvement"
     return "lower" if high is not None and high < 0 else "no difference shown"
 
 
-def change_word(one: DifferencePart) -> str:
-    """Helped or hurt where the corrected test says so; not settled where only the interval does, uncorrected."""
-    if not one.wins and not one.losses:
+def change_word(part: DifferencePart) -> str:
+    """Return `helped` or `hurt` by the corrected test; not settled where only the uncorrected interval says so."""
+    if not part.wins and not part.losses:
         return "no case changed"
-    if one.p_holm is not None and one.p_holm <= LEVEL:
-        return "helped" if one.difference > 0 else "hurt"
-    if one.low is not None and one.high is not None and not one.low <= 0 <= one.high:
+    if part.p_holm is not None and part.p_holm <= LEVEL:
+        return "helped" if part.difference > 0 else "hurt"
+    if part.low is not None and part.high is not None and not part.low <= 0 <= part.high:
         return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
     return "no difference shown"
 
 
 def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, strict: bool) -> int:
-    """1 when a condition fails (with `strict`, also when one is inconclusive); with no condition, on a regression."""
+    """Return 1 if a condition fails (with `strict`, also if inconclusive), or if without conditions a measure fell."""
     if not conditions:
         return 1 if fallen else 0
     failing = ("fails", "inconclusive") if strict else ("fails",)

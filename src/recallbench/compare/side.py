@@ -1,4 +1,4 @@
-"""One of the two that are compared, whether a result folder or a TREC run."""
+"""One side of a comparison: a result folder or a TREC run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MEASURES: tuple[Measure, ...] = (
     *PRIMARY,
     *map(parse, ("recall_any@1", "recall_any@5", "recall_frac@10", "recall_all@10", "precision@10", "ndcg@10")),
 )
-"""What is compared unless other measures are asked for: the primary ones first."""
+"""The measures compared by default, the primary ones first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What was asked and what the segments say, as far as it is known."""
+    """The texts of questions and segments, as far as they are known."""
 
     questions: Mapping[str, str] = field(default_factory=dict)
     segments: Mapping[str, str] = field(default_factory=dict)
@@ -27,12 +27,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """Its rankings, and what is said of where they are from."""
+    """One side of a comparison: its rankings and their origin."""
 
     part: SidePart
     rankings: Rankings
     notes: tuple[str, ...]
     words: Callable[[Sequence[int]], Words]
-    """What is known of the words of these questions and of all segments that they show."""
+    """Returns the texts of these questions, and of the segments in their rankings."""
     abilities: tuple[str, ...] = ()
-    """What each question asks for, where the corpus rolls its kinds up into abilities."""
+    """The ability of each question, where the corpus has abilities."""

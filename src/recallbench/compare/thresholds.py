@@ -1,4 +1,4 @@
-"""Results held to thresholds: floors, drops from a baseline, abstention and latency; overall, per kind and tenant."""
+"""Thresholds on results: floors, drops from a baseline, abstention and latency; overall, per kind and tenant."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from recallbench.scoring.measures.registry import parse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GatedResult:
-    """A result whose files are those of its manifest, and whose rankings give its figures."""
+    """A checked result with its thresholds: its files are as in its manifest, and its rankings give its figures."""
 
     name: str
     thresholds: ResultThresholds
@@ -45,7 +45,7 @@ class GatedResult:
         return self.result.folder
 
     def parts(self) -> Iterator[tuple[str, Bools, PartThresholds]]:
-        """All questions, then each kind, ability and tenant that something is demanded of, with its questions."""
+        """Yield the thresholds of all questions, then of kinds, abilities and tenants, each with its questions."""
         rankings = self.side.rankings
         yield OVERALL, np.ones(len(rankings.questions), dtype=np.bool_), self.thresholds
         for what, values, demanded in (
@@ -53,62 +53,62 @@ class GatedResult:
             ("ability", self.side.abilities, self.thresholds.abilities),
             ("tenant", rankings.tenants, self.thresholds.tenants),
         ):
-            there = np.array(values)
+            labels = np.array(values)
             for name, demands in demanded.items():
-                # Of every kind those count that have something to find: abstention has nothing.
-                found = dict.fromkeys(value for value, gold in zip(values, rankings.gold, strict=True) if gold)
+                # `*` stands for the kinds with gold: abstention has none.
+                present = dict.fromkeys(value for value, gold in zip(values, rankings.gold, strict=True) if gold)
                 if what == "ability":
-                    found.pop("", None)  # of a kind that the paper does not name
-                for one in found if name == EVERY else [name]:
-                    yield visible(f"{what} {one}"), there == one, demands
+                    present.pop("", None)  # kinds that the paper names no ability for
+                for part in present if name == EVERY else [name]:
+                    yield visible(f"{what} {part}"), labels == part, demands
 
 
 def gate(
     file: ThresholdsFile,
     base: Path,
-    given: Mapping[str, Path],
+    folders: Mapping[str, Path],
     environ: Mapping[str, str],
     progress: Progress | None = None,
 ) -> Gating:
-    """Every threshold beside what was measured; `given` names other folders than the file does.
+    """Return every threshold with the measured value; `folders` overrides the folders of the file.
 
-    A result that is not there, and a threshold that no ranking could keep, are told beside the others. Raises Blocked
-    where no result is there, and InputError for a folder that is not sound.
+    Missing results, and thresholds that no ranking could keep, are reported with the others. Raises Blocked
+    where no result is there, and InputError for a damaged folder.
     """
     opened: list[GatedResult] = []
     missing: dict[str, Blocked] = {}
     for name, thresholds in file.result.items():
         try:
-            opened.append(open_gated(name, thresholds, base, given.get(name)))
+            opened.append(open_gated(name, thresholds, base, folders.get(name)))
         except Blocked as error:
             missing[name] = error
     if not opened:
         raise next(iter(missing.values()))
-    measured = [_measured(one) for one in opened]
-    found = [
+    measured = [_measured(gated) for gated in opened]
+    decided = [
         part
-        for one, values in zip(opened, measured, strict=True)
-        for part in _decided(one, values, base, environ, progress)
+        for gated, values in zip(opened, measured, strict=True)
+        for part in _decided(gated, values, base, environ, progress)
     ]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=not missing and not any(one.outcome in ("falls short", "out of reach") for one in found),
-        results=[_result_part(one) for one in opened],
+        passed=not missing and not any(gated.outcome in ("falls short", "out of reach") for gated in decided),
+        results=[_result_part(gated) for gated in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
             for name, error in missing.items()
         ],
-        thresholds=found,
+        thresholds=decided,
     )
 
 
 def open_gated(
-    name: str, thresholds: ResultThresholds, base: Path, given: Path | None, *, baseline: bool = True
+    name: str, thresholds: ResultThresholds, base: Path, other_folder: Path | None, *, baseline: bool = True
 ) -> GatedResult:
-    """The result, and with `baseline` also what it is compared with; raises InputError where either is not sound."""
-    if given is not None:
-        folder = given if given.exists() else latest_result(str(given), Path())
+    """Return the result, and with `baseline` also that one; raises InputError where either is damaged."""
+    if other_folder is not None:
+        folder = other_folder if other_folder.exists() else latest_result(str(other_folder), Path())
     else:
         folder = latest_result(thresholds.folder, base)
     result = open_unchanged(folder)
@@ -138,31 +138,31 @@ def open_gated(
 _Values = dict[str, dict[str, Estimate]]
 
 
-def _measured(one: GatedResult) -> _Values:
-    """By part and measure; raises InputError for a part without questions, and a measure too deep."""
-    rankings, depth = one.side.rankings, one.result.metrics.retrieval.depth
-    names = dict.fromkeys(m for part in one.thresholds.demands for m in (*part.at_least, *part.drops))
+def _measured(gated: GatedResult) -> _Values:
+    """Return estimates by part and measure; raises InputError for a part without questions."""
+    rankings, depth = gated.side.rankings, gated.result.metrics.retrieval.depth
+    names = dict.fromkeys(m for part in gated.thresholds.demands for m in (*part.at_least, *part.drops))
     measures = [parse(text) for text in names]
     deeper = next((measure for measure in measures if measure.k > depth), None)
     if deeper is not None:
         raise UsageError(
-            f"{one.name}: {deeper} can't be taken from {one.folder}",
+            f"{gated.name}: {deeper} can't be taken from {gated.folder}",
             expected=f"a depth of {depth} or less",
             found=str(deeper),
             remedy="name a measure within the depth of the result",
         )
-    masks = {name: mask for name, mask, _ in one.parts()}
+    masks = {name: mask for name, mask, _ in gated.parts()}
     by_part = estimates(measures, rankings.calls, rankings.clusters, masks)
     for name, mask in masks.items():
         if not (mask & rankings.answerable).any():
-            raise _empty(one, name)
-    # By what the file says, which may stand between blanks.
+            raise _empty(gated, name)
+    # By the measure's name as the file has it, be it between blanks.
     values = {name: dict(zip(names, row, strict=True)) for name, row in by_part.items()}
-    for name, _, demands in one.parts():
+    for name, _, demands in gated.parts():
         for measure in (*demands.at_least, *demands.drops):
             if values[name][measure].value is None:
                 raise InputError(
-                    f"{one.name}: {name} has no question that {measure} counts in {one.folder}",
+                    f"{gated.name}: {name} has no question that {measure} counts in {gated.folder}",
                     expected="questions that have grades",
                     found="none",
                     remedy=f"name another measure, as {measure.partition('(')[0]}",
@@ -170,12 +170,12 @@ def _measured(one: GatedResult) -> _Values:
     return values
 
 
-def _empty(one: GatedResult, part: str) -> InputError:
-    what, rankings = part.partition(" ")[0], one.side.rankings
-    there = {"kind": rankings.kinds, "ability": one.side.abilities, "tenant": rankings.tenants}.get(what, ())
-    shown = list(dict.fromkeys(name for name, gold in zip(there, rankings.gold, strict=bool(there)) if gold))
+def _empty(gated: GatedResult, part: str) -> InputError:
+    what, rankings = part.partition(" ")[0], gated.side.rankings
+    labels = {"kind": rankings.kinds, "ability": gated.side.abilities, "tenant": rankings.tenants}.get(what, ())
+    shown = list(dict.fromkeys(name for name, gold in zip(labels, rankings.gold, strict=bool(labels)) if gold))
     return InputError(
-        f"{one.name}: {part} has no question with something to find in {one.folder}",
+        f"{gated.name}: {part} has no question with something to find in {gated.folder}",
         expected=f"one of {', '.join(shown[:12])}{' …' if len(shown) > 12 else ''}" if shown else "questions with gold",
         found=part,
         remedy=f"name a {what} that is there" if shown else "measure with a set that has answers",
@@ -183,46 +183,53 @@ def _empty(one: GatedResult, part: str) -> InputError:
 
 
 def unreachable(gating: Gating) -> UsageError | None:
-    """What is to be said of the thresholds that not even an oracle keeps."""
+    """Return the error for the thresholds that not even an oracle keeps; None where there are none."""
     beyond = [threshold for threshold in gating.thresholds if threshold.outcome == "out of reach"]
     if not beyond:
         return None
     return UsageError(
         f"no ranking could keep {'this threshold' if len(beyond) == 1 else 'these thresholds'}",
         expected="; ".join(
-            f"{one.result}, {one.part}: {one.measure} of at most {one.ceiling or 0.0:.4f}, the ceiling of an oracle"
-            for one in beyond
+            f"{threshold.result}, {threshold.part}: {threshold.measure} of at most {threshold.ceiling or 0.0:.4f},"
+            " the ceiling of an oracle"
+            for threshold in beyond
         ),
-        found="; ".join(f"{one.measure} >= {one.required:g}" for one in beyond),
+        found="; ".join(f"{threshold.measure} >= {threshold.required:g}" for threshold in beyond),
         remedy="lower it, or take another measure: recall_frac@k is not bounded by how little there is to find, nor is "
         "precision@k(retrieved)",
     )
 
 
 def _decided(
-    one: GatedResult, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
+    gated: GatedResult, values: _Values, base: Path, environ: Mapping[str, str], progress: Progress | None
 ) -> Iterator[GateThreshold]:
-    if one.thresholds.audit:
-        yield _audited(one, base, environ, progress)
-    for part, mask, demands in one.parts():
+    if gated.thresholds.audit:
+        yield _audited(gated, base, environ, progress)
+    for part, mask, demands in gated.parts():
         for name, floor in demands.at_least.items():
-            yield _floor(one, part, values[part][name], floor)
+            yield _floor(gated, part, values[part][name], floor)
         for name, drop in demands.drops.items():
-            yield _dropped(one, part, mask, values[part][name], drop)
-    if one.thresholds.abstention.stated:
-        yield from thresholds_abstention.abstention_thresholds(one.name, one.result, one.thresholds.abstention)
-    for state, limit in one.thresholds.p95_ms.items():
+            yield _dropped(gated, part, mask, values[part][name], drop)
+    if gated.thresholds.abstention.stated:
+        yield from thresholds_abstention.abstention_thresholds(gated.name, gated.result, gated.thresholds.abstention)
+    for state, limit in gated.thresholds.p95_ms.items():
         yield thresholds_latency.absolute(
-            one.name, one.folder, state, limit, strict=one.thresholds.strict, rule=one.thresholds.percentiles
+            gated.name, gated.folder, state, limit, strict=gated.thresholds.strict, rule=gated.thresholds.percentiles
         )
-    for state, limit in one.thresholds.p95_ratio.items():
-        against = base / str(one.thresholds.baseline)
+    for state, limit in gated.thresholds.p95_ratio.items():
+        against = base / str(gated.thresholds.baseline)
         yield thresholds_latency.relative(
-            one.name, one.folder, against, state, limit, strict=one.thresholds.strict, rule=one.thresholds.percentiles
+            gated.name,
+            gated.folder,
+            against,
+            state,
+            limit,
+            strict=gated.thresholds.strict,
+            rule=gated.thresholds.percentiles,
         )
 
 
-def _floor(one: GatedResult, part: str, estimate: Estimate, floor: float) -> GateThreshold:
+def _floor(gated: GatedResult, part: str, estimate: Estimate, floor: float) -> GateThreshold:
     assert estimate.value is not None
     short = not keeps_floor(estimate.value, floor)
     beyond = is_out_of_reach(floor, estimate.ceiling or 0.0)
@@ -230,7 +237,7 @@ def _floor(one: GatedResult, part: str, estimate: Estimate, floor: float) -> Gat
     notes = ["no ranking could keep it"] * beyond + [REACHES] * within
     notes += [TOO_SHORT] * is_too_short(estimate.value, estimate.design_effect)
     return _part(
-        one, part, "at_least", str(estimate.measure),
+        gated, part, "at_least", str(estimate.measure),
         required=floor, observed=estimate.value, low=estimate.low, high=estimate.high, ceiling=estimate.ceiling,
         n=estimate.n,
         outcome="out of reach" if beyond else "falls short" if short else "holds",
@@ -238,15 +245,15 @@ def _floor(one: GatedResult, part: str, estimate: Estimate, floor: float) -> Gat
     )  # fmt: skip
 
 
-def _dropped(one: GatedResult, part: str, mask: Bools, estimate: Estimate, drop: float) -> GateThreshold:
-    assert one.baseline is not None
-    pairs = pair(one.baseline.rankings, one.side.rankings, [estimate.measure], keep=mask)
+def _dropped(gated: GatedResult, part: str, mask: Bools, estimate: Estimate, drop: float) -> GateThreshold:
+    assert gated.baseline is not None
+    pairs = pair(gated.baseline.rankings, gated.side.rankings, [estimate.measure], keep=mask)
     (measured,) = measured_parts([str(estimate.measure)], pairs)
     ruled = decide(Rule(estimate.measure, "drops", drop), measured)
     inconclusive = ruled.outcome == "inconclusive"
-    short = ruled.outcome == "fails" or (inconclusive and one.thresholds.strict)
+    short = ruled.outcome == "fails" or (inconclusive and gated.thresholds.strict)
     return _part(
-        one, part, "drops", str(estimate.measure),
+        gated, part, "drops", str(estimate.measure),
         required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=estimate.ceiling,
         outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
         n=measured.n, by=max(0.0, -measured.difference - drop) if short else None,
@@ -254,33 +261,33 @@ def _dropped(one: GatedResult, part: str, mask: Bools, estimate: Estimate, drop:
     )  # fmt: skip
 
 
-def _audited(one: GatedResult, base: Path, environ: Mapping[str, str], progress: Progress | None) -> GateThreshold:
-    files = [base / one.thresholds.corpus_file] if one.thresholds.corpus_file else []
-    done = audit(one.folder, corpus_files=files, environ=environ, progress=progress)
+def _audited(gated: GatedResult, base: Path, environ: Mapping[str, str], progress: Progress | None) -> GateThreshold:
+    files = [base / gated.thresholds.corpus_file] if gated.thresholds.corpus_file else []
+    done = audit(gated.folder, corpus_files=files, environ=environ, progress=progress)
     failed = [
         check for check in done.checks if check.status == "fail" or (check.status == "cannot-tell" and check.needed)
     ]
     failures = [f"{check.code} {check.status}: {check.observed}" for check in failed]
     return _part(
-        one, OVERALL, "audit", "audit: no check fails",
-        required=None, observed=None, low=None, high=None, ceiling=None, n=one.result.metrics.retrieval.asked,
+        gated, OVERALL, "audit", "audit: no check fails",
+        required=None, observed=None, low=None, high=None, ceiling=None, n=gated.result.metrics.retrieval.asked,
         outcome="falls short" if failed else "holds", by=None,
         note="; ".join(failures) or f"{len(done.checks)} checks; {done.verdict.text}",
     )  # fmt: skip
 
 
-def _part(one: GatedResult, part: str, what: str, measure: str, **rest: object) -> GateThreshold:
-    return GateThreshold.model_validate({"result": one.name, "part": part, "what": what, "measure": measure, **rest})
+def _part(gated: GatedResult, part: str, what: str, measure: str, **rest: object) -> GateThreshold:
+    return GateThreshold.model_validate({"result": gated.name, "part": part, "what": what, "measure": measure, **rest})
 
 
-def _result_part(one: GatedResult) -> ResultPart:
-    part, against = one.side.part, one.baseline
+def _result_part(gated: GatedResult) -> ResultPart:
+    part, against = gated.side.part, gated.baseline
     return ResultPart(
-        result=one.name,
-        folder=str(one.folder),
+        result=gated.name,
+        folder=str(gated.folder),
         content_sha256=part.content_sha256,
         system=", ".join((part.store, part.version, part.embedder)),
         baseline=str(against.folder) if against else None,
         baseline_sha256=against.content_sha256 if against else None,
-        failed=len(one.result.metrics.retrieval.failed),
+        failed=len(gated.result.metrics.retrieval.failed),
     )

@@ -1,4 +1,4 @@
-"""Abstention held to thresholds: does the score tell the queries that nothing answers?"""
+"""Thresholds on abstention: whether the top score tells apart the queries that nothing answers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PART = "abstention"
 
 
 def abstention_thresholds(name: str, result: Result, thresholds: AbstentionThresholds) -> Iterator[GateThreshold]:
-    """Each threshold beside what the rows give; raises InputError where there is nothing to abstain from."""
-    found, folder = _measured(name, result), result.folder
-    n = found.n + found.answerable
+    """Yield each threshold with the measured value; raises InputError where there is nothing to abstain from."""
+    measured, folder = _measured(name, result), result.folder
+    n = measured.n + measured.answerable
     if thresholds.auroc is not None:
-        if found.auroc is None:
+        if measured.auroc is None:
             raise _unknown_abstention(name, folder, "no answerable query to tell them from")
-        by = thresholds.auroc - found.auroc
-        yield _part(name, "auroc", thresholds.auroc, found.auroc, found.auroc_interval, 1.0, n, by)
+        by = thresholds.auroc - measured.auroc
+        yield _part(name, "auroc", thresholds.auroc, measured.auroc, measured.auroc_interval, 1.0, n, by)
     if thresholds.false_retrieval is not None:
-        if found.false_retrieval is None:
+        if measured.false_retrieval is None:
             raise _unknown_abstention(name, folder, "no answerable query to take the threshold of the score from")
-        rate, interval = found.false_retrieval, found.false_retrieval_interval
+        rate, interval = measured.false_retrieval, measured.false_retrieval_interval
         by = rate - thresholds.false_retrieval
-        yield _part(name, "false_retrieval", thresholds.false_retrieval, rate, interval, 0.0, found.n, by)
+        yield _part(name, "false_retrieval", thresholds.false_retrieval, rate, interval, 0.0, measured.n, by)
 
 
 def _part(
@@ -67,16 +67,16 @@ def _part(
 
 
 def _measured(name: str, result: Result) -> Abstention:
-    """From the rows, as the run made it; raises InputError where `metrics.json` says otherwise."""
+    """Return the abstention figures of the rows; raises InputError where metrics.json has others."""
     stated, rankings = result.metrics.abstention, result.rankings
     if stated is None:
         raise _unknown_abstention(name, result.folder, "no query that should find nothing")
     failed = frozenset(result.metrics.retrieval.failed)
     abstain = rankings.abstention
-    # Nobody knows whether a question that no expected text gave gold can be answered.
+    # A question whose expected text matches nothing may be answerable or not.
     known = [i for i, gold in enumerate(rankings.gold) if gold or abstain[i]]
     clusters = [rankings.clusters[i] for i in known]
-    found = abstention(
+    measured = abstention(
         [
             top_score(
                 [score for score in rankings.first_scores[i : i + 1] if score is not None],
@@ -89,8 +89,8 @@ def _measured(name: str, result: Result) -> Abstention:
         clusters if any(clusters) else None,
     )
     for key in ("auroc", "false_retrieval"):
-        check_figure(result.folder.name, key, getattr(stated, key), getattr(found, key))
-    return found
+        check_figure(result.folder.name, key, getattr(stated, key), getattr(measured, key))
+    return measured
 
 
 def _unknown_abstention(name: str, folder: Path, found: str) -> InputError:

@@ -1,4 +1,4 @@
-"""`recallbench.toml`: which results are held to which thresholds."""
+"""`recallbench.toml`: results and their thresholds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recallbench.scoring.recommended import RECOMMENDED, recommended
 DEPTH = 10
 """The k of recommended thresholds."""
 EVERY = "*"
-"""In place of a kind or tenant: each one there is."""
+"""In place of the name of a kind or tenant: each of them."""
 EXAMPLE = '[result.nightly] with folder = "results/*" and [result.nightly.at_least] with "recall_any@10" = 0.95'
 
 
@@ -37,7 +37,7 @@ def _of_warm(value: Any) -> Any:
 
 
 Milliseconds = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
-"""By state of the queries; a bare number is of warm ones."""
+"""By state of the queries; a number alone is for warm ones."""
 Ratios = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
 
 
@@ -45,29 +45,29 @@ class PartThresholds(_Part):
     """Thresholds on one set of questions, by exact measure name."""
 
     thresholds: Literal["recommended"] | None = None
-    """The four that teams use, at DEPTH; what `at_least` says of the same measure goes before."""
+    """The recommended floors at DEPTH; `at_least` overrides them."""
     at_least: dict[str, Floor] = {}
     drops: dict[str, Drop] = {}
     rules: list[str] = []
-    """The same in words, as `recall_any@10 >= 0.95` or `mrr@50 drops 0.01`."""
+    """Floors and drops as texts: `recall_any@10 >= 0.95`, `mrr@50 drops 0.01`."""
 
     @model_validator(mode="before")
     @classmethod
-    def _with_rules(cls, given: Any) -> Any:
-        texts = given.get("rules", []) if isinstance(given, dict) else None
+    def _with_rules(cls, values: Any) -> Any:
+        texts = values.get("rules", []) if isinstance(values, dict) else None
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            return given
+            return values
         stated: dict[str, dict[str, float]] = {"at_least": {}, "drops": {}}
-        if given.get("thresholds") == RECOMMENDED:
-            stated["at_least"] = {str(one): floor for one, floor in recommended(DEPTH).items()}
+        if values.get("thresholds") == RECOMMENDED:
+            stated["at_least"] = {str(measure): floor for measure, floor in recommended(DEPTH).items()}
         for text in texts:
             try:
                 rule = parse_rule(text)
             except UsageError as error:
                 raise ValueError(error.brief) from None
             stated[rule.word][str(rule.measure)] = rule.threshold
-        tables = {word: given.get(word, {}) for word, figures in stated.items() if figures}
-        return given | {word: stated[word] | own for word, own in tables.items() if isinstance(own, dict)}
+        tables = {word: values.get(word, {}) for word, figures in stated.items() if figures}
+        return values | {word: stated[word] | own for word, own in tables.items() if isinstance(own, dict)}
 
 
 class AbstentionThresholds(_Part):
@@ -84,7 +84,7 @@ class AbstentionThresholds(_Part):
 
 
 class ResultThresholds(PartThresholds):
-    """One result, and what it is held to."""
+    """The thresholds of one result."""
 
     folder: str = Field(min_length=1)
     baseline: str | None = Field(default=None, min_length=1)
@@ -94,9 +94,9 @@ class ResultThresholds(PartThresholds):
     corpus_file: str | None = None
     p95_ms: Milliseconds = {}
     p95_ratio: Ratios = {}
-    """At most so many times the baseline's."""
+    """The highest ratio to the baseline's p95."""
     percentiles: Rule = NEAREST_RANK
-    """What the p95 of both is."""
+    """The rule of both p95."""
     abstention: AbstentionThresholds = AbstentionThresholds()
     kinds: dict[str, PartThresholds] = {}
     abilities: dict[str, PartThresholds] = {}
@@ -104,12 +104,12 @@ class ResultThresholds(PartThresholds):
 
     @property
     def demands(self) -> list[PartThresholds]:
-        """Of all questions first, then of every part."""
+        """The thresholds of all questions, then of every part."""
         return [self, *self.kinds.values(), *self.abilities.values(), *self.tenants.values()]
 
     @property
     def compared(self) -> bool:
-        """Whether anything is held against the baseline."""
+        """Whether any threshold needs the baseline."""
         return bool(self.p95_ratio) or any(part.drops for part in self.demands)
 
 
@@ -117,25 +117,25 @@ class ThresholdsFile(_Part):
     """The whole file; paths in it count from its folder."""
 
     thresholds: Literal["recommended"] | None = None
-    """Thresholds that every result has to keep."""
+    """Thresholds of every result."""
     percentiles: Rule | None = None
-    """The same, where a result says nothing else."""
+    """The rule of percentiles for results without their own."""
     result: dict[str, ResultThresholds] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
-    def _of_every_result(cls, given: Any) -> Any:
-        results = given.get("result") if isinstance(given, dict) else None
-        shared = {key: given[key] for key in ("thresholds", "percentiles") if key in given}
+    def _of_every_result(cls, values: Any) -> Any:
+        results = values.get("result") if isinstance(values, dict) else None
+        shared = {key: values[key] for key in ("thresholds", "percentiles") if key in values}
         if not isinstance(results, dict) or not shared:
-            return given
-        return given | {
-            "result": {name: shared | one if isinstance(one, dict) else one for name, one in results.items()}
+            return values
+        return values | {
+            "result": {name: shared | table if isinstance(table, dict) else table for name, table in results.items()}
         }
 
 
 def read_thresholds(path: Path) -> ThresholdsFile:
-    """The file; raises InputError, naming line and key, for anything in it that means nothing here."""
+    """Return the file; raises InputError, naming line and key, for anything invalid in it."""
     try:
         text = document(path).decode("utf-8")
         table = toml(text)
@@ -144,12 +144,12 @@ def read_thresholds(path: Path) -> ThresholdsFile:
             f"{path} can't be read as TOML", expected=EXAMPLE, found=str(error), remedy="mend the file"
         ) from None
     try:
-        found = ThresholdsFile.model_validate(_numbers(table))
+        file = ThresholdsFile.model_validate(_numbers(table))
     except ValidationError as error:
         raise _invalid(path, text, error) from None
-    for name, thresholds in found.result.items():
+    for name, thresholds in file.result.items():
         _sensible(path, text, name, thresholds)
-    return found
+    return file
 
 
 def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) -> None:
@@ -208,10 +208,10 @@ def _measure(path: Path, text: str, measure: str) -> Measure:
 
 
 def _numbers(value: Any) -> Any:
-    """Whole numbers as floats: `at_least = 1` means 1.0, while strict validation keeps true from meaning it."""
+    """Return whole numbers as floats: `at_least = 1` means 1.0, while strict validation still refuses `true`."""
     if isinstance(value, dict):
-        return {key: _numbers(one) for key, one in value.items()}
-    # By way of its digits: one of 400 of them is infinite, which validation refuses.
+        return {key: _numbers(item) for key, item in value.items()}
+    # A number of 400 digits overflows float(int), but as text it is infinite, which validation refuses.
     return float(str(value)) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -233,7 +233,7 @@ def _invalid(path: Path, text: str, error: ValidationError) -> InputError:
 
 
 def _known_keys(place: list[str]) -> list[str]:
-    """The keys that a table of the file may have."""
+    """Return the keys that a table of the file may have."""
     if len(place) < 2:
         return list(ThresholdsFile.model_fields)
     if len(place) == 2:
@@ -242,7 +242,7 @@ def _known_keys(place: list[str]) -> list[str]:
 
 
 def _line(text: str, place: tuple[str, ...]) -> str:
-    """The line on which the last of these keys stands, each looked for below the one before; empty if not found."""
+    """Return `, line N` of the last of these keys, each searched below the one before; empty where it is not found."""
     at = 0
     text = re.sub(r"(?m)^[ \t]*#.*$", lambda comment: " " * len(comment[0]), text)
     for key in place:

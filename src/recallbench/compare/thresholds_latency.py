@@ -1,4 +1,4 @@
-"""Latency held to thresholds: the p95 of single queries, by itself and against the baseline's."""
+"""Thresholds on latency: the p95 of single queries, absolute and against the baseline's."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from recallbench.scoring.intervals import LEVEL
 from recallbench.scoring.quantiles import NEAREST_RANK, Rule, quantile, quantile_interval
 
 SHARE = 0.95
-FEW = 20
-"""Of fewer queries the p95 is the slowest one."""
+SMALL_SAMPLE = 20
+"""With fewer queries, the p95 is the slowest one."""
 
 
 def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> GateThreshold:
-    """The p95 of the folder's queries in that state, which may be `limit` at most."""
+    """Hold the p95 of the queries in that state to a limit."""
     times = _times(name, folder, state, "p95_ms", rule)
     bounds = quantile_interval(times.least, SHARE)
     short, open_ = times.p95 > limit, times.most > limit
     outcome: Literal["holds", "falls short", "cannot tell"]
     outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
-    remark = f", of {len(times.least)} the slowest" if len(times.least) < FEW else ""
+    remark = f", of {len(times.least)} the slowest" if len(times.least) < SMALL_SAMPLE else ""
     return GateThreshold(
         result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
         required=limit, observed=times.p95, low=bounds.low, high=None if times.failed else bounds.high, ceiling=None,
@@ -38,18 +38,20 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
 def relative(
     name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
 ) -> GateThreshold:
-    """The same against the baseline's, which it may be `limit` times at most; times of other hardware tell nothing."""
-    after, past = (_times(name, one, state, "p95_ratio", rule) for one in (folder, baseline))
+    """Hold the ratio of the p95 to the baseline's to a limit; it can't be told for times of other hardware."""
+    after, past = (_times(name, place, state, "p95_ratio", rule) for place in (folder, baseline))
     times, before_times, now, before = after.least, past.least, after.p95, past.p95
-    # Both at once with 95%: each has the root of it.
+    # 95% for both intervals at once, so each has the square root of that.
     level = math.sqrt(LEVEL)
     new, old = quantile_interval(times, SHARE, level), quantile_interval(before_times, SHARE, level)
-    observed, fewest = _over(now, before), min(len(times), len(before_times))
-    note = f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if fewest < FEW else ''}"
+    observed, fewest = _ratio(now, before), min(len(times), len(before_times))
+    note = (
+        f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if fewest < SMALL_SAMPLE else ''}"
+    )
     short = observed is None or observed > limit
     outcome = "falls short" if short else "holds"
-    # The baseline's p95 may have been any longer, this one's too.
-    if past.failed or (not short and (_over(after.most, before) or math.inf) > limit):
+    # Failed queries leave the p95 without an upper bound.
+    if past.failed or (not short and (_ratio(after.most, before) or math.inf) > limit):
         outcome = "falls short" if strict else "cannot tell"
     note = f"{note}{after.failures_note}{past.failures_note}"
     if other := latency.other_hardware(baseline, folder):
@@ -63,8 +65,8 @@ def relative(
             "measure": f"{_named(state, rule)} / baseline",
             "required": limit,
             "observed": None if other else observed,
-            "low": None if other else _over(new.low, old.high),
-            "high": None if other or after.failed else _over(new.high, old.low),
+            "low": None if other else _ratio(new.low, old.high),
+            "high": None if other or after.failed else _ratio(new.high, old.low),
             "ceiling": None,
             "n": len(times),
             "outcome": outcome,
@@ -76,7 +78,7 @@ def relative(
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Of queries timed one by one; those that failed took at least as long as it took them to fail."""
+    """Times of single queries. A failed one counts as at least the time until it failed."""
 
     answered: tuple[float, ...]
     failed: tuple[float, ...]
@@ -89,12 +91,12 @@ class _Times:
 
     @property
     def p95(self) -> float:
-        """The least that it can be."""
+        """The least that the p95 can be."""
         return quantile(self.least, SHARE, self.rule) or 0.0
 
     @property
     def most(self) -> float:
-        """With the failed as the slowest of all."""
+        """The most that the p95 can be: with the failed queries as the slowest."""
         return quantile([*self.answered, *(math.inf for _ in self.failed)], SHARE, self.rule) or 0.0
 
     @property
@@ -110,7 +112,7 @@ def _named(state: str, rule: Rule) -> str:
 
 
 def _times(name: str, folder: Path, state: str, key: str, rule: Rule) -> _Times:
-    answered, failed = (tuple(latency.query_times(folder, one)) for one in (state, "failed"))
+    answered, failed = (tuple(latency.query_times(folder, timed)) for timed in (state, "failed"))
     if not answered and not failed:
         raise InputError(
             f"{name}: {folder} has no p95 of {state} queries",
@@ -121,8 +123,8 @@ def _times(name: str, folder: Path, state: str, key: str, rule: Rule) -> _Times:
     return _Times(answered, failed, folder.name, rule)
 
 
-def _over(one: float | None, other: float | None) -> float | None:
-    return one / other if one is not None and other else None
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
 
 
 def _noisy(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""TREC runs to compare, held against the qrels that are given with them."""
+"""TREC runs to compare, judged by qrels."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.measure import Measure
 
 DEPTH = "depth"
-"""What may be allowed of two runs: that one's longest ranking is shorter, though both were asked equally deep."""
+"""The difference that may be allowed: one run's longest ranking is shorter, though both had the same depth."""
 NAMED = 5
-"""So many questions are named in a note."""
+"""How many questions a note names."""
 
 _Run = Mapping[str, Sequence[tuple[str, float]]]
 
@@ -32,11 +32,11 @@ def trec_sides(
     allow_depth: bool,
     ties: Ties = "file",
 ) -> tuple[Side, Side]:
-    """Both runs, over every question of the qrels that has a relevant document (grade 1 or more).
+    """Return both runs, over every question of the qrels that has a relevant document (grade 1 or more).
 
     A judged question that a run does not answer counts as an empty ranking, as with trec_eval's -c. Raises InputError
     where a run answers none of them or a question has no cluster, and UsageError where one run is cut off above a
-    measure that the other reaches. `ties` says in which order equal scores stand.
+    measure that the other reaches. `ties` is the order of equal scores.
     """
     judged = {question: grades for question, grades in read_qrels(qrels).items() if max(grades.values()) > 0}
     if not judged:
@@ -46,8 +46,8 @@ def trec_sides(
             found="none",
             remedy="check the file given with --qrels",
         )
-    found = [{question: in_order_of(ties, hits) for question, hits in read_run(path).items()} for path in runs]
-    for path, run in zip(runs, found, strict=True):
+    ranked = [{question: in_order_of(ties, hits) for question, hits in read_run(path).items()} for path in runs]
+    for path, run in zip(runs, ranked, strict=True):
         if not judged.keys() & run.keys():
             raise InputError(
                 f"{path} answers no question of {qrels}",
@@ -55,19 +55,21 @@ def trec_sides(
                 found=f"questions such as {next(iter(run), '(none)')}",
                 remedy="name the qrels that belong to the runs",
             )
-    _same_depth(runs, found, measures, allow_depth)
-    # Positions are of both runs and the judgements together, so that both sides have the same haystacks.
+    _same_depth(runs, ranked, measures, allow_depth)
+    # Positions cover the documents of both runs and the judgements, so that both sides have the same haystacks.
     numbers: list[dict[str, int]] = []
     for question, grades in judged.items():
-        names = [*grades, *(document for run in found for document, _ in run.get(question, ()))]
+        names = [*grades, *(document for run in ranked for document, _ in run.get(question, ()))]
         numbers.append({name: number for number, name in enumerate(dict.fromkeys(names))})
-    named = _clusters(tuple(judged), clusters, prefix)
-    first, second = (_side(path, run, judged, numbers, measures, named) for path, run in zip(runs, found, strict=True))
+    cluster_of = _clusters(tuple(judged), clusters, prefix)
+    first, second = (
+        _side(path, run, judged, numbers, measures, cluster_of) for path, run in zip(runs, ranked, strict=True)
+    )
     return first, second
 
 
 def read_clusters(path: Path) -> dict[str, str]:
-    """Question and cluster, a line each; raises InputError, naming the line, for anything else."""
+    """Return the cluster of each question, a line each; raises InputError, naming the line, for anything else."""
     clusters: dict[str, str] = {}
     for number, line in lines(path):
         fields = line.split()
@@ -85,29 +87,29 @@ def read_clusters(path: Path) -> dict[str, str]:
 
 
 def _clusters(questions: Sequence[str], file: Path | None, prefix: str | None) -> Mapping[str, str]:
-    """The cluster of each question; one whose id has no such prefix stands alone."""
+    """Return the cluster of each question. A question without the prefix is independent."""
     if prefix is not None:
-        found = {question: question.rpartition(prefix)[0] if prefix else "" for question in questions}
-        if not any(found.values()):
+        cluster_of = {question: question.rpartition(prefix)[0] if prefix else "" for question in questions}
+        if not any(cluster_of.values()):
             raise UsageError(
                 f"--cluster-prefix {prefix!r} gives no question a cluster",
                 expected="what stands in the ids between a cluster's name and the rest",
                 found=f"questions such as {questions[0]}",
                 remedy="leave it out where questions are independent",
             )
-        return found
+        return cluster_of
     if file is None:
         return {}
-    found = read_clusters(file)
-    missing = [question for question in questions if question not in found]
+    cluster_of = read_clusters(file)
+    missing = [question for question in questions if question not in cluster_of]
     if missing:
         raise InputError(
             f"{file} has no cluster for {_named(missing)}",
             expected="a line for every judged question",
-            found=f"{len(found)} lines",
+            found=f"{len(cluster_of)} lines",
             remedy="add the missing lines; a question that stands alone gets a cluster of its own",
         )
-    return found
+    return cluster_of
 
 
 def _side(
@@ -130,7 +132,7 @@ def _side(
         gold=tuple(gold),
         calls=(
             judge(
-                [[names[d] for d in found] for found, names in zip(hits, numbers, strict=True)],
+                [[names[d] for d in documents] for documents, names in zip(hits, numbers, strict=True)],
                 gold,
                 [len(names) for names in numbers],
                 max(measure.k for measure in measures),
@@ -166,9 +168,9 @@ def _zip(
     return zip(judged.values(), numbers, strict=True)
 
 
-def _same_depth(runs: tuple[Path, Path], found: Sequence[_Run], measures: Sequence[Measure], allowed: bool) -> None:
-    # A run does not state its depth: its longest ranking stands for it.
-    depths = [max(map(len, run.values()), default=0) for run in found]
+def _same_depth(runs: tuple[Path, Path], ranked: Sequence[_Run], measures: Sequence[Measure], allowed: bool) -> None:
+    # A run does not state its depth: that of its longest ranking is taken.
+    depths = [max(map(len, run.values()), default=0) for run in ranked]
     shallow = min(depths)
     if depths[0] != depths[1] and not allowed and (deeper := [m for m in measures if m.k > shallow]):
         raise UsageError(

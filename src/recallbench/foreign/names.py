@@ -14,19 +14,19 @@ from recallbench.scoring.measures.registry import (
     family,
     measure_names,
     measures_called,
-    written,
+    name_pattern,
 )
 
 _WORDS = (*measure_names(), *OTHERS, *VARIANTS)
 _LONG, _LETTERS = [word for word in _WORDS if len(word) > 1], [word for word in _WORDS if len(word) == 1]
-_NAME = re.compile(rf"(?P<word>{written(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
+_NAME = re.compile(rf"(?P<word>{name_pattern(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
 _AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
 _WITHOUT_DEPTH = {measure.name: measure.k for measure in PRIMARY if measure.ordered}
 """The protocol's MRR is published without its depth."""
 _FIGURES = ("score", "figure", "result", "quality", "accuracy")
 """Words for figures that name no measure."""
 MENTION = re.compile(
-    rf"(?<![\w.])(?:(?:{written(_LONG)})"
+    rf"(?<![\w.])(?:(?:{name_pattern(_LONG)})"
     r"(?:(?:\s*@\s*|_at_|\s+at\s+|_?)[0-9]+(?![.\w]))?(?![\w(])"
     rf"|(?:{'|'.join(_LETTERS)})\s?@\s?[0-9]+(?![.\w]))",
     re.IGNORECASE,

@@ -20,7 +20,7 @@ from recallbench.results import metrics as parts
 from recallbench.results.match_figures import match_figures
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
 from recallbench.retrieval.record import Retrieval
-from recallbench.scoring.abstention import KEPT, abstention, top_score
+from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
 from recallbench.scoring.agreement import agreement
 from recallbench.scoring.calls import clusters_of, judge_calls, judge_rankings
 from recallbench.scoring.editions import CURRENT, DIGITS, Edition
@@ -264,7 +264,7 @@ def _abstention(retrieval: Retrieval, clusters: Sequence[str] | None, edition: E
         questions=outcome.n,
         answerable=outcome.answerable,
         threshold=outcome.threshold if outcome.threshold is not None and math.isfinite(outcome.threshold) else None,
-        threshold_rule=f"the highest score that keeps {KEPT:.0%} of the answerable questions",
+        threshold_rule=f"the highest score that keeps {PASSING_SHARE:.0%} of the answerable questions",
         false_retrieval=outcome.false_retrieval,
         false_retrieval_interval=parts.IntervalPart(**asdict(outcome.false_retrieval_interval)),
         auroc=outcome.auroc,

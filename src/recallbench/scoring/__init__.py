@@ -1,1 +1,1 @@
-"""Rankings against gold: measures, what chance and an oracle would reach, and how sure a number is. Pure: no I/O."""
+"""Rankings judged by gold: measures with chance, ceiling and intervals, and tests of differences. Pure: no I/O."""

@@ -1,6 +1,6 @@
-"""Questions that nothing in the haystack answers: does the score tell?
+"""Whether the top score tells apart the questions that nothing in the haystack answers.
 
-What is judged here comes beside the headline, never into it: LongMemEval's `_abs` questions have gold segments and
+These figures are no part of the headline: LongMemEval's `_abs` questions have gold segments, too, and
 count among its 500.
 """
 
@@ -17,20 +17,20 @@ from recallbench.scoring.editions import CURRENT, Edition
 from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes
 from recallbench.scoring.judgement import Floats, Ints
 
-KEPT = 0.95
-"""The threshold is the highest score that still lets this share of the answerable questions through."""
+PASSING_SHARE = 0.95
+"""The share of the answerable questions that reach the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """How far the top score separates questions to abstain from and answerable ones."""
+    """How well the top score separates questions to abstain from and answerable ones."""
 
     n: int
     """Questions to abstain from."""
     answerable: int
     threshold: float | None
-    """Chosen on the answerable questions alone, so that the rate below is not tuned to what it measures; -inf where too
-    many of them came back empty, so that any hit at all counts."""
+    """The highest score that PASSING_SHARE of the answerable questions reach, chosen without the others, which it then
+    judges. -inf where too many of them came back empty, so that any hit at all counts."""
     false_retrieval: float | None
     """The share of questions to abstain from whose top score reaches the threshold."""
     false_retrieval_interval: Interval
@@ -46,7 +46,7 @@ def abstention(
     threshold: float | None = None,
     edition: Edition = CURRENT,
 ) -> Abstention:
-    """Judge the best score of every question, as `top_score` has it; -inf never counts as a false retrieval."""
+    """Judge the top score of every question; -inf never counts as a false retrieval."""
     scores, mask = np.asarray(top_scores, dtype=np.float64), np.asarray(abstain, dtype=np.bool_)
     if scores.shape != mask.shape:
         raise ValueError(f"{scores.size} scores for {mask.size} questions")
@@ -72,9 +72,9 @@ def abstention(
 
 
 def top_score(scores: Sequence[float] | None, *, failed: bool, abstain: bool) -> float:
-    """The best score of a question; -inf where nothing came back.
+    """Return the best score of a question; -inf where nothing came back.
 
-    A question that failed got the worst answer there is: nothing where something should be found, and something where
+    A failed question counts as the worst answer: nothing where something should be found, and something where
     nothing should be.
     """
     if failed:
@@ -83,15 +83,15 @@ def top_score(scores: Sequence[float] | None, *, failed: bool, abstain: bool) ->
 
 
 def threshold_for(answerable: Floats) -> float | None:
-    """The highest score that at least KEPT of the answerable questions reach; None when there are none."""
+    """Return the highest score that at least PASSING_SHARE of the answerable questions reach; None without any."""
     if not len(answerable):
         return None
     descending = np.sort(answerable)[::-1]
-    return float(descending[int(np.ceil(KEPT * len(answerable) - 1e-9)) - 1])
+    return float(descending[int(np.ceil(PASSING_SHARE * len(answerable) - 1e-9)) - 1])
 
 
 def _components(positive: Floats, negative: Floats) -> tuple[Floats, Floats]:
-    """For each answerable question the share of the others that score below it, and for each of those the converse."""
+    """Return for each answerable question the share of the others that score below it, and for those the converse."""
     return _beaten(positive, negative), 1.0 - _beaten(negative, positive)
 
 
@@ -104,7 +104,7 @@ def _beaten(scores: Floats, others: Floats) -> Floats:
 def _area_interval(
     area: float, above: Floats, below: Floats, parts: Floats, codes: Ints | None, edition: Edition
 ) -> Interval:
-    """DeLong's interval; with clusters, the edition's for a sum of the same linearised parts."""
+    """Return DeLong's interval; with clusters, the edition's for a sum of the same linearised parts."""
     if len(above) < 2 or len(below) < 2:
         return Interval(None, None, "n/a (one question on a side)")
     independent = float(above.var(ddof=1)) / len(above) + float(below.var(ddof=1)) / len(below)

@@ -1,4 +1,4 @@
-"""Whether two calls to one store rank alike."""
+"""The agreement between two calls to the same store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recallbench.scoring.matching import distinct
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How alike the first `depth` places of two rankings are, over n questions."""
+    """The agreement of the first `depth` hits of two rankings, over n questions."""
 
     depth: int
     n: int
@@ -28,8 +28,8 @@ def agreement(first: Sequence[Sequence[int]], second: Sequence[Sequence[int]], d
     if n == 0:
         return Agreement(depth, 0, None, None)
     same, shared = 0, 0.0
-    for one, other in zip(first, second, strict=True):
-        a, b = distinct(one)[:depth], distinct(other)[:depth]
+    for ranking, other in zip(first, second, strict=True):
+        a, b = distinct(ranking)[:depth], distinct(other)[:depth]
         same += a == b
         shared += len(set(a) & set(b)) / max(len(a), len(b)) if a or b else 1.0
     return Agreement(depth, n, same / n, shared / n)

@@ -10,11 +10,11 @@ from recallbench.scoring.judgement import Floats
 
 RESAMPLES = 2000
 _CELLS = 1 << 22
-"""Resampling weights in memory at a time: 32 MB, however many questions there are."""
+"""Resampling weights in memory at a time: 32 MB for any number of questions."""
 
 
 def bootstrap(values: Floats) -> list[Interval]:
-    """Percentile bootstrap of each column's mean: 2,000 resamples of whole questions, seed 42, all columns together."""
+    """Return the percentile bootstrap of each column's mean: 2,000 resamples of questions, the same for all columns."""
     n, columns = values.shape
     if n < 2:
         return [Interval(None, None, f"n/a ({'one question' if n else 'no question'})")] * columns
@@ -32,12 +32,12 @@ def bootstrap(values: Floats) -> list[Interval]:
 
 
 def _resampled_means(values: Floats) -> Floats:
-    """(resamples x columns): each resample draws as many questions as there are, with replacement."""
+    """Return (resamples x columns): each resample draws as many questions as there are, with replacement."""
     n, columns = values.shape
     draw = np.random.default_rng(SEED)
     kind: npt.DTypeLike = np.uint16 if n <= 1 << 16 else np.uint32
     means = np.empty((RESAMPLES, columns))
-    # How often each question was drawn, times the values, is one matrix product for all measures.
+    # The counts of the draws times the values: one matrix product for all measures.
     step = max(1, min(RESAMPLES, _CELLS // n))
     times = np.empty((step, n))
     for start in range(0, RESAMPLES, step):

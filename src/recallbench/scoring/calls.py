@@ -1,4 +1,4 @@
-"""A retrieval held against its gold: one judgement for each call that was made."""
+"""The judgement of each call of a retrieval."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def judge_rankings(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int
 
 
 def clusters_of(questions: Sequence[Question]) -> tuple[str, ...] | None:
-    """Return what each question depends on; None where every question stands alone."""
+    """Return the cluster of each question; None where questions are independent."""
     clusters = tuple(question.cluster for question in questions)
     return clusters if any(clusters) else None

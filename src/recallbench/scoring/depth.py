@@ -1,26 +1,26 @@
-"""How deep rankings are looked at: the one bound of every k and depth."""
+"""The bound of every k and depth."""
 
 from __future__ import annotations
 
 from recallbench.errors import UsageError
 
 DEEPEST = 10_000
-"""No k, and no depth of a ranking, is larger: nobody reads further, and a slip of the keys is refused."""
+"""The largest k and depth: nobody reads further, and a typing error is refused."""
 SHOWN = 20
-"""Digits of a number that are told."""
+"""Digits of a number shown in an error."""
 
 
 def depth_of(k: object, what: str = "k is how many hits are asked for") -> int:
-    """The k, if it is one; raises UsageError, opening with `what`, for what is none and for one beyond `DEEPEST`."""
+    """Return k; raises UsageError, opening with `what`, where it is no whole number from 1 to `DEEPEST`."""
     if isinstance(k, int) and not isinstance(k, bool) and 1 <= k <= DEEPEST:
         return k
-    # Python does not write out a number of thousands of digits.
-    found = "a number of too many digits" if isinstance(k, int) and k.bit_length() > 64 else repr(k)
-    raise UsageError(what, expected=f"a whole number from 1 to {DEEPEST:,}", found=found)
+    # Python refuses to write a number of thousands of digits.
+    shown = "a number of too many digits" if isinstance(k, int) and k.bit_length() > 64 else repr(k)
+    raise UsageError(what, expected=f"a whole number from 1 to {DEEPEST:,}", found=shown)
 
 
 def depth_in(digits: str, what: str = "k is how many hits are asked for") -> int:
-    """The k that is written there, as `depth_of`; nor does Python read a number of thousands of digits."""
+    """Return the k in these digits; raises UsageError as `depth_of` does."""
     if len(digits) > SHOWN:
         raise UsageError(what, expected=f"a whole number from 1 to {DEEPEST:,}", found=f"{digits[:SHOWN]}…")
     return depth_of(int(digits), what)

@@ -13,13 +13,13 @@ from recallbench.scoring.judgement import Floats
 
 @cache
 def normal_quantile(share: float) -> float:
-    """Return what a standard normal variable does not exceed with this probability."""
+    """Return the value that a standard normal variable does not exceed with this probability."""
     return NormalDist().inv_cdf(share)
 
 
 @cache
 def t_quantile(degrees: int, share: float) -> float:
-    """Return what Student's t does not exceed with this probability, which is at least one half."""
+    """Return the value that Student's t does not exceed with this probability, which is at least one half."""
     if degrees < 1 or not 0.5 <= share < 1:
         raise ValueError(f"no quantile of t({degrees}) at {share}")
     scale = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(degrees * math.pi) / 2

@@ -16,7 +16,7 @@ from recallbench.scoring.judgement import Floats, Ints
 
 _LUCK = 2
 _NOTHING = (1e-12) ** 2
-"""A variance of so little is rounding."""
+"""Variances up to this are rounding."""
 
 
 def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
@@ -83,16 +83,16 @@ def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Float
     if groups < 2:
         return [Interval(None, None, "n/a (one cluster)")] * len(centres)
     variances = groups / (groups - 1) * (totals * totals).sum(axis=0)
-    kept = (1 - counts / counts.sum())[:, None]
-    left = np.clip(centres - totals / kept, 0.0, 1.0)
-    each = _logit((left * trials * kept + 0.5) / (trials * kept + 1))
+    remaining = (1 - counts / counts.sum())[:, None]
+    left = np.clip(centres - totals / remaining, 0.0, 1.0)
+    each = _logit((left * trials * remaining + 0.5) / (trials * remaining + 1))
     spread = np.sqrt((groups - 1) / groups * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
     middle = _logit((centres * trials + 0.5) / (trials + 1))
     half = t_quantile(groups - 1, 0.5 + LEVEL / 2) * spread
     method = f"jackknife t({groups - 1}) 95% over {groups} clusters on the logit scale"
     lows, highs = _share(middle - half), _share(middle + half)
     effects = [
-        # What is constant but for rounding has no variance that another could be held against.
+        # A column that is constant but for rounding has no design effect.
         float(variance / alone) if alone > _NOTHING else None
         for variance, alone in zip(variances, independent, strict=True)
     ]

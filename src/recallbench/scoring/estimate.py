@@ -1,4 +1,4 @@
-"""A measured mean with everything that must stand beside it."""
+"""Estimates: a mean with its interval, chance and ceiling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Estimate:
 
 
 def estimate(measure: Measure, judged: Judged, clusters: Sequence[str] | None = None) -> Estimate:
-    """The measure over all judged questions; `clusters` names what each question depends on ("" stands alone)."""
+    """Return the measure over all judged questions; `clusters` has the cluster of each ("" is independent)."""
     return estimates((measure,), judged, clusters, {"all": np.ones(len(judged), dtype=np.bool_)})["all"][0]
 
 
@@ -47,7 +47,7 @@ def estimates(
     slices: Mapping[str, Bools],
     edition: Edition = CURRENT,
 ) -> dict[str, tuple[Estimate, ...]]:
-    """Each measure over each slice, a mask over the questions.
+    """Return each measure over each slice, a mask over the questions.
 
     Several judgements of the same questions may be given, one per call depth: a measure is taken from the shallowest
     that reaches its depth, so that recall@10 comes from the call with k = 10 and MRR from the one with k = 50
@@ -69,7 +69,7 @@ def estimates(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Column:
-    """One measure by question, worked out once for all slices."""
+    """The values of a measure by question, computed once for all slices."""
 
     measure: Measure
     judged: Judged
@@ -82,7 +82,7 @@ class _Column:
         return _Column(measure, judged, measure.values(judged), measure.chance(judged), measure.ceiling(judged))
 
     def cut(self, mask: Bools, judged: Judged) -> _Column:
-        """The column of the questions in the mask; `judged` holds those alone."""
+        """Return the column of the questions in the mask; `judged` holds only these."""
         if self.measure.separable:
             return _Column(self.measure, judged, self.values[mask], self.chance[mask], self.ceiling[mask])
         return _Column.of(self.measure, judged)
@@ -93,12 +93,12 @@ def _slice(columns: Sequence[_Column], mask: Bools, codes: Ints | None, edition:
         return ()
     counts = [column.measure.counted(column.judged) for column in columns]
     if any(not np.array_equal(count, counts[0]) for count in counts[1:]):
-        # What is resampled together is of the same questions.
+        # Columns are only resampled together over the same questions.
         alone = [_slice([column], mask, codes, edition)[0] for column in columns]
         return tuple(alone)
     counted = mask & counts[0]
     n, left_out = int(counted.sum()), int(mask.sum()) - int(counted.sum())
-    # Most columns share a judgement: each is cut once, not once a measure.
+    # Most columns share a judgement, which is then cut only once.
     judgements = {id(column.judged): column.judged for column in columns}
     chosen = {key: judged.select(counted) for key, judged in judgements.items()}
     cut = [column.cut(counted, chosen[id(column.judged)]) for column in columns]

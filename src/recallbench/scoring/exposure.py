@@ -1,4 +1,4 @@
-"""What the encoder never saw (clarification 9)."""
+"""Exposure: how much of the texts the encoder reads (clarification 9)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """How much of a corpus lies behind the encoder's cut."""
+    """How much of a corpus lies behind the encoder's limit."""
 
     segments: int
     truncated: int
     gold_turns: int
     """Turns labelled as evidence; 0 where the corpus labels none."""
     cut_off: int
-    """Those that start at the cut or after it."""
+    """Labelled turns that start at the cut or after it."""
 
     @property
     def truncated_share(self) -> float | None:
@@ -29,7 +29,7 @@ class Exposure:
 
 
 def exposure(truncated: Sequence[bool], gold_turn_starts: Sequence[int], gold_turn_cuts: Sequence[int]) -> Exposure:
-    """Count what was cut: `truncated` by segment; by labelled turn, where it starts and where its text was cut."""
+    """Count what is cut off: `truncated` is by segment, starts and cuts are by labelled turn."""
     starts, cuts = np.asarray(gold_turn_starts, dtype=np.int64), np.asarray(gold_turn_cuts, dtype=np.int64)
     if starts.shape != cuts.shape:
         raise ValueError(f"{starts.size} gold turns but {cuts.size} cuts")

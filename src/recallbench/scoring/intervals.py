@@ -23,7 +23,7 @@ class Interval:
     high: float | None
     method: str
     design_effect: float | None = None
-    """Variance of the mean with clusters respected, over what it were if questions were independent."""
+    """The variance of the mean with clusters, over that of independent questions."""
 
 
 def cluster_codes(clusters: Sequence[str]) -> Ints | None:
@@ -36,7 +36,7 @@ def cluster_codes(clusters: Sequence[str]) -> Ints | None:
 
 
 def is_too_short(value: float | None, design_effect: float | None) -> bool:
-    """Whether an interval covers less often than 95%: a few clusters decide a value near 0 or 1.
+    """Return whether an interval covers less often than 95%: a few clusters decide a value near 0 or 1.
 
     They show too little of how far another cluster may lie from them. With ten clusters and a design effect of 20 an
     interval covers .974 in 92% of samples, and .99 in 84% (tests/scoring/test_coverage.py).
@@ -81,10 +81,10 @@ def score_difference(wins: int, losses: int, n: int) -> Interval:
         distance = wins - losses - n * difference
         return distance / math.sqrt(spread) if spread > 0 else math.copysign(math.inf, distance)
 
-    def bound(wanted: float, low: float, high: float) -> float:
+    def bound(target: float, low: float, high: float) -> float:
         for _ in range(60):  # halves the bracket to the last digit; the score falls as the difference grows
             middle = (low + high) / 2
-            low, high = (middle, high) if score(middle) > wanted else (low, middle)
+            low, high = (middle, high) if score(middle) > target else (low, middle)
         return (low + high) / 2
 
     observed = (wins - losses) / n
@@ -105,7 +105,7 @@ def clustered(values: Floats, clusters: Ints) -> Interval:
 
 
 def clustered_sum(centre: float, influence: Floats, clusters: Ints, independent: float) -> Interval:
-    """Return that of any statistic that is `centre` plus a sum of influences, with its variance under independence."""
+    """Return the interval of `centre` plus a sum of influences; `independent` is its variance under independence."""
     names, index = np.unique(clusters, return_inverse=True)
     groups = len(names)
     if groups < 2:

@@ -20,12 +20,12 @@ Floats = npt.NDArray[np.float64]
 _Positions = npt.NDArray[np.int32]
 
 _CELLS = 1 << 22
-"""Places of rankings looked at together: bounds the memory, 17 MB, however deep the longest ranking is."""
+"""Places of rankings in memory at a time: 17 MB for rankings of any depth."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Places:
-    """Graded places of Q rankings, those alone, by question and place."""
+    """The places of Q rankings that have a grade, by question and place."""
 
     question: Ints
     place: Ints
@@ -33,64 +33,64 @@ class Places:
     grade: Floats
 
     def sum(self, weights: Floats, questions: int) -> Floats:
-        """(Q,): the grades at the first places, as many as there are weights, each times its own."""
+        """(Q,): the sum of the grades at the first places, weighted; there are as many places as weights."""
         near = self.place < len(weights)
-        # One after the other, in order: a matrix product has other last digits on other processors.
+        # Not as a matrix product, whose last digits differ from one processor to the next.
         weighed = self.grade[near] * weights[self.place[near]]
         return np.bincount(self.question[near], weighed, questions).astype(np.float64)
 
     def count(self, k: int, questions: int) -> Ints:
-        """(Q,): how many there are among the first k."""
+        """(Q,): how many are among the first k."""
         return np.bincount(self.question[self.place < k], minlength=questions)
 
     def until(self, depth: int) -> Places:
-        """Those at the first places."""
+        """Return the places above a depth."""
         return self.where(self.place < depth)
 
     def select(self, keep: Bools) -> Places:
-        """Those of the questions in the mask, which are numbered anew."""
+        """Return the places of the questions in the mask, which are renumbered."""
         chosen = self.where(keep[self.question])
         return Places((np.cumsum(keep) - 1)[chosen.question], chosen.place, chosen.grade)
 
     def where(self, mask: Bools) -> Places:
-        """Those that the mask holds for."""
+        """Return the places in the mask."""
         return Places(self.question[mask], self.place[mask], self.grade[mask])
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Q rankings, of which the first `depth` places are looked at; (Q,) has an entry for each question.
+    """The first `depth` places of Q rankings, judged; (Q,) has an entry for each question.
 
-    What is kept grows with the gold that came back, and neither with the depth nor with the longest ranking.
+    Its size grows with the gold that came back, not with the depth.
     """
 
     depth: int
     relevant: Places
-    """Where gold segments stand, each with grade 1."""
+    """The places of gold segments, each with grade 1."""
     graded: Places
-    """Where segments with a grade stand. Grades feed nDCG only: what is gold never follows from them."""
+    """The places of segments with a grade. Grades are for nDCG only, and never decide what is gold."""
     returned: Ints
     """(Q,): distinct segments that came back, `depth` at most."""
     gold: Ints
-    """(Q,): what is to be found, each gold segment or one thing that several say; 0 leaves the question out of every
+    """(Q,): how much there is to find: all gold segments, or 1 where one is enough; 0 leaves the question out of every
     mean."""
     answering: Ints
     """(Q,): gold segments; more than `gold` where one of them is enough."""
     candidates: Ints
     """(Q,): segments of the haystack."""
     ideal: Places
-    """The best grades there are, descending; where one segment is enough nDCG goes by what came back instead."""
+    """The places of the best possible ranking; where one segment is enough, nDCG goes by the returned ones instead."""
     total_grade: Floats
     """(Q,): the sum of all grades of the haystack."""
     has_grades: Bools
-    """(Q,): grades were given; else each gold segment has grade 1."""
+    """(Q,): whether it has grades; else each gold segment has grade 1."""
 
     def __len__(self) -> int:
         return len(self.gold)
 
     @property
     def one_enough(self) -> Bools:
-        """(Q,): several segments say what is to be found, and the first of them has found it."""
+        """(Q,): whether one of several gold segments is enough."""
         enough: Bools = self.answering > self.gold
         return enough
 
@@ -98,7 +98,7 @@ class Judged:
     def first(self) -> Ints:
         """(Q,): the rank of the first gold segment, 0 where none came back."""
         ranks = np.zeros(len(self), dtype=np.int64)
-        # Backwards: of several assignments to one question the last stays.
+        # Backwards, since the last assignment to a question stays.
         ranks[self.relevant.question[::-1]] = self.relevant.place[::-1] + 1
         return ranks
 
@@ -108,7 +108,7 @@ class Judged:
         return self.relevant.count(k, len(self))
 
     def at(self, depth: int) -> Judged:
-        """The same rankings, cut off at a smaller depth."""
+        """Return the same rankings, cut off at a smaller depth."""
         self._reach(depth)
         return Judged(
             depth,
@@ -124,7 +124,7 @@ class Judged:
         )
 
     def select(self, mask: npt.ArrayLike) -> Judged:
-        """The questions where the boolean mask holds: a kind, a named denominator."""
+        """Return the questions in the mask, as those of a kind or a denominator."""
         keep: Bools = np.asarray(mask, dtype=np.bool_)
         if keep.shape != (len(self),):
             raise ValueError(f"a mask of shape {keep.shape} for {len(self)} questions")
@@ -164,24 +164,24 @@ def judge(
     """Judge each ranking (haystack positions, best first) against the gold positions of its question.
 
     A repeated position counts once, at its first place; a ranking may be short or empty. A question without `grades`
-    has grade 1 on each gold segment. Where `one_find` holds, all gold segments say the same thing: the first that comes
-    back has found it, and each counts for precision and nDCG. `unseen` counts the gold segments that are in no ranking
+    has grade 1 on each gold segment. Where `one_find` is true, one gold segment is enough: the first that comes back
+    has found it, and each counts for precision and nDCG. `unseen` counts the gold segments that are in no ranking
     and have no position. Raises InputError, naming the question by its index,
     for a position outside its haystack and for a grade that is no number.
     """
     questions = len(rankings)
-    for name, given in (
+    for name, entries in (
         ("gold", gold),
         ("candidates", candidates),
         ("grades", grades),
         ("one_find", one_find),
         ("unseen", unseen),
     ):
-        if given is not None and len(given) != questions:
-            raise ValueError(f"{questions} rankings but {len(given)} entries of {name}")
+        if entries is not None and len(entries) != questions:
+            raise ValueError(f"{questions} rankings but {len(entries)} entries of {name}")
     if depth < 1:
         raise UsageError("rankings are judged to a depth", expected="1 or more", found=str(depth))
-    gold_sets = [one if isinstance(one, (set, frozenset)) else _as_set(one) for one in gold]
+    gold_sets = [positions if isinstance(positions, (set, frozenset)) else _as_set(positions) for positions in gold]
     sizes = np.asarray(candidates, dtype=np.int64)
     counts = _lengths(gold_sets)
     golden = _Listed(counts, _flat(gold_sets, counts, sizes, "gold"), np.ones(int(counts.sum())))
@@ -194,7 +194,7 @@ def judge(
     answering = counts + others
     finds = answering if one_find is None else np.where(one_find, np.minimum(answering, 1), answering)
     total = graded.total() + others
-    has_grades: Bools = np.array([bool(one) for one in grades or [{}] * questions], dtype=np.bool_)
+    has_grades: Bools = np.array([bool(by_position) for by_position in grades or [{}] * questions], dtype=np.bool_)
     ideal = graded.best(depth)
     return Judged(depth, places[0], places[-1], returned, finds, answering, sizes, ideal, total, has_grades)
 
@@ -205,27 +205,27 @@ def reaching(calls: Sequence[Judged], k: int) -> Judged:
 
 
 def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:
-    """One judgement of questions that were judged apart, each beside their places among all; all of one depth."""
+    """Merge judgements of the same depth; each comes with the indices of its questions among all."""
     order = np.argsort(np.concatenate([np.asarray(among, dtype=np.int64) for among, _ in parts]))
 
-    def whole(pick: Callable[[Judged], Any]) -> Any:
-        return np.concatenate([pick(one) for _, one in parts])[order]
+    def gathered(pick: Callable[[Judged], Any]) -> Any:
+        return np.concatenate([pick(judged) for _, judged in parts])[order]
 
     def places(pick: Callable[[Judged], Places]) -> Places:
-        moved = [(np.asarray(among, dtype=np.int64), pick(one)) for among, one in parts]
-        return _joined([Places(among[one.question], one.place, one.grade) for among, one in moved])
+        moved = [(np.asarray(among, dtype=np.int64), pick(part)) for among, part in parts]
+        return _joined([Places(among[part.question], part.place, part.grade) for among, part in moved])
 
     return Judged(
         parts[0][1].depth,
-        places(lambda one: one.relevant),
-        places(lambda one: one.graded),
-        whole(lambda one: one.returned),
-        whole(lambda one: one.gold),
-        whole(lambda one: one.answering),
-        whole(lambda one: one.candidates),
-        places(lambda one: one.ideal),
-        whole(lambda one: one.total_grade),
-        whole(lambda one: one.has_grades),
+        places(lambda judged: judged.relevant),
+        places(lambda judged: judged.graded),
+        gathered(lambda judged: judged.returned),
+        gathered(lambda judged: judged.gold),
+        gathered(lambda judged: judged.answering),
+        gathered(lambda judged: judged.candidates),
+        places(lambda judged: judged.ideal),
+        gathered(lambda judged: judged.total_grade),
+        gathered(lambda judged: judged.has_grades),
     )
 
 
@@ -240,7 +240,7 @@ def _lengths(rows: Iterable[Collection[int]]) -> Ints:
 
 
 def _flat(rows: Iterable[Iterable[int]], lengths: Ints, sizes: Ints, what: str, first: int = 0) -> _Positions:
-    """All positions in one array; each must lie in its haystack, lest it match gold of another (clarification 2).
+    """Return all positions in an array; each must lie in its haystack, lest it match gold of another (clarification 2).
 
     `first` is the index of the first of these questions among all.
     """
@@ -262,7 +262,7 @@ class _Listed(NamedTuple):
     """Judged segments of all questions in one list, question by question."""
 
     lengths: Ints
-    """(Q,): how many are of each."""
+    """(Q,): how many each question has."""
     positions: _Positions
     grade: Floats
 
@@ -271,7 +271,7 @@ class _Listed(NamedTuple):
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def best(self, depth: int) -> Places:
-        """The grades of each question, descending, as the ranking would have them that nothing betters."""
+        """Return the grades of each question in descending order: the best possible ranking."""
         question = self.question
         descending = np.lexsort((-self.grade, question))
         place = np.arange(len(question)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
@@ -285,24 +285,24 @@ class _Listed(NamedTuple):
 def _located(
     rankings: Sequence[Sequence[int]], sizes: Ints, depth: int, listed: Sequence[_Listed]
 ) -> tuple[Ints, list[Places]]:
-    """How many distinct segments came back by question, `depth` at most, and where those listed stand among them."""
+    """Return how many distinct segments came back by question, `depth` at most, and the places of the listed ones."""
     lengths = _lengths(rankings)
     located: list[list[Places]] = [[] for _ in listed]
-    starts = [np.concatenate(([0], np.cumsum(one.lengths))) for one in listed]
+    starts = [np.concatenate(([0], np.cumsum(segments.lengths))) for segments in listed]
     for first, last in _blocks(lengths):
         block = slice(first, last)
         flat = _flat(rankings[block], lengths[block], sizes[block], "ranking", first)
         table = _table(rankings[block], flat, lengths[block])[:, :depth]
-        for one, start, parts in zip(listed, starts, located, strict=True):
-            rows = np.repeat(np.arange(last - first), one.lengths[block])
+        for segments, start, parts in zip(listed, starts, located, strict=True):
+            rows = np.repeat(np.arange(last - first), segments.lengths[block])
             part = slice(int(start[first]), int(start[last]))
-            which, place = _locate(table, rows, one.positions[part])
-            parts.append(Places(rows[which] + first, place, one.grade[part][which]))
+            which, place = _locate(table, rows, segments.positions[part])
+            parts.append(Places(rows[which] + first, place, segments.grade[part][which]))
     return np.minimum(lengths, depth), [_joined(parts) for parts in located]
 
 
 def _blocks(lengths: Ints) -> Iterator[tuple[int, int]]:
-    """Runs of questions whose rankings, as a table, have `_CELLS` cells or fewer; one ranking at least."""
+    """Yield blocks of questions whose rankings, as a table, have at most `_CELLS` cells; at least one ranking each."""
     first, width = 0, 0
     if len(lengths) * int(lengths.max(initial=0)) <= _CELLS:
         yield 0, len(lengths)
@@ -317,11 +317,11 @@ def _blocks(lengths: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _table(rankings: Sequence[Sequence[int]], flat: _Positions, lengths: Ints) -> _Positions:
-    """Positions by question and place, -1 where nothing came back; `lengths` then count distinct ones."""
+    """Return positions by question and place, -1 where nothing came back; changes `lengths` to count distinct ones."""
     filled = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
     table: _Positions = np.full(filled.shape, -1, dtype=np.int32)
     table[filled] = flat
-    # Sorting whole rows finds the rare repetition faster than any bookkeeping; only rows that have one pay for it.
+    # Sorting finds the rare rows with a repetition fastest; only these are done one by one.
     ascending = np.sort(table, axis=1)
     twice = ((ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] >= 0)).any(axis=1)
     for row in np.flatnonzero(twice).tolist():
@@ -333,17 +333,17 @@ def _table(rankings: Sequence[Sequence[int]], flat: _Positions, lengths: Ints) -
 
 
 def _locate(table: _Positions, rows: Ints, positions: _Positions) -> tuple[Ints, Ints]:
-    """For each position that its row of the table holds: its index, and its place there."""
+    """Return the index of each position that its row of the table has, and its place there."""
     step = max(1, _CELLS // max(1, table.shape[1]))
-    found = [
+    matches = [
         np.nonzero(table[rows[start : start + step]] == positions[start : start + step, None])
         for start in range(0, len(rows), step)
     ]
-    if not found:
+    if not matches:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     return (
-        np.concatenate([which + number * step for number, (which, _) in enumerate(found)]),
-        np.concatenate([place for _, place in found]),
+        np.concatenate([which + number * step for number, (which, _) in enumerate(matches)]),
+        np.concatenate([place for _, place in matches]),
     )
 
 
@@ -355,17 +355,17 @@ def _joined(parts: Sequence[Places]) -> Places:
 
 
 def _graded(gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float]], sizes: Ints) -> _Listed:
-    """Every segment that has a grade; of a question without any its gold, each with 1."""
-    given = [graded or dict.fromkeys(golden, 1.0) for graded, golden in zip(grades, gold, strict=True)]
-    lengths = _lengths(given)
-    values = np.fromiter(chain.from_iterable(one.values() for one in given), dtype=np.float64)
+    """Return every segment with a grade; for a question without grades its gold, each with 1."""
+    by_question = [graded or dict.fromkeys(golden, 1.0) for graded, golden in zip(grades, gold, strict=True)]
+    lengths = _lengths(by_question)
+    values = np.fromiter(chain.from_iterable(by_position.values() for by_position in by_question), dtype=np.float64)
     wrong = ~(values >= 0) | np.isinf(values)
     if wrong.any():
-        row = int(np.repeat(np.arange(len(given)), lengths)[wrong][0])
+        row = int(np.repeat(np.arange(len(by_question)), lengths)[wrong][0])
         raise InputError(
             f"the question at index {row} has a grade that is none",
             expected="finite, 0 or more",
             found=str(values[wrong][0]),
             remedy="correct the grades of this question",
         )
-    return _Listed(lengths, _flat(given, lengths, sizes, "grades"), values)
+    return _Listed(lengths, _flat(by_question, lengths, sizes, "grades"), values)

@@ -1,4 +1,4 @@
-"""Which place in a ranking a segment holds."""
+"""The order of a ranking, each segment once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from recallbench.retrieval import ranking
 
 
 def order(hits: Iterable[tuple[int, float]]) -> list[int]:
-    """Positions by score descending, then position ascending, each once: the ranking rule applied to bare pairs."""
+    """Return positions by score descending, then position ascending, each once."""
     return list(ranking.sort_hits(list(hits))[0])
 
 
 def distinct(positions: Sequence[int]) -> list[int]:
-    """The positions in order, a repeated one at its first place only (clarification 6)."""
+    """Return the positions in order, a repeated one at its first place only (clarification 6)."""
     return list(dict.fromkeys(positions))

@@ -1,4 +1,4 @@
-"""Two rankings of the same questions compared: the difference, its interval, and whether chance explains it."""
+"""Two rankings of the same questions compared: the difference, its interval, and its test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Paired:
 
     n: int
     clusters: int
-    """What was flipped as a whole; n where questions are independent."""
+    """The units of the sign flips; n where questions are independent."""
     first: float
     """The mean of the first ranking."""
     second: float
@@ -35,7 +35,7 @@ class Paired:
     ties: int
     losses: int
     detectable: float | None
-    """The true difference that a study of this size would find four times in five, at p < .05 untouched by Holm."""
+    """The true difference that a study of this size would find four times in five, at p < .05 before Holm."""
     least: float | None
     """The smallest difference when any one cluster is left out; None where questions are independent."""
     most: float | None
@@ -46,12 +46,12 @@ class Paired:
 
 
 def paired(first: Floats, second: Floats, clusters: Sequence[str] | None = None) -> Paired:
-    """Compare one measure question by question; `clusters` names what each question depends on ("" stands alone)."""
+    """Compare one measure question by question; `clusters` has the cluster of each ("" is independent)."""
     return paired_columns(first[:, None], second[:, None], clusters)[0]
 
 
 def paired_columns(first: Floats, second: Floats, clusters: Sequence[str] | None = None) -> list[Paired]:
-    """Compare each column (questions x measures); a column's figures do not depend on its company."""
+    """Compare each column (questions x measures); its figures do not depend on the other columns."""
     if first.shape != second.shape or first.ndim != 2 or not len(first):
         raise ValueError(f"{first.shape} and {second.shape} are not the values of the same questions")
     if clusters is not None and len(clusters) != len(first):
@@ -97,7 +97,7 @@ def _compared(
     return Paired(
         n=len(moved),
         clusters=len(totals),
-        # Of a column apart: summed in the order of its own values, whatever stands beside it.
+        # Copied, so that the order of summation does not depend on the other columns.
         first=float(np.ascontiguousarray(values[0]).mean()),
         second=float(np.ascontiguousarray(values[1]).mean()),
         difference=difference,
@@ -133,7 +133,7 @@ def difference_interval(moved: Floats, binary: bool) -> Interval:
     """
     if binary:
         return score_difference(int((moved > 0).sum()), int((moved < 0).sum()), len(moved))
-    # What is known of means from 0 to 1 holds of a difference from -1 to 1, moved and stretched.
+    # Differences from -1 to 1 are mapped to 0 to 1, and back.
     share = clustered((1 + moved) / 2, np.arange(len(moved)))
     low, high = (None if bound is None else 2 * bound - 1 for bound in (share.low, share.high))
     return Interval(low, high, share.method.partition(",")[0].replace("clusters", "questions"))

@@ -1,8 +1,8 @@
-"""The measures against two others' implementations of them, on random rankings made to be awkward.
+"""The measures against two other implementations, on random rankings full of corner cases.
 
-Ties are decided before anyone scores: each ranking is put into this project's order (score descending, then the earlier
+Ties are resolved before scoring: each ranking is put into this project's order (score descending, then the earlier
 segment), and the oracles get strictly decreasing rank scores in that order, small whole numbers that survive the
-float32 in which pytrec_eval compares. What is compared is the measures, not whose rule for ties is right.
+float32 in which pytrec_eval compares. So the measures are compared, not the rules for ties.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DEPTHS: Mapping[str, tuple[int, ...]] = {
 
 
 def _their_name(measure: str, k: int, source: str) -> str:
-    """Return what a program calls a measure at a depth: a name without one is of the whole ranking."""
+    """Return a program's name of a measure at a depth; one without a depth is for the whole ranking."""
     form = next(alias.form for alias in MEASURES[measure].elsewhere if alias.source == source)
     return form.format(k=k) if "{k}" in form or k == DEPTH else ""
 
@@ -48,19 +48,19 @@ _Grades = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Random runs in every form that somebody scores: question i is row i of `judged`."""
+    """Random runs in the form of each implementation: question i is row i of `judged`."""
 
     runs: int
     names: tuple[str, ...]
     judged: Judged
     scores: _Scores
-    """Question, document, rank score; a question that a run does not answer is not there."""
+    """By question and document, the rank score; unanswered questions are left out."""
     grades: _Grades
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One measure against one oracle."""
+    """A measure compared with an oracle's."""
 
     measure: str
     oracle: str
@@ -72,18 +72,18 @@ class Tally:
 
 
 def parity(runs: int, seed: int) -> list[Tally]:
-    """Every shared measure against both oracles, question by question; raises Blocked where an oracle is missing."""
+    """Compare every shared measure with both oracles, question by question; raises Blocked where one is missing."""
     oracles = _oracles()
     drawn = draw(runs, seed)
     tallies = []
     for oracle, (place, score) in oracles.items():
         shared = {ours: theirs[place] for ours, theirs in SHARED.items() if theirs[place]}
-        found = score(drawn, sorted(set(shared.values())))
+        their_values = score(drawn, sorted(set(shared.values())))
         for ours, theirs in shared.items():
             values = parse(ours).values(drawn.judged)
             # pytrec_eval drops a question without an answer; ir_measures scores it 0, and so do we.
-            rows = [i for i, name in enumerate(drawn.names) if name in found[theirs]]
-            expected = np.array([found[theirs][drawn.names[i]] for i in rows])
+            rows = [i for i, name in enumerate(drawn.names) if name in their_values[theirs]]
+            expected = np.array([their_values[theirs][drawn.names[i]] for i in rows])
             apart: Floats = np.abs(values[rows] - expected)
             tallies.append(
                 Tally(
@@ -94,7 +94,7 @@ def parity(runs: int, seed: int) -> list[Tally]:
 
 
 def draw(runs: int, seed: int) -> Drawn:
-    """That many runs of one to five questions: few distinct scores, graded or not, short, empty or left out."""
+    """Draw runs of one to five questions: few distinct scores, graded or not, short, empty or left out."""
     if runs < 1:
         raise UsageError("parity needs runs to compare", expected="1 or more", found=str(runs))
     rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def draw(runs: int, seed: int) -> Drawn:
             size = int(rng.integers(1, 120))
             relevant = rng.choice(size, int(rng.integers(1, min(size, 12) + 1)), replace=False).tolist()
             grade = {position: int(rng.integers(1, 5)) if graded else 1 for position in relevant}
-            # Judged, and found to be worth nothing: the oracles must not count it as gold either.
+            # Judgements of grade 0, which the oracles must not count as gold either.
             grade |= {int(p): 0 for p in rng.integers(0, size, int(rng.integers(0, 4))) if int(p) not in grade}
             returned = rng.permutation(size)[: _length(rng)].tolist()
             scores = rng.integers(0, int(rng.integers(1, 9)), len(returned))
@@ -134,12 +134,12 @@ def draw(runs: int, seed: int) -> Drawn:
 
 
 def _length(rng: np.random.Generator) -> int:
-    """Of a ranking: one in eight is empty, some are full, most lie between."""
+    """Draw the length of a ranking: one in eight is empty, one in eight full."""
     return (0, DEPTH, *map(int, rng.integers(1, DEPTH + 1, 6)))[int(rng.integers(0, 8))]
 
 
 def _oracles() -> dict[str, tuple[int, Callable[[Drawn, Sequence[str]], _Scores]]]:
-    """Each oracle by name and version: the place of its names in SHARED, and what gives value by measure, question."""
+    """Return each oracle by name and version: the index of its names in SHARED, and its function."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -160,20 +160,20 @@ def _oracles() -> dict[str, tuple[int, Callable[[Drawn, Sequence[str]], _Scores]
 def _pytrec_eval(drawn: Drawn, measures: Sequence[str]) -> _Scores:
     import pytrec_eval
 
-    found = pytrec_eval.RelevanceEvaluator(drawn.grades, set(measures)).evaluate(drawn.scores)
-    return {measure: {name: values[measure] for name, values in found.items()} for measure in measures}
+    evaluated = pytrec_eval.RelevanceEvaluator(drawn.grades, set(measures)).evaluate(drawn.scores)
+    return {measure: {name: values[measure] for name, values in evaluated.items()} for measure in measures}
 
 
 def _ir_measures(drawn: Drawn, measures: Sequence[str]) -> _Scores:
     import ir_measures
 
-    wanted = {ir_measures.parse_measure(measure): measure for measure in measures}
-    found: dict[str, dict[str, float]] = {measure: {} for measure in measures}
-    for one in ir_measures.iter_calc(list(wanted), drawn.grades, drawn.scores):
-        found[wanted[one.measure]][one.query_id] = one.value
-    return found
+    names = {ir_measures.parse_measure(measure): measure for measure in measures}
+    values: dict[str, dict[str, float]] = {measure: {} for measure in measures}
+    for metric in ir_measures.iter_calc(list(names), drawn.grades, drawn.scores):
+        values[names[metric.measure]][metric.query_id] = metric.value
+    return values
 
 
 def unshared(names: Iterator[str] | Sequence[str]) -> list[str]:
-    """Of these kinds of measure, those that neither oracle has."""
+    """Return those of these measures that neither oracle has."""
     return [name for name in names if name not in _DEPTHS]

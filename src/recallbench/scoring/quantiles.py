@@ -1,4 +1,4 @@
-"""A quantile of single measurements, such as the p95 of a latency, and how sure it is."""
+"""A quantile of single measurements, such as the p95 of a latency, and its interval."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from recallbench.scoring.distributions import binomial_probabilities
 from recallbench.scoring.intervals import LEVEL, Interval
 
 Rule = Literal["nearest-rank", "index"]
-"""Which value is the quantile: the smallest that enough do not exceed, or sorted[int(share * n)]."""
+"""The definition of a quantile: the smallest value that enough do not exceed, or sorted[int(share * n)]."""
 NEAREST_RANK: Rule = "nearest-rank"
 RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 def place(n: int, share: float, rule: Rule = NEAREST_RANK) -> int:
-    """Where it stands among n sorted values, from 0; n is at least 1."""
+    """Return the index of the quantile among n sorted values; n is at least 1."""
     if rule == "index":
         return min(int(share * n), n - 1)
     return max(1, math.ceil(share * n - 1e-9)) - 1
 
 
 def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -> float | None:
-    """The smallest value that at least that share of them does not exceed; None where there is no value.
+    """Return the smallest value that at least this share does not exceed; None without values.
 
     By the rule "index" it is sorted[int(share * n)], which is one further up wherever share * n is a whole number.
     """
@@ -34,7 +34,7 @@ def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -
 
 
 def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:
-    """Return two of the sorted values as bounds, whatever the distribution; None for a bound that takes more values."""
+    """Return two of the values as bounds, for any distribution; None for a bound that takes more values."""
     ordered, n = sorted(values), len(values)
     tail = (1 - level) / 2
     # The r-th smallest lies above the quantile when fewer than r values lie below it: a binomial count.

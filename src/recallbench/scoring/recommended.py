@@ -11,9 +11,9 @@ from recallbench.scoring.measures.precision import Precision
 from recallbench.scoring.measures.recall_frac import RecallFrac
 
 RECOMMENDED = "recommended"
-"""Their name, wherever thresholds are given."""
+"""The word for them in files and options."""
 
 
 def recommended(k: int) -> Mapping[Measure, float]:
-    """At least so much of each, at that k; precision is over what came back."""
+    """Return the floor of each measure at this k; precision is over the returned hits."""
     return {Precision(k, "retrieved"): 0.8, RecallFrac(k): 0.7, Ndcg(k): 0.85, Mrr(k): 0.9}

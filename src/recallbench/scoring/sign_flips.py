@@ -1,4 +1,4 @@
-"""The sign-flip test of a difference between two rankings, by cluster, and the interval that belongs to it.
+"""The sign-flip test of a difference between two rankings, by cluster, and its interval.
 
 If a ranking is no better than another, each cluster could as well have moved the other way. So the sum over clusters is
 compared with the sums under random signs. No assumption about the sizes of clusters is made, which t needs: where one
@@ -16,13 +16,13 @@ from recallbench.scoring.intervals import SEED, Interval
 from recallbench.scoring.judgement import Floats, Ints
 
 ENUMERATED = 20
-"""Up to so many clusters every sign flip is looked at: 2^19 sums, since each has its mirror image."""
+"""The most clusters whose sign flips are all enumerated: 2^19 sums, since each has its mirror image."""
 FLIPS = 9999
-"""Random flips where there are more."""
+"""Random flips where there are more clusters."""
 EQUAL = 1e-12
 """Differences below this are rounding."""
 _TAIL = 40
-"""One flip in so many may lie beyond each end of a 95% interval."""
+"""One flip in 40 may lie beyond each end of a 95% interval."""
 _CELLS = 1 << 22
 
 
@@ -32,7 +32,7 @@ class Test:
 
     p: float
     smallest_p: float
-    """What these questions could reach at most, had every cluster moved the same way."""
+    """The least p that these questions could reach, had every cluster moved the same way."""
     method: str
 
 
@@ -91,7 +91,7 @@ def _set_means(totals: Floats, counts: Ints) -> Iterator[Floats]:
         for column in totals.T:
             yield _subset_sums(column)[1:] / sizes
         return
-    # One product a column: a product of matrices rounds each of them as its company has it.
+    # One product per column: a product of matrices rounds a column depending on the others.
     columns = [*totals.T, counts.astype(np.float64)]
     sums = [np.column_stack([drawn @ column for column in columns]) for drawn in _random_sets(len(counts))]
     *tops, sizes = np.concatenate(sums).T
@@ -121,7 +121,7 @@ def _exact(moving: Floats, totals: Floats) -> Test | None:
 
 
 def _distance(totals: Floats) -> float:
-    """Return how far the sum is from 0."""
+    """Return the distance of the sum from 0."""
     # Sums that are equal on paper may differ in their last digits.
     return abs(float(totals.sum())) - 1e-9 * float(np.abs(totals).sum())
 

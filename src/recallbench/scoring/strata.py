@@ -1,4 +1,4 @@
-"""A stratified sample of queries: how many of each stratum, and what it says of all recalls."""
+"""A stratified sample of queries: its allocation to strata, and the mean it gives of all recalls."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from recallbench.scoring.judgement import Floats
 
 
 def allocate(n: int, sizes: Mapping[str, int], most: Mapping[str, int]) -> dict[str, int]:
-    """How many to take of each stratum: in proportion to its size, at least one, never more than there are.
+    """Return how many to take of each stratum: in proportion to its size, at least one, never more than there are.
 
-    n must reach for one of each; where strata are exhausted the others get their share.
+    n must be at least the number of strata; where some are exhausted the others get their share.
     """
     if n < len(sizes):
         raise ValueError(f"{n} can't hold one of each of {len(sizes)} strata")
     total = sum(sizes.values())
-    taken = dict.fromkeys(sorted(sizes), 1)
-    # The one that lacks most of its share gets the next: largest remainders, whatever the caps.
-    lacking = [(1 - n * sizes[name] / total, name) for name in taken if most[name] > 1]
+    counts = dict.fromkeys(sorted(sizes), 1)
+    # The stratum that lacks most of its share is next: largest remainders, with caps.
+    lacking = [(1 - n * sizes[name] / total, name) for name in counts if most[name] > 1]
     heapq.heapify(lacking)
-    left = n - len(taken)
+    left = n - len(counts)
     while left and lacking:
         lack, name = heapq.heappop(lacking)
-        taken[name] += 1
+        counts[name] += 1
         left -= 1
-        if taken[name] < most[name]:
+        if counts[name] < most[name]:
             heapq.heappush(lacking, (lack + 1, name))
-    return taken
+    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,48 +44,50 @@ class Sampled:
     values: Floats
     """(queries,): the measure summed over the query's recalls that count."""
     counted: Floats
-    """(queries,): how many of its recalls count; 0 for one with nothing to find."""
+    """(queries,): the query's recalls that count; 0 with nothing to find."""
     logged: Floats
-    """(queries,): how many recalls it has."""
+    """(queries,): the query's recalls."""
 
     @property
     def weight(self) -> float:
-        """How many recalls of the log stand behind one that is labelled."""
+        """How many recalls of the log one labelled recall stands for."""
         return self.recalls / float(self.logged.sum())
 
     @property
     def covered(self) -> float:
-        """The share of its recalls that is labelled."""
+        """The labelled share of its recalls."""
         return float(self.logged.sum()) / self.recalls
 
 
 def weighted_mean(strata: Sequence[Sampled]) -> tuple[float | None, Interval]:
-    """The mean over all recalls of these strata, a ratio of weighted sums, with its interval.
+    """Return the mean over all recalls of these strata, a ratio of weighted sums, with its interval.
 
-    Queries are drawn, recalls counted: those of one query stay together. Each stratum weighs as many recalls as it has.
+    Queries are drawn, so the recalls of one query stay together. A stratum weighs as much as it has recalls.
     """
-    total = sum(one.weight * float(one.counted.sum()) for one in strata)
+    total = sum(stratum.weight * float(stratum.counted.sum()) for stratum in strata)
     if not strata or total == 0:
         return None, Interval(None, None, "n/a (no labelled query)")
-    mean = sum(one.weight * float(one.values.sum()) for one in strata) / total
+    mean = sum(stratum.weight * float(stratum.values.sum()) for stratum in strata) / total
     return mean, _interval(mean, total, strata)
 
 
 def _interval(mean: float, total: float, strata: Sequence[Sampled]) -> Interval:
-    """t over the linearised variance; a stratum with one labelled query is taken together with others (collapsed)."""
+    """Return t over the linearised variance; strata with one labelled query are collapsed."""
     variance, degrees = 0.0, 0
-    open_ = [one for one in strata if one.covered < 1]
+    open_ = [stratum for stratum in strata if stratum.covered < 1]
     if not open_:
         return Interval(mean, mean, "none needed: every recall is labelled")
     for group in _groups(open_):
-        queries = sum(len(one.logged) for one in group)
+        queries = sum(len(stratum.logged) for stratum in group)
         if queries < 2:
             return Interval(None, None, "n/a (one labelled query)")
-        moved = np.concatenate([one.weight * (one.values - mean * one.counted) for one in group]) / total
-        weighed = np.concatenate([one.weight * one.logged for one in group]) / total
-        # Since a stratum's size in recalls is known, what matters is by how much a query departs from its own ratio.
+        moved = (
+            np.concatenate([stratum.weight * (stratum.values - mean * stratum.counted) for stratum in group]) / total
+        )
+        weighed = np.concatenate([stratum.weight * stratum.logged for stratum in group]) / total
+        # The recalls of a stratum are known, so only departures from its ratio add to the variance.
         rest = moved - weighed * (moved.sum() / weighed.sum())
-        known = sum(float(one.logged.sum()) for one in group) / sum(one.recalls for one in group)
+        known = sum(float(stratum.logged.sum()) for stratum in group) / sum(stratum.recalls for stratum in group)
         variance += (1 - known) * queries / (queries - 1) * float(((rest - rest.mean()) ** 2).sum())
         degrees += queries - 1
     if variance <= (1e-12) ** 2:
@@ -96,8 +98,8 @@ def _interval(mean: float, total: float, strata: Sequence[Sampled]) -> Interval:
 
 
 def _groups(strata: Sequence[Sampled]) -> list[list[Sampled]]:
-    alone = [one for one in strata if len(one.logged) == 1]
-    others = sorted((one for one in strata if len(one.logged) > 1), key=lambda one: len(one.logged))
+    alone = [stratum for stratum in strata if len(stratum.logged) == 1]
+    others = sorted((stratum for stratum in strata if len(stratum.logged) > 1), key=lambda stratum: len(stratum.logged))
     if len(alone) == 1 and others:
         alone.append(others.pop(0))
     return [*([alone] if alone else []), *([other] for other in others)]

@@ -1,4 +1,4 @@
-"""Whether values rise or fall over time: Mann and Kendall's test, with Theil and Sen's slope."""
+"""The trend of values over time: Mann and Kendall's test, with Theil and Sen's slope."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 from recallbench.scoring.judgement import Floats, Ints
 
 FEWEST = 5
-"""With four values in strict order p is still 2/24: no test could find a trend."""
+"""Fewer values show no trend: with four in strict order p is still 2/24."""
 ENUMERATED = 8
-"""Up to so many values every order is looked at: 40,320 of them."""
+"""The most values whose orders are all enumerated: 40,320."""
 _EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A two-sided test of no trend. `rises` and `falls` count pairs of values; equal ones count in neither."""
+    """A two-sided test of no trend. `rises` and `falls` count pairs of values; equal pairs are in neither."""
 
     n: int
     rises: int
@@ -83,5 +83,5 @@ def _normal(values: Floats, score: int) -> float:
 
 
 def _ties(values: Floats) -> Ints:
-    """Return how often each distinct value occurs; values closer than rounding are one."""
+    """Return how often each distinct value occurs; values that differ by rounding are equal."""
     return np.bincount(np.concatenate([[0], np.cumsum(np.diff(np.sort(values)) >= _EQUAL)]))

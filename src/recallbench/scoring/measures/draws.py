@@ -1,4 +1,4 @@
-"""How many gold segments a random order puts within a depth, and what is to be expected of a value that follows."""
+"""The number of gold segments that a random order has within a depth, and the mean of a value of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recallbench.scoring.judgement import Floats, Judged
 
 
 def expected(judged: Judged, depth: int, value: Callable[[int], Floats | float]) -> Floats:
-    """(Q,): the mean of `value` of the number of gold segments among the first `depth` of a random order."""
+    """(Q,): the mean of `value`, a function of the number of gold segments in a random order's first `depth` places."""
     mean = np.zeros(len(judged))
     chances = [
         _chances(size, answering, min(depth, size))
@@ -26,11 +26,11 @@ def expected(judged: Judged, depth: int, value: Callable[[int], Floats | float])
 @lru_cache(maxsize=4096)
 def _chances(size: int, answering: int, drawn: int) -> tuple[float, ...]:
     """Return the probability of each number of hits: C(G, h) C(N-G, d-h) / C(N, d)."""
-    # In whole numbers up to the division: nothing overflows or cancels.
-    whole, least, most = comb(size, drawn), max(0, drawn - (size - answering)), min(answering, drawn)
+    # Whole numbers up to the division neither overflow nor cancel.
+    total, least, most = comb(size, drawn), max(0, drawn - (size - answering)), min(answering, drawn)
     ways = comb(answering, least) * comb(size - answering, drawn - least)
     probabilities = [0.0] * least
     for hits in range(least, most + 1):
-        probabilities.append(ways / whole)
+        probabilities.append(ways / total)
         ways = ways * (answering - hits) * (drawn - hits) // ((hits + 1) * (size - answering - drawn + hits + 1))
     return tuple(probabilities)

@@ -39,6 +39,6 @@ class F1(Measure):
         return self._of(judged, most, most)
 
     def _of(self, judged: Judged, hits: Ints, returned: Ints) -> Floats:
-        # Of several that say one thing more than that one may be found: precision counts them, recall stays 1.
+        # Where one segment is enough several may come back: precision counts them, recall stays 1.
         over = returned if self.option == "retrieved" else np.full(len(judged), self.k)
         return share(2.0 * hits, np.maximum(judged.gold, hits) + over)

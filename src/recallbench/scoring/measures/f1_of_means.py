@@ -38,7 +38,7 @@ class F1OfMeans(Measure):
 
 
 def _parts(judged: Judged, precision: Floats, recall: Floats) -> Floats:
-    """2pr / (p + r) at the means, plus its slopes times each question's distance from the means."""
+    """Return 2pr / (p + r) at the means, plus its slopes times each question's distance from the means."""
     counted = judged.gold > 0
     if not counted.any():
         return precision * 0.0

@@ -1,4 +1,4 @@
-"""What every measure can tell."""
+"""The base class of measures."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from recallbench.scoring.judgement import Bools, Floats, Judged
 
 
 class Alias(NamedTuple):
-    """A name that others give to a measure."""
+    """A name that others use for a measure."""
 
     form: str
-    """With `{k}` in the place of the depth, if it has one."""
+    """The name, with `{k}` for the depth if it has one."""
     source: str = ""
-    """Who calls it so; empty where many do."""
+    """Who uses the name; empty where many do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class Measure(ABC):
 
     k: int
     option: str = ""
-    """What stands in brackets behind the depth; most measures have none."""
+    """The text in brackets behind the depth; most measures have none."""
 
     name: ClassVar[str]
     options: ClassVar[tuple[str, ...]] = ()
     elsewhere: ClassVar[tuple[Alias, ...]] = ()
-    """What others call the same count."""
+    """The names that others use for the same count."""
     binary: ClassVar[bool] = False
-    """A question gets 0 or 1, nothing between."""
+    """Whether a question gets 0 or 1, nothing between."""
     ordered: ClassVar[bool] = False
-    """The order inside the top k counts, so that a saturated value still tells of the ranking."""
+    """Whether the order inside the top k counts, so that a saturated value still depends on the ranking."""
     separable: ClassVar[bool] = True
-    """A question's value does not depend on which other questions are counted."""
+    """Whether a question's value is independent of which other questions are counted."""
 
     def __post_init__(self) -> None:
         depth_of(self.k, f"{self.name} needs a depth")
@@ -54,12 +54,12 @@ class Measure(ABC):
         return f"{self.name}@{self.k}" + (f"({self.option})" if self.option else "")
 
     def counted(self, judged: Judged) -> Bools:
-        """(Q,): the questions that the mean is over: those with gold, or fewer."""
+        """(Q,): whether a question counts in the mean: those with gold, or fewer."""
         return judged.gold > 0
 
     @abstractmethod
     def values(self, judged: Judged) -> Floats:
-        """(Q,): what each question gets; the measure is the mean over those counted. 0 for any other."""
+        """(Q,): the value of each question; the measure is the mean over those counted. 0 for any other."""
 
     @abstractmethod
     def chance(self, judged: Judged) -> Floats:
@@ -67,15 +67,15 @@ class Measure(ABC):
 
     @abstractmethod
     def ceiling(self, judged: Judged) -> Floats:
-        """(Q,): the most that any ranking can get."""
+        """(Q,): the value of the best possible ranking."""
 
     def saturated(self, judged: Judged) -> Bools:
-        """(Q,): k cuts nothing off, because the haystack has no more than k segments (clarification 8)."""
+        """(Q,): whether the haystack has no more than k segments, so that k cuts nothing off (clarification 8)."""
         return judged.candidates <= self.k
 
 
 def share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
-    """part / whole by element, 0 where there is no whole."""
+    """Return part / whole by element, 0 where the whole is 0."""
     divisor: Floats = np.asarray(whole, dtype=np.float64)
     quotient: Floats = np.divide(part, divisor, out=np.zeros(len(divisor)), where=divisor > 0)
     return quotient

@@ -31,7 +31,7 @@ class Ndcg(Measure):
         gain = judged.graded.sum(_discounts(self.k), len(judged))
         if not (enough := judged.one_enough).any():
             return self._over_ideal(judged, gain)
-        # Nobody knows how many others there are that nobody returned, so they make nothing worse.
+        # Where one segment is enough, further ones that did not come back do not lower the value.
         reached = np.cumsum(_discounts(self.k))
         of_best = share(gain, reached[np.maximum(judged.gold_within(self.k), 1) - 1])
         return np.where(enough & self.counted(judged), np.minimum(of_best, 1.0), self._over_ideal(judged, gain))
@@ -48,7 +48,7 @@ class Ndcg(Measure):
         return (self.counted(judged) & (judged.total_grade > 0)).astype(np.float64)
 
     def _chance_of_one(self, judged: Judged, reached: Floats) -> Floats:
-        """Where the ideal is of what came back: of so many in the top k each place holds one as often."""
+        """Return chance where one segment is enough: each place of the top k is equally likely to hold a gold one."""
         within = np.minimum(judged.candidates, self.k)
         top = reached[np.minimum(within, self.k)]
 
@@ -61,7 +61,7 @@ class Ndcg(Measure):
     def _over_ideal(self, judged: Judged, gain: Floats) -> Floats:
         of_ideal: Floats = share(gain, judged.ideal.sum(_discounts(self.k), len(judged)))
         of_ideal[~self.counted(judged)] = 0.0
-        # A perfect ranking sums in another order than its ideal, and may end a rounding above 1.
+        # A perfect ranking is summed in another order than its ideal, so rounding may take it above 1.
         return np.minimum(of_ideal, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Every measure by name, and the sets that results carry."""
+"""Every measure by name, and those that results state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEASURES: Mapping[str, type[Measure]] = {
 }
 
 PRIMARY: tuple[Measure, ...] = (RecallAny(10), Mrr(50))
-"""The protocol's two; everything else is secondary."""
+"""The protocol's two measures; all others are secondary."""
 
 ALL: tuple[Measure, ...] = (
     *(kind(k) for kind in (RecallAny, RecallFrac, RecallAll) for k in (1, 5, 10, 25, 50)),
@@ -31,16 +31,16 @@ ALL: tuple[Measure, ...] = (
     Ndcg(10),
     Mrr(50),
 )
-"""What every result states."""
+"""The measures in every result."""
 
 OTHERS = ("map",)
-"""Measures of rankings that people publish and nothing here takes."""
+"""Published measures of rankings that are not measured here."""
 
 _TEXT = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)@(?P<k>[1-9][0-9]*)(?:\((?P<option>[a-z_]+)\))?")
 
 
 def parse(text: str) -> Measure:
-    """The measure that writes itself as `text`; raises UsageError, with what is known, for anything else."""
+    """Return the measure with this text; raises UsageError, with the known measures, for anything else."""
     match = _TEXT.fullmatch(text.strip())
     if match is None or match["name"] not in MEASURES:
         raise UsageError(
@@ -54,20 +54,20 @@ def parse(text: str) -> Measure:
 
 
 def known() -> list[str]:
-    """The form of every measure there is."""
+    """Return the form of every measure, as recall_any@k."""
     return [
         form for name, kind in MEASURES.items() for form in (f"{name}@k", *(f"{name}@k({o})" for o in kind.options))
     ]
 
 
 def measures_called(word: str) -> tuple[type[Measure], ...]:
-    """Return the measures that go by a name, here or elsewhere: what the protocol means by it comes first."""
+    """Return the measures with a name, here or elsewhere, first the one that the protocol means."""
     plain = _without_marks(word)
     return tuple(kind for kind in MEASURES.values() if plain in map(_without_marks, _words(kind)))
 
 
 def family(kind: type[Measure]) -> str:
-    """Return the name that a measure shares with others, such as recall, or its own where it shares none."""
+    """Return the name that a measure shares with others, as recall, or its own where it shares none."""
     return next((word for word in _words(kind) if len(measures_called(word)) > 1), kind.name)
 
 
@@ -76,8 +76,8 @@ def measure_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for kind in MEASURES.values() for word in _words(kind)))
 
 
-def written(names: Iterable[str]) -> str:
-    """Return a regular expression for names as people write them: hit_rate may be hit rate, too."""
+def name_pattern(names: Iterable[str]) -> str:
+    """Return a regular expression for these names as people write them: hit_rate may be hit rate, too."""
     ordered = sorted(names, key=lambda name: (-len(name), name))
     return "|".join(name if name in MEASURES else name.replace("_", "[ _-]?") for name in ordered)
 
@@ -92,6 +92,6 @@ def _words(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _suggestion(match: re.Match[str] | None) -> str:
-    """Return what a name from elsewhere may mean here: one name must never stand for two counts."""
+    """Return a hint on what a name from elsewhere may mean here."""
     meant = [f"{kind.name}@{match['k']}" for kind in measures_called(match["name"])] if match else []
     return f"say {' or '.join(meant)}" if meant else ""
