@@ -10,7 +10,7 @@ import pytest
 
 from killing import killed_at
 from recallbench.errors import Blocked
-from recallbench.whole_file import PRIVATE, write_errors, write_whole
+from recallbench.whole_file import PRIVATE, drafts_of, write_errors, write_whole
 
 KEY = bytes(range(32))
 
@@ -81,3 +81,21 @@ def test_what_the_system_refuses_says_what_to_do(tmp_path: Path) -> None:
         "  found: File exists",
         "  what to do: name another",
     ]
+
+
+def test_drafts_of_a_folder_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    with pytest.raises(FileNotFoundError), drafts_of(folder) as room:
+        (room / "first").write_text((room / "absent").read_text())
+    assert os.listdir(tmp_path) == []
+    with drafts_of(folder) as room:
+        (room / "inner").mkdir()
+        (room / "first").write_text("1")
+        (room / "inner" / "second").write_text("2")
+        assert not folder.exists()
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} == {
+        "set",
+        "set/first",
+        "set/inner",
+        "set/inner/second",
+    }

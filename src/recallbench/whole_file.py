@@ -34,6 +34,20 @@ def draft_of(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
             _place_new(draft, path)
 
 
+@contextmanager
+def drafts_of(folder: Path) -> Iterator[Path]:
+    """Yield the place for drafts of files of this folder, which take their places when the block ends well."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with scratch(folder.parent) as room:
+        drafts = room / folder.name
+        drafts.mkdir()
+        yield drafts
+        for draft in [path for path in drafts.rglob("*") if path.is_file()]:
+            path = folder / draft.relative_to(drafts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(draft, path)
+
+
 def write_whole(
     path: Path, content: str | bytes, *, overwrite: bool = True, mode: int | None = None, synced: bool = False
 ) -> None:

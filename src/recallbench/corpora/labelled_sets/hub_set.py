@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import tomllib
 import zlib
@@ -20,8 +19,7 @@ from recallbench.corpora.records import HubFiles
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress
-from recallbench.scratch import scratch
-from recallbench.whole_file import write_errors
+from recallbench.whole_file import drafts_of, write_errors
 
 PREFIX = "hub:"
 DEFAULT_SPLIT = "test"
@@ -134,20 +132,14 @@ def obtain_set(
         remedy="free space or permissions there, or name another folder in RECALLBENCH_DATA_DIR",
         kind=Blocked,
     ):
-        sets_folder(environ).mkdir(parents=True, exist_ok=True)
-        with scratch(sets_folder(environ)) as room:
+        with drafts_of(folder) as room:  # none takes its place before all are checked
             for name in needed:
                 if name not in record.files or not (folder / name).is_file():
                     record = _fetched(wanted, name, room, record, pinned, environ, progress)
             _check_pins(record, pinned)
             record = replace(record, pinned=record.pinned.union(pinned))
-            # None takes its place before all are checked.
-            (folder / JUDGEMENTS).mkdir(parents=True, exist_ok=True)
-            for name in needed:
-                if (body := room / name).is_file():
-                    os.replace(body, folder / name)
-            if record != known:
-                write_record(folder, record)
+        if record != known:
+            write_record(folder, record)
     return folder
 
 
