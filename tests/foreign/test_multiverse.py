@@ -67,11 +67,11 @@ def test_whole_rankings_have_one_figure(definition: Definition, expected: list[f
     ],
 )
 def test_what_was_cut_off_is_bounded(definition: Definition, expected: list[tuple[float, float]]) -> None:
-    assert spread(definition, view("own", RANKED, GOLD, kept=3)) == expected
+    assert spread(definition, view("own", RANKED, GOLD, row_depth=3)) == expected
 
 
 def test_a_short_ranking_ended_by_itself() -> None:
-    assert spread(Definition("recall_any", 50), view("own", [["x"]], [["a"]], kept=3)) == [(0, 0)]
+    assert spread(Definition("recall_any", 50), view("own", [["x"]], [["a"]], row_depth=3)) == [(0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_a_short_ranking_ended_by_itself() -> None:
 )
 def test_stated_first_ranks_narrow_the_bounds(definition: Definition, expected: list[tuple[float, float]]) -> None:
     """The first is stated at 7; the second has none down to 7, the deepest rank that anyone states."""
-    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a", "b"], ["a", "b"]], kept=2, first=[7, 0])
+    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a", "b"], ["a", "b"]], row_depth=2, first=[7, 0])
     assert spread(definition, rankings) == [(round(a, 6), round(b, 6)) for a, b in expected]
 
 
 def test_a_row_that_states_no_rank_is_bounded_by_its_ids_alone() -> None:
-    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a"], ["a"]], kept=2, first=[7, None])
+    rankings = view("bare", [["x", "y"], ["x", "y"]], [["a"], ["a"]], row_depth=2, first=[7, None])
     assert spread(Definition("recall_any", 10), rankings) == [(1, 1), (0, 1)]
 
 
@@ -142,12 +142,12 @@ def test_denominators() -> None:
 
 def test_a_cell_says_when_it_rests_on_what_is_only_stated() -> None:
     everyone = [Denominator("all", np.ones(1, dtype=np.bool_))]
-    listed = view("bare", [["x", "a"]], [["a"]], kept=2, first=[2])
-    deeper = view("bare", [["x", "y"]], [["a"]], kept=2, first=[4])
+    listed = view("bare", [["x", "a"]], [["a"]], row_depth=2, first=[2])
+    deeper = view("bare", [["x", "y"]], [["a"]], row_depth=2, first=[4])
     (of_listed,), (of_deeper,) = (cells([each], [Definition("mrr", 50)], everyone) for each in (listed, deeper))
     assert (of_listed.exact, of_listed.stated) == (True, False)
     assert (of_deeper.exact, of_deeper.stated, of_deeper.low) == (True, True, 0.25)
-    assert (of_deeper.kept_low, round(of_deeper.kept_high, 4)) == (0.0, 0.3333)
+    assert (of_deeper.listed_low, round(of_deeper.listed_high, 4)) == (0.0, 0.3333)
 
 
 def test_printed_precision() -> None:

@@ -1,1 +1,1 @@
-"""Result folders that other tools wrote: read, audited, and scored under every definition."""
+"""Result folders of other tools: read, audited, and scored under every definition."""

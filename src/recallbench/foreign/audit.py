@@ -1,4 +1,4 @@
-"""The audit of a folder that another tool wrote: what its published numbers turn out to be."""
+"""The audit of another tool's folder: the definitions that its published numbers follow."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
 
 
 def _tables(folder: Path, imported: Imported) -> tuple[TableNumbers, str]:
-    """The figures in the tables of its reports, and why reports can't be read, if so."""
+    """Return the figures in the tables of the reports, and the error of an unreadable report."""
     others = unread_files(folder, (imported.rows, pgmnemo.METRICS))
     try:
-        # A TREC folder's other texts are its runs.
+        # The plain texts of a TREC folder are its runs.
         tables = table_numbers(read_reports(folder, plain_texts=imported.layout != trec.NAME))
     except InputError as error:
         return TableNumbers(loose=others), f"{error.problem}: {error.found}"
@@ -88,10 +88,10 @@ def _tables(folder: Path, imported: Imported) -> tuple[TableNumbers, str]:
 
 
 def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) -> Iterator[Check]:
-    """Yield checks; where one breaks down, a failed check says so and the rest of this group is left out."""
+    """Yield a group of checks; where one breaks down, a failed check replaces the rest of the group."""
     try:
         yield from look(case)
-    except Exception as error:  # noqa: BLE001 - whatever a hostile folder makes of a check, it has not passed it
+    except Exception as error:  # noqa: BLE001 - a check that a hostile folder breaks has not passed
         text = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
         what = look.__name__.strip("_").removeprefix("check_")
         yield check("RB-F-BROKEN", "checks made", "fail", f"one of the {what} broke down: {text}")
@@ -99,7 +99,7 @@ def _guarded(look: Callable[[ForeignCase], Iterator[Check]], case: ForeignCase) 
 
 def _blocked(folder: Path) -> Check:
     names = [name for name in (BLOCKED, _DEPRECATED) if (folder / name).exists() or (folder / name).is_symlink()]
-    # The verdict knows this check by its name.
+    # `decide` knows this check by its name.
     return passed_unless("RB-F-BLOCKED", "BLOCKED absent", [f"{name} is there" for name in names], "neither is there")
 
 

@@ -1,4 +1,4 @@
-"""What the checks of a foreign folder look at, and the codes that their findings carry."""
+"""A foreign folder under audit, and the codes of its checks."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ CODES: Mapping[str, str] = {
     "RB-F-BROKEN": "every check could be made: one that broke down is a failed one",
     "RB-F-INTERVAL": "published intervals are re-derived, and count questions as dependent where they are",
 }
-"""What each code of a check on a foreign folder stands for."""
+"""The requirement of each check on a foreign folder, by code."""
 
 NAMED = 5
-"""How many findings a check names before it only counts them."""
+"""How many findings a check names; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCase:
-    """A folder, its rows rescored, and its dataset where that could be had."""
+    """A folder, its rows rescored, and its dataset where that is at hand."""
 
     imported: Imported
     rescored: RescoredRankings
@@ -59,29 +59,29 @@ class ForeignCase:
     why_no_dataset: str
     tables: TableNumbers
     comparison: TableComparison
-    """The figures of its tables beside its other claims."""
+    """The figures of its tables, compared with its other claims."""
     unreadable: str = ""
     """Why its reports can't be read; empty where they can."""
 
 
 def check(code: str, name: str, status: Status, observed: str, required: str = "", needed: bool = True) -> Check:
-    """Return a check under one of the codes, whose meaning is its requirement unless another is given."""
+    """Return a check with the requirement of its code, unless another is given."""
     return Check(name, status, required or CODES[code], observed, code=code, needed=needed)
 
 
 def passed_unless(code: str, name: str, wrong: Sequence[str], right: str, needed: bool = True) -> Check:
-    """Return a check that failed with what is wrong, or passed with what is right where nothing is."""
+    """Return a check that failed with the wrong findings or, without any, passed with the right one."""
     return check(code, name, "fail" if wrong else "pass", abridge(wrong) if wrong else right, needed=needed)
 
 
 def abridge(sentences: Sequence[str], what: str = "") -> str:
-    """Return the first findings, and how many more there are; `what` names what is counted."""
+    """Return the first findings and the number of further ones; `what` is their noun."""
     rest = len(sentences) - NAMED
     return "; ".join(sentences[:NAMED]) + (f"; and {rest} more{' ' + what if what else ''}" if rest > 0 else "")
 
 
 def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> CorpusRules | None:
-    """Return what is registered of a folder's corpus: by the hash it states, its name, or the file given."""
+    """Return the registered facts of a folder's corpus, by the stated hash, its name, or the given file."""
     registered = {name: entry.facts(rules) for name, entry in CORPORA.items()}
     stated = imported.facts.get("dataset_sha256", "")
     by_hash = next((facts for facts in registered.values() if facts.sha256 == stated), None)
@@ -99,7 +99,7 @@ def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> 
 def index_of(
     imported: Imported, file: Path | None, rules: Rules, environ: Mapping[str, str]
 ) -> tuple[CorpusIndex | None, str]:
-    """Return the dataset of a folder, else why it can't be had; raises InputError for a file that can't be read."""
+    """Return the dataset of a folder, or why it is not at hand; raises InputError for a file that can't be read."""
     corpus = corpus_rules(imported, file, rules)
     if corpus is None:
         return None, "the folder does not say which dataset it is over"

@@ -11,7 +11,7 @@ import numpy as np
 from recallbench.audit.gate import Check, Status
 from recallbench.corpora.registry import CORPORA
 from recallbench.foreign.case import CODES, ForeignCase, abridge, check
-from recallbench.foreign.definitions import UNKEPT, Origin, trace
+from recallbench.foreign.definitions import NO_RANKING, Origin, trace
 from recallbench.foreign.layouts.layout import Claim
 from recallbench.foreign.names import meaning_of
 from recallbench.foreign.universes import (
@@ -34,23 +34,23 @@ class TracedClaim(Check):
 
     claim: Claim = field(kw_only=True)
     cause: str = field(kw_only=True)
-    """What kind of finding it is, in words that many numbers can share."""
+    """The kind of finding, in words that many numbers can share."""
     equals: str = field(kw_only=True)
     """The definition it follows and the protocol's figure, as far as either is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reproduced:
-    """Where a claim's number came out again as the protocol counts."""
+    """A claim whose number the protocol's definition gives."""
 
     claim: Claim
     view: View
     definition: Definition
     questions: Bools
-    """(Q,): those that it is over."""
+    """(Q,): the questions it is over."""
 
     def values(self) -> Floats | None:
-        """Return what each question counts, where the kept rows fix it for at least two."""
+        """Return the value of each question, where the rows determine it for at least two."""
         low, high = bounds(self.definition, self.view)
         counted = self.questions & (self.view.judged.gold > 0)
         values: Floats = low[counted]
@@ -58,7 +58,7 @@ class _Reproduced:
 
 
 def check_claims(case: ForeignCase) -> Iterator[Check]:
-    """Trace each published number to its definition, then check intervals; say so where nothing is published."""
+    """Trace each published number to its definition, then check the intervals."""
     published = (*case.imported.claims, *case.comparison.alone)
     if all(claim.quoted for claim in published):
         yield check("RB-F-CLAIM", "published numbers", "cannot-tell", "nothing is claimed of this run")
@@ -73,7 +73,7 @@ def check_claims(case: ForeignCase) -> Iterator[Check]:
             other = "told of another run"
             yield _traced(claim, "cannot-tell", f"{claim.value} is {other}", other, needed=False)
         elif not case.imported.questions:
-            yield _traced(claim, "cannot-tell", f"{claim.value}: not one ranking was kept", UNKEPT)
+            yield _traced(claim, "cannot-tell", f"{claim.value}: not one ranking was kept", NO_RANKING)
         else:
             traced, reproduction = _trace(case, claim, table, digits)
             reproduced += [reproduction] if reproduction is not None else []
@@ -83,7 +83,7 @@ def check_claims(case: ForeignCase) -> Iterator[Check]:
 
 
 def _trace(case: ForeignCase, claim: Claim, table: list[Cell], digits: int) -> tuple[TracedClaim, _Reproduced | None]:
-    """Return what a number turns out to be, and where it came out again."""
+    """Return the definition of a number, and its reproduction if the protocol gives it."""
     label, questions = "", np.ones(len(case.imported.questions), dtype=np.bool_)
     if claim.slice:
         label, questions, table = _slice(case, claim, digits)
@@ -132,15 +132,15 @@ def _traced(
 
 
 def _equals(origin: Origin) -> str:
-    given = f"{origin.follows[0].definition} {origin.follows[0].low:.4f}" if origin.follows else origin.cause
-    return "; ".join(part for part in (given, origin.beside) if part)
+    followed = f"{origin.follows[0].definition} {origin.follows[0].low:.4f}" if origin.follows else origin.cause
+    return "; ".join(part for part in (followed, origin.beside) if part)
 
 
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:
-    """The part of the questions that a label means: by name, else by count, where only its figure can decide."""
+    """Return the part of the questions that a label means: by name, else by count and the figure itself."""
     slices = case.rescored.slices
-    wanted = _letters_and_digits(claim.slice)
-    by_name = [label for label in slices if _letters_and_digits(label.partition(" ")[2]) == wanted]
+    plain_name = _letters_and_digits(claim.slice)
+    by_name = [label for label in slices if _letters_and_digits(label.partition(" ")[2]) == plain_name]
     by_count = [label for label, mask in slices.items() if claim.n is not None and int(mask.sum()) == claim.n]
     candidates = [label for label in by_name if claim.n is None or label in by_count] or by_count or by_name
     best: tuple[str, Bools, list[Cell]] | None = None
@@ -161,7 +161,7 @@ def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, li
 
 
 def _kind_of(case: ForeignCase, label: str) -> str:
-    """What the dataset calls a category that rows give by number (clarification 3)."""
+    """Return the dataset's name of a category that rows give by number (clarification 3)."""
     number = label.removeprefix("category ")
     if label.startswith("category ") and number.isdigit() and int(number) in case.rules.locomo_kinds:
         return f", which the dataset calls {case.rules.locomo_kinds[int(number)]}"
@@ -178,9 +178,9 @@ def _check_intervals(
     reproduced: Sequence[_Reproduced],
     digits: int,
 ) -> Check:
-    """Check whether intervals are mean and 1.96 standard errors, cut at 0 and 1."""
+    """Check whether intervals are the mean and 1.96 standard errors, cut at 0 and 1."""
     form = "the normal one over questions taken as independent"
-    outside = [_interval(claim) for claim in published if not _holds_its_own(claim)]
+    outside = [_interval(claim) for claim in published if not _contains_value(claim)]
     if outside:
         return check("RB-F-INTERVAL", "intervals", "fail", f"without the number they belong to: {abridge(outside)}")
     values_of = {id(each.claim): each.values() for each in reproduced}
@@ -209,6 +209,6 @@ def _interval(claim: Claim) -> str:
     return f"{claim.name}{' ' + claim.slice if claim.slice else ''} [{claim.low}, {claim.high}]"
 
 
-def _holds_its_own(claim: Claim) -> bool:
+def _contains_value(claim: Claim) -> bool:
     low, high = -math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high
     return low - 1e-4 <= claim.value <= high + 1e-4

@@ -1,4 +1,4 @@
-"""A corpus as a foreign folder's ids and questions are looked up in it."""
+"""An index of a corpus by the ids and questions of foreign folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recallbench.corpora.records import Corpus
 from recallbench.foreign.layouts.layout import ImportedQuestion
 
 _DIALOG = re.compile(r"(?:D:?|session_)0*([0-9]+)(?::[0-9]+)?", re.IGNORECASE)
-"""LoCoMo's ways of naming a session, with or without a turn."""
+"""LoCoMo's names of sessions, with or without a turn."""
 _TURN = re.compile(r"D:?[0-9]+:[0-9]+")
 
 
@@ -39,12 +39,12 @@ class CorpusIndex:
     registered: bool
     questions: tuple[CorpusQuestion, ...]
     sessions: Mapping[str, Mapping[str, int]]
-    """By scope: each session's name, and how often the haystack holds it."""
+    """By scope: each session's name, and how often it is in the haystack."""
     segments: Mapping[str, tuple[str, str]]
-    """This tool's ids, pooled ones included: scope and session name."""
+    """By this tool's id, pooled ones included: scope and session name."""
 
     def locate(self, id: str) -> tuple[str, str]:
-        """Return the scope an id names, empty where it names none, and the session's name."""
+        """Return the scope that an id names (empty where it names none), and the session's name."""
         if id in self.segments:
             return self.segments[id]
         for mark in ("/", ":", "#", "|", "_"):
@@ -55,7 +55,7 @@ class CorpusIndex:
 
 
 def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
-    """Return a corpus by the names of its questions and sessions."""
+    """Return the index of a corpus."""
     questions: list[CorpusQuestion] = []
     sessions: dict[str, Mapping[str, int]] = {}
     segments: dict[str, tuple[str, str]] = {}
@@ -86,13 +86,13 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
 
 
 def session_name(id: str) -> str:
-    """Return the name of a session, however a folder writes it: LoCoMo's D7, D7:3 and session_7 are the same."""
+    """Return the name of a session in one spelling: LoCoMo's D7, D7:3 and session_7 are the same."""
     matches = _DIALOG.fullmatch(id)
     return f"session_{matches[1]}" if matches else id
 
 
 def names_a_turn(id: str) -> bool:
-    """Whether an id is that of a turn of LoCoMo, not of a session."""
+    """Return whether an id is that of a turn of LoCoMo, not of a session."""
     return _TURN.search(id) is not None
 
 

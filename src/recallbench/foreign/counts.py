@@ -20,7 +20,7 @@ _SCOPES = ("n_conversations", "n_scopes", "n_haystacks", "num_conversations")
 
 
 def check_counts(case: ForeignCase) -> Check:
-    """Fail where a count contradicts the rows; it can't be told what an unknown name counts."""
+    """Fail where a count contradicts the rows; counts of an unknown name can't be told."""
     questions = case.imported.questions
     wrong, undecided = [], []
     for count in case.imported.counts:
@@ -51,14 +51,14 @@ def check_counts(case: ForeignCase) -> Check:
 
 
 def _totals(case: ForeignCase) -> set[int]:
-    """How many questions the whole dataset has; empty where that isn't known."""
+    """Return the number of questions of the whole dataset; empty where it is unknown."""
     if case.dataset is not None and case.dataset.registered:
         return {len(case.dataset.questions)}
     return {case.corpus.questions} if case.corpus is not None else set()
 
 
 def _parts(case: ForeignCase) -> set[int]:
-    """How many questions the parts have that rows or dataset name, with and without those that have no gold."""
+    """Return the sizes of all named parts of the questions, with and without questions that lack gold."""
     golden = case.rescored.views[0].judged.gold > 0
     sizes = {int(mask.sum()) for mask in case.rescored.slices.values()}
     sizes |= {int((mask & golden).sum()) for mask in case.rescored.slices.values()}
@@ -68,7 +68,7 @@ def _parts(case: ForeignCase) -> set[int]:
 
 
 def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
-    """What it may say, and what is there instead; no words where that isn't known."""
+    """Return the values a count may have, and the text for a wrong one; empty where the count is unknown."""
     questions = case.imported.questions
     rows, golden = len(questions), sum(bool(question.gold) for question in questions)
     totals = _totals(case)
@@ -77,7 +77,7 @@ def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
     if count.name in _SCORED:
         return {rows, golden}, f"there are {rows} rows"
     if count.name in _ASKED:
-        # How many were asked beside those that were scored, only a dataset tells.
+        # More questions may have been asked than scored: only a dataset tells how many.
         text = "" if count.value > rows and not totals else f"there are {rows} rows"
         return {rows, golden, *totals}, text
     if count.name in _LEFT_OUT and totals:

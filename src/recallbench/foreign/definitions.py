@@ -1,4 +1,4 @@
-"""Which definition a published number follows, and whether that is what the protocol means by its name."""
+"""The definition that a published number follows, and whether the protocol means it by the number's name."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from recallbench.foreign.names import PublishedName, meaning_of
 from recallbench.foreign.universes import Cell, Definition, agrees, printed_decimals
 
 OPEN = "rows keep too few ids to take it again"
-UNKEPT = "no ranking was kept"
+NO_RANKING = "no ranking was kept"
 _OTHER_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a published number turned out to be."""
+    """The origin of a published number."""
 
     status: Literal["pass", "fail", "cannot-tell"]
     follows: tuple[Cell, ...]
-    """The universes that give the number, the plainest first."""
+    """The universes that give the number, the protocol's first."""
     text: str
     cause: str
-    """What kind of finding it is, in words that many numbers can share."""
+    """The kind of finding, in words that many numbers can share."""
     beside: str = ""
-    """The protocol's figure by that name, where it is another one."""
+    """The protocol's figure of that name, where it differs."""
 
 
 def trace(
@@ -39,8 +39,8 @@ def trace(
 ) -> Origin:
     """Find the universes of a published number among the cells of its part of the questions.
 
-    `own` is the view that stands for the question's own scope, empty where none can; `contradicted` says that ids show
-    the rankings to hold other scopes.
+    `own` is the view of the question's own scope, empty where there is none; `contradicted` says that rankings hold ids
+    of other scopes.
     """
     digits = printed_decimals(value) if decimals is None else decimals
     meant = meaning_of(name)
@@ -53,18 +53,18 @@ def trace(
         )
     family = [cell for cell in cells if meant.follows(cell.definition)]
     follows = tuple(cell for cell in family if cell.exact and agrees(cell.low, value, digits))
-    wanted = [
+    protocol_cells = [
         cell
         for cell in family
         if cell.definition == meant.protocol and cell.protocol and cell.scope == (own or cell.scope)
     ]
-    protocol = wanted[0] if wanted else None
+    protocol = protocol_cells[0] if protocol_cells else None
     if follows:
-        return _origin_found(meant.protocol, value, digits, follows, protocol, own, contradicted)
-    return _origin_not_found(meant, value, digits, family, cells, protocol)
+        return _origin_followed(meant.protocol, value, digits, follows, protocol, own, contradicted)
+    return _origin_unfollowed(meant, value, digits, family, cells, protocol)
 
 
-def _origin_found(
+def _origin_followed(
     meant: Definition,
     value: float,
     digits: int,
@@ -74,11 +74,11 @@ def _origin_found(
     contradicted: bool,
 ) -> Origin:
     ordered = tuple(sorted(follows, key=lambda cell: (not cell.protocol, cell.definition != meant)))
-    # Among as many universes as there are, one of another denominator may give the number by chance.
+    # Among so many universes, another denominator may give the number by chance.
     ordered = tuple(cell for cell in ordered if cell.protocol == ordered[0].protocol)
     ordered = tuple(cell for cell in ordered if cell.denominator == ordered[0].denominator)
     first = ordered[0]
-    # Two decimals or fewer cover a wide range; one decimal covers a tenth of all there is.
+    # Few decimals cover a wide range: one decimal is a tenth of all values.
     rounded = digits < 3 and abs(first.low - value) > 1e-4
     others = {f"{cell.low:.4f}" for cell in follows} - {f"{first.low:.4f}"}
     vague = rounded and (digits < 2 or bool(others))
@@ -90,7 +90,7 @@ def _origin_found(
     if first.stated:
         text += (
             "; it rests on the stated rank of each first hit: the kept ids alone bound it to "
-            f"{first.kept_low:.4f} to {first.kept_high:.4f}"
+            f"{first.listed_low:.4f} to {first.listed_high:.4f}"
         )
     if protocol is None or protocol not in ordered:
         beside = f"; {meant} there {_figure(protocol)}" if protocol is not None else ""
@@ -129,11 +129,11 @@ def _origin_found(
 
 
 def agrees_within(cell: Cell, value: float) -> bool:
-    """Whether a figure lies in what the kept rows bound a cell to."""
+    """Return whether a figure lies within the bounds of a cell."""
     return cell.low - 1e-4 <= value <= cell.high + 1e-4
 
 
-def _origin_not_found(
+def _origin_unfollowed(
     meant: PublishedName,
     value: float,
     digits: int,
@@ -149,14 +149,14 @@ def _origin_not_found(
             for cell in open_cells
             if cell.protocol
         )
-        kept = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
-        text = f"{value} can't be taken again: rows keep too few ids, by which {kept}"
+        bounded = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
+        text = f"{value} can't be taken again: rows keep too few ids, by which {bounded}"
         if protocol is None or agrees_within(protocol, value):
             return Origin("cannot-tell", (), text, OPEN)
         text = f"{text}; the protocol means {meant.protocol}, which {_figure(protocol)}"
         return Origin("fail", (), text, OPEN, f"{meant.protocol} {_figure(protocol)}")
     if not family:
-        return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from", UNKEPT)
+        return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from", NO_RANKING)
     nearest = min(family, key=lambda cell: _distance(cell, value))
     text = f"{value} follows no definition of that name; the nearest is {nearest.universe}, which {_figure(nearest)}, "
     text += f"{_distance(nearest, value):.{max(digits, 4)}f} away"
@@ -171,7 +171,7 @@ def _distance(cell: Cell, value: float) -> float:
 
 
 def _several(cells: Sequence[Cell]) -> str:
-    """Return a short text for universes: definitions that differ only in depth are named together."""
+    """Return a short text for universes; definitions that differ only in depth are named together."""
     first = cells[0]
     text = [f"{first.universe}: {first.low:.5f}"]
     depths = sorted({c.definition.k for c in cells if c.definition.kind == first.definition.kind == "mrr"})

@@ -1,4 +1,4 @@
-"""One folder's rankings in every universe, and where published numbers fall."""
+"""A folder's rankings in every universe, and published numbers among them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class FigureRange:
-    """How far apart the universes of one name lie."""
+    """The range of the figures of one name over all universes."""
 
     family: str
     k: int
@@ -49,7 +49,7 @@ class PlacedNumber:
 
 @dataclass(frozen=True, slots=True)
 class Multiverse:
-    """Every universe of one folder's rankings."""
+    """Every universe of a folder's rankings."""
 
     folder: Path
     layout: str
@@ -64,13 +64,13 @@ class Multiverse:
     ranges: tuple[FigureRange, ...]
     placed: tuple[PlacedNumber, ...]
     gold: str
-    """Where gold comes from, and where rows differ."""
+    """The source of the gold, and the rows that differ."""
     warnings: tuple[str, ...] = ()
-    """What shows that a folder of this tool isn't as it was written."""
+    """Signs that a folder of this tool is not as it was written."""
 
     @property
     def meanings(self) -> tuple[tuple[str, str], ...]:
-        """Each scope's name, and what it means."""
+        """The name of each scope, and its meaning."""
         return tuple((name, text) for name, text in MEANINGS.items() if any(cell.scope == name for cell in self.cells))
 
     @property
@@ -80,12 +80,12 @@ class Multiverse:
 
     @property
     def tables(self) -> tuple[tuple[str, str, int], ...]:
-        """Scope, denominator and count of each table, in order."""
+        """The scope, denominator and count of each table, in order."""
         return tuple(dict.fromkeys((cell.scope, cell.denominator, cell.n) for cell in self.cells))
 
     @property
     def distinct_tables(self) -> tuple[tuple[tuple[str, str, int], tuple[str, ...]], ...]:
-        """The tables without those that repeat another of the same denominator, whose scopes stand beside it."""
+        """The tables without repetitions, each with the scopes of those that repeat it."""
         universes: dict[object, tuple[tuple[str, str, int], list[str]]] = {}
         for table in self.tables:
             scope, denominator, n = table
@@ -95,7 +95,7 @@ class Multiverse:
         return tuple((table, tuple(scopes[1:])) for table, scopes in universes.values())
 
     def protocol_cell(self, cell: Cell) -> Cell | None:
-        """The cell itself, where it is what the protocol means by a name."""
+        """Return the cell if the protocol means it by a name, else None."""
         meant = {Definition("recall_any", cell.definition.k), Definition("mrr", 50)}
         return cell if cell.protocol and cell.scope == self.own_view and cell.definition in meant else None
 
@@ -103,7 +103,7 @@ class Multiverse:
 def survey(
     folder: Path, corpus_file: Path | None, environ: Mapping[str, str], published: Sequence[str] = ()
 ) -> Multiverse:
-    """Every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
+    """Return every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
     numbers = [_number(text) for text in published]
     layout = own.LAYOUT if own.recognises(folder) else find_layout(folder)
     if layout is None:
@@ -162,7 +162,7 @@ def _gold(rescored: RescoredRankings, why: str) -> str:
 
 
 def _altered(imported: Imported, rescored: RescoredRankings, universes: Sequence[Cell]) -> Iterator[str]:
-    """What the rows of this tool's folder don't bear out; a figure that they only bound bears nothing out."""
+    """Yield the contradictions between rows and metrics.json; figures that the rows only bound are left out."""
     if rescored.differing:
         yield f"{len(rescored.differing)} rows state other gold than the dataset gives"
     wrong = []

@@ -1,4 +1,4 @@
-"""Names of measures as folders write them, such as Recall_at_10, hit rate or ndcg_cut_10, and what they stand for."""
+"""Names of measures as folders write them, such as Recall_at_10, hit rate or ndcg_cut_10, and their meaning."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ _LONG, _LETTERS = [word for word in _WORDS if len(word) > 1], [word for word in 
 _NAME = re.compile(rf"(?P<word>{name_pattern(_WORDS)})(?:[@_]?(?P<k>[0-9]{{1,9}}))?")
 _AT = re.compile(r"(_at_|\s+at\s+|\s*@\s*)(?=[0-9])")
 _WITHOUT_DEPTH = {measure.name: measure.k for measure in PRIMARY if measure.ordered}
-"""The protocol's MRR is published without its depth."""
+"""Depths of measures that are published without one: the protocol's MRR."""
 _FIGURES = ("score", "figure", "result", "quality", "accuracy")
-"""Words for figures that name no measure."""
+"""Words for figures that are no names of measures."""
 MENTION = re.compile(
     rf"(?<![\w.])(?:(?:{name_pattern(_LONG)})"
     r"(?:(?:\s*@\s*|_at_|\s+at\s+|_?)[0-9]+(?![.\w]))?(?![\w(])"
     rf"|(?:{'|'.join(_LETTERS)})\s?@\s?[0-9]+(?![.\w]))",
     re.IGNORECASE,
 )
-"""A measure named in the cell of a table; a single letter names one only with its depth."""
+"""A measure's name in the cell of a table; a single letter is one only with a depth."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedName:
-    """What a published name says; no family for what is no measure that can be taken again here."""
+    """The meaning of a published name; without a family where it is no measure that is known here."""
 
     family: str
     k: int | None
     protocol: Definition | None = None
-    """What the protocol, or this tool, means by that name."""
+    """The definition that the protocol, or this tool, means by the name."""
 
     def follows(self, definition: Definition) -> bool:
-        """Whether a definition is one that people give this name to."""
+        """Return whether people use this name for a definition."""
         same = family(MEASURES[definition.kind]) == self.family
         return same and (self.k is None or definition.k == self.k)
 
 
 def plain(name: str) -> str:
-    """Return a name in its plainest spelling: Recall_at_10 is recall@10, and Hit Rate is hit_rate."""
+    """Return a name in plain spelling: Recall_at_10 is recall@10, and Hit Rate is hit_rate."""
     text = _AT.sub("@", unicodedata.normalize("NFKC", name).strip().lower())
     return re.sub(r"[ -]", "_", text)
 
@@ -69,13 +69,13 @@ def meaning_of(name: str) -> PublishedName:
 
 
 def is_measure_name(name: str) -> bool:
-    """Whether a field's name is that of a figure, such as recall@10 or mrr."""
+    """Return whether a field's name is that of a figure, such as recall@10 or mrr."""
     match = _NAME.fullmatch(plain(name))
     return match is not None and (len(match["word"]) > 1 or match["k"] is not None)
 
 
 def mentions_measure(text: str) -> bool:
-    """Whether a text names a measure, or has another word for a figure."""
+    """Return whether a text names a measure, or has another word for a figure."""
     words = [word if word in _LONG else word.rstrip("0123456789") for word in re.findall(r"[a-z]+[0-9]*", plain(text))]
     phrase = f"_{'_'.join(words)}_"
     return any(f"_{name}_" in phrase for name in (*_LONG, *_FIGURES)) or re.search(r"\b[a-z]@[0-9]", text) is not None

@@ -1,4 +1,4 @@
-"""Groups of a folder's questions: whom a figure may be counted over, and the parts that rows or dataset name."""
+"""Groups of a folder's questions: denominators of figures, and the parts that rows or dataset name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def slices_of(questions: Sequence[ImportedQuestion], known: Sequence[CorpusQuest
     for grouping in dict.fromkeys(name for question in questions for name in question.kinds):
         values = [question.kinds.get(grouping, "") for question in questions]
         parts = {value: _mask(each == value for each in values) for value in dict.fromkeys(values)}
-        # LongMemEval's three kinds with one session of evidence are sometimes published as one.
+        # LongMemEval's three kinds with one session of evidence are sometimes published together.
         parts["single-session-*"] = _mask(value.startswith("single-session") for value in values)
         for value, mask in parts.items():
             slices.setdefault(f"{grouping} {value}", mask)
@@ -71,7 +71,7 @@ def _mask(members: Iterable[bool]) -> Bools:
 
 
 def _absent(imported: Imported, dataset: CorpusIndex | None) -> int:
-    """Return how many questions of the dataset were not asked, as far as folder or dataset say."""
+    """Return how many questions of the dataset were not asked, as far as folder or dataset tell."""
     stated = imported.facts.get("n_questions_total", "")
     whole = len(dataset.questions) if dataset else int(stated) if _COUNT.fullmatch(stated) else 0
     return max(0, whole - len(imported.questions))

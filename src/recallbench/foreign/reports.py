@@ -1,4 +1,4 @@
-"""Checks on a foreign folder's reports: whether tables say what its figures say, and what was not read."""
+"""Checks on a foreign folder's reports: figures in tables, and numbers that were not read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recallbench.foreign.case import ForeignCase, abridge, check
 
 
 def check_reports(case: ForeignCase) -> Iterator[Check]:
-    """Whether tables say what the figures say, and whether every file and field was looked at."""
+    """Check that tables agree with the published figures, and that every file and field was read."""
     yield from _tables(case)
     unread = [f"{item.where}: {item.shown}" for item in case.imported.unread if not item.quoted]
     unread += [f"{item.where}: {item.text}" for item in case.tables.loose]

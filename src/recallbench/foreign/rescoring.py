@@ -33,9 +33,9 @@ MEANINGS: Mapping[str, str] = {
     SESSIONS: "as bare ids, each turn taken for its session, which stands where its first turn stood",
     OFFICIAL: "LongMemEval's own count: a session is gold only where a user turn of it holds the answer",
 }
-"""What each view means."""
+"""The meaning of each view."""
 STATED = ", gold as stated"
-"""Behind the name of a view, where rows state other gold than the dataset gives."""
+"""Behind the name of a view with the gold of the rows, where the dataset's differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +49,32 @@ class Leak:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RescoredRankings:
-    """Everything that a published number of the folder is compared with."""
+    """All that a published number of the folder is compared with."""
 
     views: tuple[View, ...]
     denominators: tuple[Denominator, ...]
     slices: Mapping[str, Bools]
     """Parts of the questions by label, as rows or dataset name them."""
     scoping: Scoping
-    """Whether it shows that rankings hold the question's own scope: ids name it, or nothing contradicts, or they do."""
+    """Whether rankings hold only the question's own scope: ids name it, or are consistent with it, or contradict it."""
     leaks: tuple[Leak, ...]
     known: tuple[CorpusQuestion | None, ...]
-    """The dataset's question of each row; all None where no dataset was given."""
+    """The dataset's question of each row; all None without a dataset."""
     differing: tuple[str, ...] = ()
-    """Questions whose rows state other gold than the dataset gives."""
+    """Questions whose rows state other gold than the dataset's."""
     derived: bool = False
-    """Gold is the dataset's, not the rows'."""
+    """Whether gold is the dataset's, not the rows'."""
 
     @property
     def own_view(self) -> str:
-        """The view that stands for the question's own scope; empty where none can."""
+        """The view of the question's own scope; empty where there is none."""
         return {"named": OWN, "consistent": BARE}.get(self.scoping, "")
 
 
 def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = False) -> RescoredRankings:
     """Return views, denominators and slices of a folder's rows.
 
-    `derive` takes gold from the dataset; where rows state another, views of their gold follow those of the dataset's.
+    `derive` takes gold from the dataset; where rows state other gold, views with theirs follow.
     """
     known: list[CorpusQuestion | None] = (
         match_questions(dataset, imported.questions) if dataset else [None] * len(imported.questions)
@@ -83,7 +83,7 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
     scoping, leaking = _scoping(imported, dataset, known)
     views: tuple[View, ...] = ()
     stated = imported
-    # A dataset's gold is sessions; of rows that keep turns, which turn was meant is theirs to state.
+    # The dataset's gold is by session: it can't replace that of rows by turn.
     derive = derive and not any(
         names_a_turn(id) for question in imported.questions[:50] for id in (*question.gold, *question.ranked)
     )
@@ -105,13 +105,13 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
 def _differing(
     questions: Sequence[ImportedQuestion], dataset: CorpusIndex, known: Sequence[CorpusQuestion | None]
 ) -> tuple[str, ...]:
-    found = []
+    ids = []
     for question, entry in zip(questions, known, strict=True):
         if entry is not None:
             places = {dataset.locate(id) for id in question.gold}
             if any(scope not in ("", entry.scope) for scope, _ in places) or {name for _, name in places} != entry.gold:
-                found.append(question.id)
-    return tuple(found)
+                ids.append(question.id)
+    return tuple(ids)
 
 
 def _derived(
@@ -120,23 +120,23 @@ def _derived(
     known: Sequence[CorpusQuestion | None],
     differing: set[str],
 ) -> tuple[ImportedQuestion, ...]:
-    """Return the rows with the dataset's gold, spelled as the folder spells ids."""
+    """Return the rows with the dataset's gold, in the folder's spelling of ids."""
     spelled: dict[tuple[str, str], str] = {place: id for id, place in dataset.segments.items()}
     bare: dict[str, str] = {}
     named = all(_names_scope(id) for question in questions[:50] for id in question.ranked)
     for question in questions:
         bare.update((session_name(id), id) for id in (*question.ranked, *question.gold))
-    found = []
+    derived = []
     for question, entry in zip(questions, known, strict=True):
         if entry is not None and question.id in differing:
             gold = (
                 spelled.get((entry.scope, name), f"{entry.scope}/{name}") if named else bare.get(name, name)
                 for name in sorted(entry.gold)
             )
-            # The stated first rank is that of other gold.
+            # The stated first rank is that of the row's gold.
             question = replace(question, gold=tuple(gold), first=None)
-        found.append(question)
-    return tuple(found)
+        derived.append(question)
+    return tuple(derived)
 
 
 def _names_scope(id: str) -> bool:
@@ -147,15 +147,15 @@ def _scoping(
     imported: Imported, dataset: CorpusIndex | None, known: Sequence[CorpusQuestion | None]
 ) -> tuple[Scoping, tuple[Leak, ...]]:
     questions = imported.questions
-    found: list[Leak] = []
+    leaking: list[Leak] = []
     checked = False
     for question, entry in zip(questions, known, strict=True):
         if dataset is not None:
             checked = True
-            found += [Leak(question.id, id, why) for id, why in leaks(dataset, question, entry)]
+            leaking += [Leak(question.id, id, why) for id, why in leaks(dataset, question, entry)]
         elif question.haystack is not None:
             checked = True
-            found += [
+            leaking += [
                 Leak(question.id, id, "its row lists no such session")
                 for id in set(question.ranked) - set(question.haystack)
             ]
@@ -167,17 +167,17 @@ def _scoping(
             checked = True
             twice = next(id for i, id in enumerate(question.ranked) if id in question.ranked[:i])
             if not names_a_turn(twice):
-                found.append(Leak(question.id, twice, f"it comes twice, and {question.scope} has each session once"))
+                leaking.append(Leak(question.id, twice, f"it comes twice, and {question.scope} has each session once"))
         elif question.scope:
-            found += [
+            leaking += [
                 Leak(question.id, id, f"it is of {id.rpartition('/')[0]}")
                 for id in question.ranked
                 if _names_scope(id) and id.rpartition("/")[0] != question.scope
             ]
     if questions and all(question.scope and all(map(_names_scope, question.ranked)) for question in questions):
-        return "named", tuple(found)
-    if found:
-        return "contradicted", tuple(found)
+        return "named", tuple(leaking)
+    if leaking:
+        return "contradicted", tuple(leaking)
     everyone = dataset is not None and all(entry is not None for entry in known)
     listed = all(question.haystack is not None for question in questions)
     return ("consistent" if checked and (everyone or listed) else "unknown"), ()
@@ -195,22 +195,24 @@ def _views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) ->
 
 
 def _call_views(imported: Imported, dataset: CorpusIndex | None, scoping: Scoping) -> tuple[View, ...]:
-    questions, kept = imported.questions, imported.depth
+    questions, row_depth = imported.questions, imported.depth
     ranked, gold = [question.ranked for question in questions], [question.gold for question in questions]
-    cut = [bool(kept) and len(ids) >= kept for ids in ranked]
+    cut = [bool(row_depth) and len(ids) >= row_depth for ids in ranked]
     if scoping == "named":
-        return _named_views(questions, kept, dataset)
-    found = [view(BARE, ranked, gold, kept, _first(questions))]
+        return _named_views(questions, row_depth, dataset)
+    views = [view(BARE, ranked, gold, row_depth, _first(questions))]
     if any(names_a_turn(id) for ids in ranked[:50] for id in ids):
         names = [list(dict.fromkeys(session_name(id) for id in ids)) for ids in ranked]
-        found.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
+        views.append(view(SESSIONS, names, [[session_name(id) for id in ids] for ids in gold], cut=cut))
     if any(question.scored is not None for question in questions):
         scored = [question.scored or (question.ranked, question.gold) for question in questions]
-        found.append(view(OFFICIAL, [ids for ids, _ in scored], [ids for _, ids in scored], kept))
-    return tuple(found)
+        views.append(view(OFFICIAL, [ids for ids, _ in scored], [ids for _, ids in scored], row_depth))
+    return tuple(views)
 
 
-def _named_views(questions: Sequence[ImportedQuestion], kept: int, dataset: CorpusIndex | None) -> tuple[View, ...]:
+def _named_views(
+    questions: Sequence[ImportedQuestion], row_depth: int, dataset: CorpusIndex | None
+) -> tuple[View, ...]:
     def place(id: str) -> tuple[str, str]:
         if dataset is not None and id in dataset.segments:
             return dataset.segments[id]
@@ -219,15 +221,25 @@ def _named_views(questions: Sequence[ImportedQuestion], kept: int, dataset: Corp
 
     ranked = [[place(id) for id in question.ranked] for question in questions]
     gold = [[place(id) for id in question.gold] for question in questions]
-    # Of a pooled run, the haystack a question belongs to is that of its gold.
+    # In a pooled run, a question's own haystack is that of its gold.
     scopes = [(golden[0][0] if golden else question.scope) for question, golden in zip(questions, gold, strict=True)]
     full = [["/".join(name) for name in names] for names in ranked]
-    wanted = [["/".join(name) for name in names] for names in gold]
+    gold_names = [["/".join(name) for name in names] for names in gold]
     only = [["/".join(name) for name in names if name[0] == scope] for names, scope in zip(ranked, scopes, strict=True)]
     return (
-        view(OWN, full, wanted, kept, _first(questions)),
-        view(REMOVED, only, wanted, cut=[bool(kept) and len(question.ranked) >= kept for question in questions]),
-        view(BARE, [[name[1] for name in names] for names in ranked], [[n[1] for n in names] for names in gold], kept),
+        view(OWN, full, gold_names, row_depth, _first(questions)),
+        view(
+            REMOVED,
+            only,
+            gold_names,
+            cut=[bool(row_depth) and len(question.ranked) >= row_depth for question in questions],
+        ),
+        view(
+            BARE,
+            [[name[1] for name in names] for names in ranked],
+            [[n[1] for n in names] for names in gold],
+            row_depth,
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks on the rows of a foreign folder: questions, gold, scope, and what rows state of themselves."""
+"""Checks on the rows of a foreign folder: questions, gold, scope, and the figures in the rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROTOCOL_DEPTH = 50
 
 
 def check_rows(case: ForeignCase) -> Iterator[Check]:
-    """Check rows, questions, gold, scope and what rows state; rows alone where no ranking was kept."""
+    """Check the rows, with their questions, gold, scope and figures where rankings were kept."""
     imported, questions = case.imported, case.imported.questions
     if not questions:
         yield check("RB-F-ROWS", "rows readable", "fail", abridge(imported.unstated))
@@ -186,12 +186,12 @@ def _first(case: ForeignCase) -> Iterator[Check]:
 
 
 def _cut(case: ForeignCase, question: ImportedQuestion) -> bool:
-    """Whether more may have come back than its row keeps."""
+    """Return whether more hits may have come back than the row has."""
     return 0 < case.imported.depth <= len(question.ranked)
 
 
 def _stated(case: ForeignCase) -> Iterator[Check]:
-    """Check the figures that rows state of themselves against every definition of their name."""
+    """Check the figures in the rows against every definition of their name."""
     questions = case.imported.questions
     official = next((view for view in case.rescored.views if view.name == OFFICIAL), case.rescored.views[0])
     names = dict.fromkeys(name for question in questions for name in question.stated if name != "mrr")
@@ -208,7 +208,7 @@ def _stated(case: ForeignCase) -> Iterator[Check]:
                 continue
             low, high = bounds(definition, official)
             same = rows & (low - 1e-4 <= values) & (values <= high + 1e-4)
-            # LongMemEval's program finds all of nothing.
+            # LongMemEval's program counts a question without gold as 1.
             same |= rows & (official.judged.gold == 0) & (values == 1.0) & (definition.kind == "recall_all")
             closest = max(closest, (int(same.sum()), definition))
             if same.sum() == rows.sum():

@@ -1,4 +1,4 @@
-"""The audit of a foreign folder in a few lines, to be pasted into an issue of whoever published it."""
+"""The audit of a foreign folder in a few lines, to paste into an issue."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from recallbench.audit.gate import Check
 from recallbench.foreign.claims import TracedClaim
 
 LINES = 15
-"""A summary has no more."""
+"""The most lines of a summary."""
 HEADLINE = 5
-"""Published numbers over all questions that it names, the protocol's own first."""
+"""The most published numbers over all questions in a summary, the protocol's own first."""
 _WIDE = 110
 
 
 def summarise(audit: Audit) -> tuple[str, ...]:
-    """The verdict, the headline numbers with what they turn out to be, then every cause with its count."""
+    """Return the verdict, the headline numbers with their definitions, then every cause with its count."""
     traced = [check for check in audit.checks if isinstance(check, TracedClaim) and check.needed]
     title = f"{audit.folder.resolve().name}: {audit.verdict.text}, not CANONICAL"
     lines = [title, *_headline(traced)]

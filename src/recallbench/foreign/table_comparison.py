@@ -1,4 +1,4 @@
-"""The figures in the tables of a foreign folder's reports, beside the claims of its files of figures."""
+"""The figures in the tables of a foreign folder's reports, compared with its other claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recallbench.foreign.tables import TableFigure
 
 @dataclass(slots=True)
 class TableComparison:
-    """What became of each figure that stands in a table."""
+    """The figures in tables, by the outcome of their comparison."""
 
     agreeing: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -20,11 +20,11 @@ class TableComparison:
     elsewhere: list[str] = field(default_factory=list)
     """Figures of another run, and differences."""
     alone: list[Claim] = field(default_factory=list)
-    """No other file claims this measure of these questions: they are claims of their own."""
+    """Figures that no other file has: claims of their own."""
 
 
 def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> TableComparison:
-    """Return each figure's place beside the claims of the same measure, at the precision it is printed with."""
+    """Compare each figure with the claims of the same measure, at its printed precision."""
     comparison = TableComparison()
     by_name = {(figure.name, figure.label): _claims_of(figure, claims) for figure in figures}
     beside = [(figure, by_name[figure.name, figure.label]) for figure in figures]
@@ -62,7 +62,7 @@ def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> T
 
 
 def _claims_of(figure: TableFigure, claims: Sequence[Claim]) -> list[Claim]:
-    """Claims of the same part of the questions under the same name, else under another name of the same measure."""
+    """Return the claims of the same questions under the same name, else under another name of the measure."""
     beside = [claim for claim in claims if not claim.quoted and _letters(claim.slice) == _letters(figure.label)]
     same = [claim for claim in beside if plain(claim.name) == figure.name]
     meant = meaning_of(figure.name).protocol
@@ -78,7 +78,7 @@ def _rounds_alike(figure: TableFigure, claim: Claim) -> bool:
 
 
 def _agrees(figure: TableFigure, claim: Claim) -> bool:
-    # One decimal would agree with a tenth of all there is.
+    # One decimal would agree with a tenth of all values.
     return _rounds_alike(figure, claim) and (figure.decimals > 1 or abs(claim.value - figure.value) <= 1e-4)
 
 

@@ -1,4 +1,4 @@
-"""Figures in the tables of a report, by the measure that their row or column names. Prose is not read."""
+"""Figures in the tables of reports, by the measure in their row or column. Prose is not read."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _OTHER = re.compile(r"baseline|previous|delta|\u0394|target|compar|change|diff",
 _INTERVAL = re.compile(r"\bci\b|ci95|\bcis\b|interval|confidence", re.IGNORECASE)
 _COUNTED = re.compile(r"n|#|count|questions|queries|items|rows", re.IGNORECASE)
 _ASIDE = re.compile(r"\bn\s*=\s*[0-9][0-9,_]*|\b9[059]\s?%(?=\s*(?:cis?\b|confidence|interval))", re.IGNORECASE)
-"""How many questions a figure is over, and how sure an interval is: no figures."""
+"""Numbers of questions and levels of intervals, which are no figures."""
 _QUALIFIED = re.compile(r"\s+(?!(?:overall|all|total|mean|average|value|is|was|of)\b)[A-Za-z]")
-"""Words behind a measure's name that make it another thing, such as `F1 token overlap`."""
+"""Words behind a measure's name that make it another measure, such as `F1 token overlap`."""
 _WHOLE = re.compile(r"|overall|all|total|mean|average|value", re.IGNORECASE)
 _RULE = frozenset(" \t|:-")
 _MARKS = re.compile(r"\*\*|__|`|\*")
 _TELLING = 3
-"""Decimals that make a number a figure although no measure is named near it."""
+"""From so many decimals on, a number is a figure even without a measure's name."""
 _FINEST = 12
 _DOCUMENTS = (".json", ".csv", ".tsv", ".html", ".htm", ".xml", ".yaml", ".yml")
 NO_REPORT = ("blocked.md", "deprecated.md")
@@ -39,31 +39,31 @@ NO_REPORT = ("blocked.md", "deprecated.md")
 
 @dataclass(frozen=True, slots=True)
 class TableFigure:
-    """A number that stands by the name of a measure."""
+    """A number with the name of its measure."""
 
     name: str
     value: float
     decimals: int
     where: str
     label: str = ""
-    """The part of the questions its row names; empty where it names none."""
+    """The part of the questions that its row names; empty for all."""
     low: float | None = None
     high: float | None = None
     plain: bool = True
-    """Neither a difference nor the end of an interval."""
+    """Whether it is neither a difference nor the end of an interval."""
     other: bool = False
-    """Its column or row is that of another run, or of a difference."""
+    """Whether its column or row is of another run, or of a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableNumbers:
-    """What the tables of reports say in numbers."""
+    """The numbers in the tables of reports."""
 
     figures: tuple[TableFigure, ...] = ()
     loose: tuple[ReportText, ...] = ()
-    """Numbers that look like figures but stand by no measure."""
+    """Numbers that look like figures, but have no measure."""
     prose: tuple[str, ...] = ()
-    """Reports that also say something outside their tables, which is not read."""
+    """Reports with text outside their tables, which is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class _Number:
     text: str
     signed: bool
     marked: bool
-    """A fraction or a percentage, not a whole number."""
+    """Whether it is a fraction or a percentage, not a whole number."""
 
 
 def read_reports(folder: Path, plain_texts: bool) -> tuple[ReportText, ...]:
-    """Return the folder's texts in Markdown, and its plain ones if asked; raises InputError for what is no text."""
+    """Return the folder's Markdown texts and, with `plain_texts`, its .txt; raises InputError for what is no text."""
     ends = (".md", ".markdown", ".rst", *((".txt",) if plain_texts else ()))
     reports = []
     for path in sorted(folder.iterdir()):
@@ -93,7 +93,7 @@ def read_reports(folder: Path, plain_texts: bool) -> tuple[ReportText, ...]:
 
 
 def unread_files(folder: Path, read: Sequence[str]) -> tuple[ReportText, ...]:
-    """Return other files that may hold claims: tables, pages and documents in forms that are not read."""
+    """Return the other files that may hold claims, in forms that are not read."""
     return tuple(
         ReportText(path.name, "a file of no known form")
         for path in sorted(folder.iterdir())
@@ -141,7 +141,7 @@ def _numbers(text: str) -> Iterator[_Number]:
 
 
 def _cell(cell: str, where: str) -> Iterator[TableFigure]:
-    """The figures of a cell that names their measure itself, such as `recall@10: 0.97`."""
+    """Yield the figures of a cell that names their measure itself, such as `recall@10: 0.97`."""
     mentions = [match for match in MENTION.finditer(cell) if not _QUALIFIED.match(cell, match.end())]
     ends = [match.start() for match in mentions[1:]] + [len(cell)]
     for mention, end in zip(mentions, ends, strict=False):
@@ -153,7 +153,7 @@ def _cell(cell: str, where: str) -> Iterator[TableFigure]:
 
 
 def _measure(cell: str) -> re.Match[str] | None:
-    """The measure that a heading or the name of a row stands for; none where other words make it another thing."""
+    """Return the measure in a heading or row name; None where further words make it another one."""
     match = MENTION.search(cell)
     return None if match is None or _QUALIFIED.match(cell, match.end()) else match
 

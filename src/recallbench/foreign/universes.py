@@ -1,4 +1,4 @@
-"""One set of rankings under every definition, way of matching and denominator that a published number may follow."""
+"""Rankings under every definition, way of matching and denominator that a published number may follow."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from recallbench.scoring.measures.measure import share
 from recallbench.scoring.measures.mrr import reciprocal_rank
 
 DEFINITIONS = ("recall_any", "recall_frac", "recall_all", "mrr", "ndcg", "precision")
-"""The measures that can be taken of rankings cut off at any depth, at least by their bounds."""
+"""The measures of which rankings of any depth give the value, or its bounds."""
 DEPTHS = (1, 3, 5, 10, 20, 25, 30, 50)
 PUBLISHED = 100
-"""No published figure is of a larger depth."""
+"""The largest depth of published figures."""
 LONGMEMEVAL = "longmemeval"
-"""nDCG as LongMemEval's own program takes it: the second place counts as much as the first."""
+"""nDCG as in LongMemEval's own program: the second place counts as much as the first."""
 VARIANTS = {"ndcg_any": ("ndcg", LONGMEMEVAL)}
-"""By name: counts of others that no measure here is."""
+"""Definitions of others that are no measures here, by name."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Definition:
-    """What is counted of a question; its text is that of the measure where there is one here."""
+    """A measure or variant at a depth; its text is that of the measure where it is one."""
 
     kind: str
     k: int
@@ -37,16 +37,16 @@ class Definition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Denominator:
-    """Which questions are counted, and the value of those without gold, or that were not asked."""
+    """The questions that are counted, and the value of those without gold, or that were not asked."""
 
     name: str
     mask: Bools
     absent: int = 0
-    """Questions of the dataset that were not asked and are counted all the same."""
+    """Questions of the dataset that were not asked, and count all the same."""
     empty: float | None = None
-    """None leaves a question without gold out."""
+    """The value of a question without gold; None leaves it out."""
     protocol: bool = False
-    """It is what the protocol counts."""
+    """Whether it is the protocol's."""
 
     def __str__(self) -> str:
         if self.empty is None:
@@ -61,25 +61,25 @@ class View:
     name: str
     judged: Judged
     lengths: Ints
-    """(Q,): places that were kept."""
+    """(Q,): the ids in each row."""
     cut: Bools
-    """(Q,): more may have come back than was kept."""
+    """(Q,): whether more ids may have come back than the row has."""
     first: Ints | None = None
     """(Q,): the stated rank of the first gold id, 0 for none, -1 where a row states nothing; None where no row does."""
     call: View | None = None
-    """The shallower of two calls to the store, which every measure that it reaches is taken from (clarification 15)."""
+    """The shallower of two calls to the store; measures that it reaches are taken from it (clarification 15)."""
     reach: int = 0
     """The depth of that call."""
 
     @property
-    def seen(self) -> int:
-        """How deep the stated ranks are known to look."""
+    def deepest_first(self) -> int:
+        """The largest stated first rank: rows state them at least to this depth."""
         return int(self.first.max(initial=0)) if self.first is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The figure in one universe; low and high differ where the kept rows don't fix it."""
+    """The figure in one universe; low and high differ where the rows only bound it."""
 
     definition: Definition
     scope: str
@@ -87,11 +87,11 @@ class Cell:
     n: int
     low: float
     high: float
-    kept_low: float
-    """What the kept ids alone bound it to, without a stated rank."""
-    kept_high: float
+    listed_low: float
+    """The bounds by the listed ids alone, without stated ranks."""
+    listed_high: float
     protocol: bool
-    """Its denominator is the protocol's."""
+    """Whether its denominator is the protocol's."""
 
     @property
     def exact(self) -> bool:
@@ -99,13 +99,13 @@ class Cell:
 
     @property
     def stated(self) -> bool:
-        """It rests on stated ranks: the kept ids alone leave it open."""
-        return self.exact and self.kept_high - self.kept_low >= 1e-9
+        """Whether it rests on stated ranks, since the listed ids alone only bound it."""
+        return self.exact and self.listed_high - self.listed_low >= 1e-9
 
     @property
     def narrowed(self) -> bool:
-        """Stated ranks tell more of it than the kept ids alone, if not all."""
-        return (self.kept_high - self.kept_low) - (self.high - self.low) >= 1e-9
+        """Whether stated ranks narrow its bounds."""
+        return (self.listed_high - self.listed_low) - (self.high - self.low) >= 1e-9
 
     @property
     def universe(self) -> str:
@@ -116,25 +116,25 @@ def view(
     name: str,
     ranked: Sequence[Sequence[str]],
     gold: Sequence[Sequence[str]],
-    kept: int = 0,
+    row_depth: int = 0,
     first: Sequence[int | None] | None = None,
     cut: Sequence[bool] | None = None,
 ) -> View:
-    """Rankings matched by name alone; `kept` is how many places were kept, 0 when all were.
+    """Return rankings judged by name alone. `row_depth` is how many ids rows have at most, 0 for whole rankings.
 
-    A ranking of `kept` places was cut off, a shorter one ended by itself, unless `cut` says which were.
+    A ranking of `row_depth` ids was cut off, a shorter one was not, unless `cut` says which were.
     """
     lengths = np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked))
     depth = max(PUBLISHED, int(lengths.max(initial=0)))
     ranks = None
     if first is not None and any(rank is not None for rank in first):
         ranks = np.array([-1 if rank is None else rank for rank in first], dtype=np.int64)
-    off = (lengths >= kept) & (kept > 0) if cut is None else np.array(cut, dtype=np.bool_)
+    off = (lengths >= row_depth) & (row_depth > 0) if cut is None else np.array(cut, dtype=np.bool_)
     return View(name, judge_by_session(ranked, gold, depth), lengths, off, ranks)
 
 
 def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:
-    """Every definition at these depths."""
+    """Return every definition at these depths."""
     ks = sorted({*depths})
     return tuple(
         Definition(kind, k, variant)
@@ -146,29 +146,31 @@ def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:
 
 
 def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple[Floats, Floats]:
-    """(Q,) twice: the least and the most each question can get, given what was kept; equal where that fixes it.
+    """Return (Q,) twice: the least and the most that each question can get; equal where its row determines it.
 
     `believe` takes stated first ranks for true.
     """
     if view.call is not None and definition.k <= view.reach:
         view = view.call
     judged, k = view.judged, definition.k
-    gold, gold_found = judged.gold, judged.gold_within(k)
+    gold, gold_hits = judged.gold, judged.gold_within(k)
     unseen = np.where(view.cut, np.maximum(k - view.lengths, 0), 0)
     start = np.minimum(view.lengths, k)
-    """Places behind which an unseen gold id may stand."""
-    sure = np.zeros_like(gold_found)
-    """Gold ids that stand, as stated, at the first unseen place considered."""
+    """Places behind which unseen gold ids may be."""
+    sure = np.zeros_like(gold_hits)
+    """Gold ids that are, as stated, at the first of these places."""
     if believe and view.first is not None:
-        unlisted = (unseen > 0) & (gold_found == 0)
+        unlisted = (unseen > 0) & (gold_hits == 0)
         somewhere = unlisted & (view.first > 0)
         nowhere = unlisted & (view.first == 0)
-        start = np.where(somewhere, np.maximum(view.first - 1, start), np.where(nowhere, max(view.seen, 0), start))
+        start = np.where(
+            somewhere, np.maximum(view.first - 1, start), np.where(nowhere, max(view.deepest_first, 0), start)
+        )
         start = np.where(nowhere, np.maximum(start, view.lengths), start)
         unseen = np.where(unlisted, np.maximum(k - start, 0), unseen)
         sure = np.where(somewhere & (view.first <= k) & (gold > 0), 1, 0)
-    more = np.minimum(gold - gold_found, unseen)
-    low, high = gold_found + sure, gold_found + more
+    more = np.minimum(gold - gold_hits, unseen)
+    low, high = gold_hits + sure, gold_hits + more
     if definition.kind == "recall_any":
         return (low > 0).astype(float), (high > 0).astype(float)
     if definition.kind == "recall_frac":
@@ -178,8 +180,8 @@ def bounds(definition: Definition, view: View, *, believe: bool = True) -> tuple
     if definition.kind == "precision":
         return low / k, high / k
     if definition.kind == "mrr":
-        listed = np.where(gold_found > 0, reciprocal_rank(judged), 0.0)
-        best = np.where((gold_found == 0) & (more > 0), 1.0 / (start + 1.0), 0.0)
+        listed = np.where(gold_hits > 0, reciprocal_rank(judged), 0.0)
+        best = np.where((gold_hits == 0) & (more > 0), 1.0 / (start + 1.0), 0.0)
         return listed + best * (sure > 0), listed + best
     return _ndcg(definition, judged, start, sure, more)
 
@@ -201,13 +203,13 @@ def _ndcg(definition: Definition, judged: Judged, start: Ints, sure: Ints, more:
     return np.minimum(share(gain + behind(sure), ideal), 1.0), np.minimum(share(gain + behind(more), ideal), 1.0)
 
 
-def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Sequence[Denominator]) -> list[Cell]:
-    """The figure in every universe; denominators that count nobody are passed over."""
+def cells(views: Sequence[View], chosen: Iterable[Definition], denominators: Sequence[Denominator]) -> list[Cell]:
+    """Return the figure in every universe; denominators without questions are left out."""
     scored = []
-    for definition in wanted:
+    for definition in chosen:
         for view in views:
             low, high = bounds(definition, view)
-            kept_low, kept_high = (low, high) if view.first is None else bounds(definition, view, believe=False)
+            listed_low, listed_high = (low, high) if view.first is None else bounds(definition, view, believe=False)
             has_gold = view.judged.gold > 0
             for denominator in denominators:
                 counted = denominator.mask & has_gold
@@ -216,8 +218,8 @@ def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Seq
                 if not n:
                     continue
                 extra = without * (denominator.empty or 0.0)
-                least, most, kept_least, kept_most = (
-                    (float(each[counted].sum()) + extra) / n for each in (low, high, kept_low, kept_high)
+                least, most, listed_least, listed_most = (
+                    (float(each[counted].sum()) + extra) / n for each in (low, high, listed_low, listed_high)
                 )
                 scored.append(
                     Cell(
@@ -227,8 +229,8 @@ def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Seq
                         n,
                         least,
                         most,
-                        kept_least,
-                        kept_most,
+                        listed_least,
+                        listed_most,
                         denominator.protocol,
                     )
                 )
@@ -236,11 +238,11 @@ def cells(views: Sequence[View], wanted: Iterable[Definition], denominators: Seq
 
 
 def agrees(value: float, published: float, decimals: int) -> bool:
-    """Whether a figure, printed with so many decimals, is the published one."""
+    """Return whether a figure, printed with so many decimals, is the published one."""
     return abs(value - published) <= 0.5 * 10.0**-decimals + 1e-9
 
 
 def printed_decimals(value: float) -> int:
-    """How many decimals a published figure shows, as far as its shortest form tells."""
+    """Return the decimals of a published figure in its shortest form."""
     text = repr(value)
     return len(text.partition(".")[2]) if "e" not in text and "." in text else 12

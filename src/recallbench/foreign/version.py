@@ -1,4 +1,4 @@
-"""Which version a foreign folder is of: by its name, by what it claims, and by what it states was measured."""
+"""The versions that a foreign folder names, claims, and states as measured."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LABEL = "run_label"
 
 
 def check_version(case: ForeignCase) -> Iterator[Check]:
-    """Fail where two of them differ; it can't be told where a version is named and none is stated as measured."""
+    """Fail where two versions differ; it can't be told where one is named and none is stated as measured."""
     stated = case.imported.facts
     named = {
         "the folder is named": version_in(case.imported.folder.resolve().name),
         f"its field {CLAIMED} says": version_in(stated.get(CLAIMED, "")),
-        # A label may go on to tell of other things' versions.
+        # A label may also name versions of other things.
         f"its field {LABEL} says": leading_version(stated.get(LABEL, "")),
     }
     named_by = {place: version for place, version in named.items() if version}

@@ -13,23 +13,23 @@ from recallbench.reading import is_finite
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestion:
-    """One question as the folder states it: ids are the folder's own."""
+    """A question as the folder states it, with the folder's own ids."""
 
     id: str
     gold: tuple[str, ...]
     ranked: tuple[str, ...]
     scores: tuple[float, ...] = ()
-    """Beside `ranked`; empty where none were kept."""
+    """The scores of `ranked`; empty where none were kept."""
     scope: str = ""
-    """The haystack it may be answered from; empty where the folder doesn't say."""
+    """The scope it may be answered from; empty where the folder doesn't say."""
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Each grouping the row states, such as its category, with this question's label."""
+    """The question's label in each grouping of the row, such as its category."""
     text: str = ""
     index: int | None = None
     """Its number in the dataset's file, where the row states one."""
     abstention: bool = False
     denominators: frozenset[str] = frozenset()
-    """The named denominators that count it, where the row states them."""
+    """The named denominators that count it, as far as the row states them."""
     first: int | None = None
     """The stated rank of the first gold id, 0 for none; None where nothing is stated."""
     stated: Mapping[str, float] = field(default_factory=dict)
@@ -47,19 +47,19 @@ class Claim:
     """A published number."""
 
     name: str
-    """As published."""
+    """The name as published."""
     value: float
     where: str
-    """File and place in it."""
+    """The file, and the place in it."""
     slice: str = ""
-    """The part of the questions it speaks of; empty for all."""
+    """The part of the questions it is over; empty for all."""
     n: int | None = None
     low: float | None = None
     high: float | None = None
     quoted: bool = False
-    """It is of another run, whose rows are not here."""
+    """Whether it is of another run, whose rows are not here."""
     decimals: int | None = None
-    """How many were printed, where the value doesn't show it."""
+    """The printed decimals, where the value doesn't show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +75,17 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Something that may be a claim, in a form that is not read."""
+    """A possible claim in a form that is not read."""
 
     where: str
     shown: str
     quoted: bool = False
-    """It is of another run."""
+    """Whether it is of another run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportText:
-    """A text of the folder, and where it stands."""
+    """A text of the folder, and its place."""
 
     where: str
     text: str
@@ -100,45 +100,45 @@ class Imported:
     questions: tuple[ImportedQuestion, ...]
     claims: tuple[Claim, ...]
     facts: Mapping[str, str]
-    """What it states of itself: dataset_sha256, version, …"""
+    """The facts it states: dataset_sha256, version, …"""
     unstated: tuple[str, ...]
-    """What this layout, or this folder, leaves unsaid."""
+    """Facts that this layout, or this folder, does not state."""
     depth: int = 0
-    """How many ids a row keeps at most; 0 where rankings were kept whole."""
+    """The most ids in a row; 0 where rankings were kept whole."""
     rows: str = ""
-    """The file the rankings were read from."""
+    """The file of the rankings."""
     corpus: str = ""
-    """The corpus they are over, as far as the folder tells."""
+    """The corpus, as far as the folder tells."""
     counts: tuple[Count, ...] = ()
     unread: tuple[Unread, ...] = ()
     graded: bool = False
-    """Rows state grades, which nDCG was taken from."""
+    """Whether rows state grades, which nDCG was taken from."""
     short_depth: int = 0
     """The depth of the shallower of two calls to the store; 0 where there was one call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One way of writing results down."""
+    """A format of result folders."""
 
     name: str
     description: str
     recognises: Callable[[Path], bool]
-    """Whether a folder looks like it; reads little and refuses nothing."""
+    """Returns whether a folder looks like this layout; reads little and raises nothing."""
     read: Callable[[Path], Imported]
-    """Raises InputError, naming file and line, for what can't be read."""
+    """Returns the folder, read; raises InputError, naming file and line, for what can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFields:
-    """An object of a JSON file, whose fields are of the right type or refused with file and line."""
+    """An object of a JSON file. Its methods return a field, or raise InputError, naming file and line."""
 
     path: Path
     line: int
     fields: Mapping[str, Any]
 
     def refusal(self, field: str, expected: str, found: str) -> InputError:
-        """The error that says what is wrong with a field of this row."""
+        """Return the error for a field of this row."""
         return InputError(
             f"{self.path}, line {self.line}: field {field}",
             expected=expected,
@@ -147,24 +147,24 @@ class JsonFields:
         )
 
     def one_of(self, names: Sequence[str]) -> str:
-        """The first of these fields that is there; refused where none is."""
+        """Return the first of these fields that is present."""
         present = next((name for name in names if name in self.fields), None)
         if present is None:
             raise self.refusal(names[0], f"one of {', '.join(names)}", "none of them")
         return present
 
     def ids(self, name: str) -> tuple[str, ...]:
-        """A field that holds a list of ids."""
+        """Return a list of ids."""
         value = self.fields.get(name)
         if not isinstance(value, list):
             raise self.refusal(name, "a list of ids", shown(value))
-        for one in value:
-            if isinstance(one, bool) or not isinstance(one, (str, int)):
-                raise self.refusal(name, "a list of ids", f"in it {shown(one)}")
-        return tuple(str(one) for one in value)
+        for id in value:
+            if isinstance(id, bool) or not isinstance(id, (str, int)):
+                raise self.refusal(name, "a list of ids", f"in it {shown(id)}")
+        return tuple(str(id) for id in value)
 
     def text(self, name: str) -> str:
-        """A field that holds a text or a number; empty where it is missing."""
+        """Return a text or a number as text; empty where it is missing."""
         value = self.fields.get(name)
         if value is None:
             return ""
@@ -173,7 +173,7 @@ class JsonFields:
         return str(value)
 
     def whole(self, name: str) -> int | None:
-        """A field that holds a whole number, 0 or more; None where it is missing or null."""
+        """Return a whole number, 0 or more; None where it is missing or null."""
         value = self.fields.get(name)
         if value is None:
             return None
@@ -182,7 +182,7 @@ class JsonFields:
         return value
 
     def number(self, name: str) -> float | None:
-        """A field that holds a finite number; None where it is missing or null."""
+        """Return a finite number; None where it is missing or null."""
         value = self.fields.get(name)
         if value is None:
             return None

@@ -1,4 +1,4 @@
-"""The retrieval log of LongMemEval's own program: one JSON object a question, with the whole haystack ranked."""
+"""The retrieval log of LongMemEval's own program: a JSON object per question, with the whole haystack ranked."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _is_log(path: Path) -> bool:
 
 
 def recognises(folder: Path) -> bool:
-    """A file whose first row has `retrieval_results`, and no metrics file of another layout."""
+    """Return whether a file's first row has `retrieval_results`, and there is no metrics file of another layout."""
     return not (folder / "metrics.json").exists() and not (folder / "manifest.json").exists() and bool(_logs(folder))
 
 
 def read(folder: Path) -> Imported:
-    """The log's rows; the claims are the means of what its rows state of themselves."""
+    """Return the log's rows; its claims are the means of the figures in the rows."""
     logs = _logs(folder)
     if len(logs) != 1:
         raise InputError(
@@ -85,7 +85,7 @@ def _question(row: JsonFields) -> tuple[ImportedQuestion, bool]:
         names = list(dict.fromkeys(name.rpartition("_")[0] or name for name in names))
     if not session:
         raise row.refusal("retrieval_results.metrics.session", "figures of this question by name", "none")
-    # As the official program does: a session is gold when its id says so, unless no user turn of it has the answer.
+    # As in the official program: a session is gold by its id, unless no user turn of it has the answer.
     scored = tuple(dict.fromkeys(name for name in names if _MARK in name))
     ranked = tuple(name.replace(_WITHOUT_USER_EVIDENCE, _MARK, 1) for name in names)
     if turn:
@@ -124,7 +124,7 @@ def _figures(metrics: Any, part: str, row: JsonFields) -> dict[str, float]:
 
 
 def _means(questions: tuple[ImportedQuestion, ...], path: Path) -> tuple[Claim, ...]:
-    """What the official program prints of a log: means over the questions that are no abstentions."""
+    """Return the means that the official program prints: over all questions but abstention."""
     counted = [question for question in questions if not question.abstention]
     if not counted:
         return ()

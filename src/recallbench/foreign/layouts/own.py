@@ -1,4 +1,4 @@
-"""This tool's own folders in the nouns of foreign ones: for comparing definitions, not for auditing."""
+"""This tool's own folders as a layout: for comparing definitions, not for the audit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recallbench.results.rows import Row
 
 
 def recognises(folder: Path) -> bool:
-    """Whether `recallbench run` left it, whole or not."""
+    """Return whether `recallbench run` wrote the folder, complete or not."""
     return (folder / ROWS).exists() and (folder / "manifest.json").exists()
 
 

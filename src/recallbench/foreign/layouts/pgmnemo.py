@@ -15,7 +15,7 @@ from recallbench.reading import document, is_finite, objects, parsed
 
 METRICS, ROWS = "metrics.json", "raw_retrievals.jsonl"
 GOLD = ("evidence_sessions", "evidence", "ground_truth", "answer_session_ids")
-"""In this order: where a row states two, the first is what was scored, the other its source."""
+"""Fields of gold: where a row has two, the first was scored, and the other is its source."""
 KINDS = ("category", "qtype", "question_type")
 IDS = ("qid", "question_id")
 FACTS = (
@@ -29,13 +29,13 @@ _LIST = re.compile(r"(?!retrieved_scores)retrieved(?:_\w+?)??(?:_top([0-9]+))?")
 
 
 def recognises(folder: Path) -> bool:
-    """A metrics.json without what this tool's own has, beside no manifest."""
+    """Return whether there is a metrics.json that is not this tool's, and no manifest."""
     if (folder / "manifest.json").exists() or not (folder / METRICS).is_file():
         return False
     try:
         stated = parsed(document(folder / METRICS), folder / METRICS)
     except InputError:
-        # Whose file it is can't be told: rows of this form tell.
+        # The unreadable file doesn't tell its layout, but the rows may.
         return _has_such_rows(folder)
     return "schema_version" not in stated
 
@@ -49,7 +49,7 @@ def _has_such_rows(folder: Path) -> bool:
 
 
 def read(folder: Path) -> Imported:
-    """Rows where there are any, and every number that `metrics.json` publishes."""
+    """Return the rows where there are any, and every number in `metrics.json`."""
     path = folder / METRICS
     stated = parsed(document(path), path)
     questions, depth, lists = _questions(folder / ROWS)

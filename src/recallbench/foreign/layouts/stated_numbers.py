@@ -1,4 +1,4 @@
-"""The numbers of a metrics file: published figures, counts, and what may be a figure but can't be read."""
+"""The numbers of a metrics file: published figures, counts, and possible figures that can't be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recallbench.foreign.layouts.layout import Claim, Count, Unread, shown
 from recallbench.foreign.names import is_measure_name, mentions_measure, plain
 
 _QUOTED = ("baseline", "target", "delta", "previous", "compar")
-"""Words in the name of a part that tells of another run."""
+"""Words in the names of parts about another run."""
 _FIGURE = ("mean", "value")
 _LOW = ("ci95_lo", "ci95_low", "ci_low", "ci_lo", "ci_lower", "lower", "low")
 _HIGH = ("ci95_hi", "ci95_high", "ci_high", "ci_hi", "ci_upper", "upper", "high")
@@ -32,7 +32,7 @@ _LARGEST = 1e9
 
 @dataclass(slots=True)
 class StatedNumbers:
-    """Everything a metrics file says in numbers."""
+    """All numbers of a metrics file."""
 
     file: str
     claims: list[Claim] = field(default_factory=list)
@@ -40,7 +40,7 @@ class StatedNumbers:
     unread: list[Unread] = field(default_factory=list)
 
     def refuse(self, place: _Location, value: Any) -> None:
-        """Put down what stands there as unread."""
+        """Add a value as unread."""
         self.unread.append(Unread(f"{self.file} {place.path}", shown(value), place.quoted))
 
 
@@ -57,14 +57,14 @@ class _Location:
 
     @property
     def measured(self) -> bool:
-        """It stands under the name of a measure."""
+        """Whether it is below the name of a measure."""
         return any(map(is_measure_name, self.parts))
 
 
 def stated_numbers(document: Mapping[str, Any], file: str, facts: tuple[str, ...] = ()) -> StatedNumbers:
     """Return every figure under the name of a measure, with its path, its part of the questions, n and interval.
 
-    `facts` names fields that hold no figure whatever stands in them.
+    `facts` names fields that never hold a figure.
     """
     numbers = StatedNumbers(file)
     _walk(numbers, document, _Location("", (), quoted=False), facts)
@@ -122,14 +122,14 @@ def _read_number(numbers: StatedNumbers, name: str, value: float, here: _Locatio
 
 
 def _is_setting(name: str, here: _Location) -> bool:
-    """Whether a number describes how the run was made, not what came of it."""
+    """Return whether a number is a setting of the run, not an outcome."""
     if here.measured or mentions_measure(name):
         return False
     return _SETTING.fullmatch(plain(name)) is not None or any(part in _SETTINGS for part in here.parts[:-1])
 
 
 def _claim(file: str, name: str, value: Any, here: _Location, above: _Location) -> tuple[Claim, set[str]] | None:
-    """The claim, and the fields below it that it was read from."""
+    """Return the claim, and the fields below it that it was read from."""
     if above.measured:
         return None
     slice = _slice(above.parts)
@@ -159,7 +159,7 @@ def _claim(file: str, name: str, value: Any, here: _Location, above: _Location) 
 
 
 def _slice(parts: tuple[str, ...]) -> str:
-    """The part below a `by_…`, or below anything but `overall`."""
+    """Return the part of the questions: the name below a `by_…`, else all names but `overall`."""
     for i, part in enumerate(parts):
         if part.startswith("by_") and i + 1 < len(parts):
             return parts[i + 1]
@@ -184,10 +184,10 @@ def _is_number(value: object) -> bool:
 
 
 def _is_numeral(value: object) -> bool:
-    """Whether it is a number written as text."""
+    """Return whether a value is a number written as text."""
     return isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is not None
 
 
 def _is_plain(value: object) -> bool:
-    """Whether it is a seed, a version or a date: neither words nor parts."""
+    """Return whether a value can be a seed, a version or a date: neither words nor parts."""
     return _is_numeral(value) or not isinstance(value, (str, dict, list))

@@ -1,4 +1,4 @@
-"""A TREC run beside its qrels, perhaps with the output of an evaluation."""
+"""A TREC run with its qrels, and perhaps the output of an evaluation."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _files(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def recognises(folder: Path) -> bool:
-    """A run and qrels, and no metrics file of another layout."""
+    """Return whether there are a run and qrels, and no metrics file of another layout."""
     runs, judged = _files(folder)
     return bool(runs and judged) and not (folder / "metrics.json").exists() and not (folder / "manifest.json").exists()
 
 
 def read(folder: Path) -> Imported:
-    """Every question of the qrels; one that the run doesn't answer has an empty ranking."""
+    """Return every question of the qrels; one that the run doesn't answer has an empty ranking."""
     runs, judged = _files(folder)
     for what, files in (("run", runs), ("qrels", judged)):
         if len(files) != 1:
@@ -87,14 +87,14 @@ def _question(id: str, grades: Mapping[str, int], hits: list[tuple[str, float]])
         gold,
         tuple(document for document, _ in hits),
         tuple(score for _, score in hits),
-        # Ids of the form <scope>/<id>, as this tool writes them: gold never lies elsewhere than in its own scope.
+        # Ids may be <scope>/<id>, as this tool writes them: gold is always in the question's own scope.
         scope=scopes.pop() if len(scopes) == 1 else "",
         abstention=id.endswith("_abs"),
     )
 
 
 def _evaluation_lines(path: Path) -> Iterator[Claim | Count | Unread]:
-    """What trec_eval or ir_measures printed: a measure, `all` and a value, or a measure and a value."""
+    """Yield what trec_eval or ir_measures printed: a measure, perhaps `all`, and a value."""
     for number, line in lines(path):
         fields = line.split()
         where = f"{path.name} line {number}"
