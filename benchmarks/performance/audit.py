@@ -21,24 +21,24 @@ PROGRAM = [sys.executable, "-m", "recallbench"]
 
 
 def rows() -> list[Row]:
-    """The median time of three audits, and the highest peak."""
+    """Return the median time of three audits, and the highest peak."""
     file = corpus()
     if file is None:
         return []
     with TemporaryDirectory() as scratch:
         folder = str(Path(scratch, "result"))
-        given = ["--corpus-file", str(file)]
-        asked = [*PROGRAM, "run", "longmemeval", "--store", "bm25", *given, "--allow-deviation", "dataset", "--quiet"]
-        subprocess.run([*asked, "--folder", folder], check=True, capture_output=True)
-        taken, most = [], 0
+        option = ["--corpus-file", str(file)]
+        run = [*PROGRAM, "run", "longmemeval", "--store", "bm25", *option, "--allow-deviation", "dataset", "--quiet"]
+        subprocess.run([*run, "--folder", folder], check=True, capture_output=True)
+        seconds, most = [], 0
         for _ in range(ROUNDS):
             started = time.perf_counter()
             # 1, since nothing is committed and one item of the registered file is missing.
-            most = max(most, peak([*PROGRAM, "audit", folder, *given], codes=(0, 1)))
-            taken.append(time.perf_counter() - started)
+            most = max(most, peak([*PROGRAM, "audit", folder, *option], codes=(0, 1)))
+            seconds.append(time.perf_counter() - started)
     name = "audit of a LongMemEval-S folder (499 x up to 50 rows), dataset included"
     return [
-        Row(name, f"under {SECONDS:.0f} s", f"{median(taken):.1f} s", median(taken) < SECONDS),
+        Row(name, f"under {SECONDS:.0f} s", f"{median(seconds):.1f} s", median(seconds) < SECONDS),
         Row("peak RSS of the same", f"under {MEGABYTES} MB", f"{most / 1e6:.0f} MB", most < MEGABYTES * 1e6),
     ]
 

@@ -1,4 +1,4 @@
-"""What a whole LoCoMo run costs without a harness: parse, COPY, pipelined queries at depth 50, dump of ids.
+"""A whole LoCoMo run without a harness: parse, COPY, pipelined queries at depth 50, dump of ids.
 
 It checks nothing, scores nothing and proves nothing; a run through the harness is measured against it.
 """
@@ -46,29 +46,29 @@ def bare_locomo(
         _copy(connection, segments, segment_vectors)
         if weights == "cosine":
             connection.execute("ANALYZE segments")
-            asked = _ask(
+            cursors = _ask(
                 connection, COSINE, [(v, scope, DEPTH) for (scope, _), v in _both(questions, question_vectors)]
             )
-            found = [[identity for identity, _ in cursor.fetchall()] for cursor in asked]
+            rankings = [[identity for identity, _ in cursor.fetchall()] for cursor in cursors]
         else:
-            found = _whole_score(connection, questions, question_vectors, weights)
+            rankings = _rankings_by_weights(connection, questions, question_vectors, weights)
         connection.execute("DROP SCHEMA bare CASCADE")
     with out.open("w", encoding="utf-8") as file:
-        for ids in found:
+        for ids in rankings:
             file.write(json.dumps(ids) + "\n")
-    return found
+    return rankings
 
 
 def _parsed(path: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     segments, questions = [], []
-    for scope, one in enumerate(json.loads(path.read_bytes())):
-        talk = one["conversation"]
+    for scope, sample in enumerate(json.loads(path.read_bytes())):
+        talk = sample["conversation"]
         for number in sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key)):
             turns = talk[f"session_{number}"]
             if turns:
                 lines = [f"[{talk[f'session_{number}_date_time']}]", *(f"{t['speaker']}: {t['text']}" for t in turns)]
                 segments.append((scope, "\n".join(lines)))
-        questions += [(scope, asked["question"]) for asked in one["qa"] if asked["evidence"]]
+        questions += [(scope, question["question"]) for question in sample["qa"] if question["evidence"]]
     return segments, questions
 
 
@@ -82,7 +82,7 @@ def _copy(connection: Connection, segments: list[tuple[int, str]], vectors: np.n
             copy.write_row((scope, number, 0.5, text, vector))
 
 
-def _whole_score(
+def _rankings_by_weights(
     connection: Connection, questions: list[tuple[int, str]], vectors: np.ndarray[Any, Any], weights: str
 ) -> list[list[int]]:
     from psycopg import RawCursor
@@ -101,8 +101,8 @@ def _whole_score(
         RawCursor(connection).execute(_sql("lexicon").encode(), (scope,), prepare=True)
     connection.execute("ANALYZE segments; ANALYZE postings")
     rows = [(scope, vector, text, None, DEPTH) for (scope, text), vector in _both(questions, vectors)]
-    one = re.sub(r"(\$\d)::(\w+)\[\]", r"ARRAY[\1::\2]", _sql("recall"))
-    return [cursor.fetchall()[0][0] for cursor in _ask(connection, one, rows)]
+    statement = re.sub(r"(\$\d)::(\w+)\[\]", r"ARRAY[\1::\2]", _sql("recall"))
+    return [cursor.fetchall()[0][0] for cursor in _ask(connection, statement, rows)]
 
 
 def _ask(connection: Connection, query: str, rows: list[tuple[Any, ...]]) -> list[Any]:

@@ -23,21 +23,21 @@ WORDS = [f"{first}{last}" for first in ("bar", "cor", "del", "fen", "gal", "hil"
 
 
 def rows() -> list[Row]:
-    """The median of five calls each."""
+    """Return the median of five calls each."""
     with TemporaryDirectory() as scratch:
         place = Path(scratch)
         (place / "corpus.json").write_text(json.dumps(_corpus()))
         for name, words in (("a", ["bm25"]), ("b", ["exact", "--embedder", "hash"])):
-            asked = ["run", "locomo", "--corpus-file", "corpus.json", "--allow-deviation", "dataset", "--store", *words]
-            _call(place, *asked, "--folder", name, "--quiet")
+            run = ["run", "locomo", "--corpus-file", "corpus.json", "--allow-deviation", "dataset", "--store", *words]
+            _call(place, *run, "--folder", name, "--quiet")
         calls = {
             "result folders of 10 conversations": ("a", "b", "--allow", "embedder,store"),
             "TREC runs of independent questions": ("a/run.trec", "b/run.trec", "--qrels", "a/qrels.trec"),
         }
         for words in calls.values():
-            told = json.loads(_call(place, "compare", *words, "--json").stdout)
-            assert (told["n"], len(told["measures"])) == (CONVERSATIONS * QUESTIONS, 8)
-        taken = {name: [_timed(place, *words) for _ in range(ROUNDS)] for name, words in calls.items()}
+            comparison = json.loads(_call(place, "compare", *words, "--json").stdout)
+            assert (comparison["n"], len(comparison["measures"])) == (CONVERSATIONS * QUESTIONS, 8)
+        timings = {name: [_timed(place, *words) for _ in range(ROUNDS)] for name, words in calls.items()}
     return [
         Row(
             f"`compare` on {CONVERSATIONS * QUESTIONS:,} questions x 8 measures, {name}",
@@ -45,13 +45,13 @@ def rows() -> list[Row]:
             f"{median(seconds):.2f} s",
             median(seconds) < LIMIT,
         )
-        for name, seconds in taken.items()
+        for name, seconds in timings.items()
     ]
 
 
 def _corpus() -> list[dict[str, object]]:
     draw = random.Random(42)
-    made = []
+    conversations = []
     for number in range(CONVERSATIONS):
         talk: dict[str, object] = {"speaker_a": "Ada", "speaker_b": "Ben"}
         topics = [" ".join(draw.choices(WORDS, k=6)) for _ in range(SESSIONS)]
@@ -62,10 +62,10 @@ def _corpus() -> list[dict[str, object]]:
         for _ in range(QUESTIONS):
             gold = draw.randrange(SESSIONS)
             words = " ".join(draw.sample(topics[gold].split(), 2))
-            asked = {"question": f"Where was {words}?", "answer": "here", "evidence": [f"D{gold + 1}:1"]}
-            questions.append({**asked, "category": draw.randint(1, 5)})
-        made.append({"sample_id": f"conv-{number}", "conversation": talk, "qa": questions})
-    return made
+            question = {"question": f"Where was {words}?", "answer": "here", "evidence": [f"D{gold + 1}:1"]}
+            questions.append({**question, "category": draw.randint(1, 5)})
+        conversations.append({"sample_id": f"conv-{number}", "conversation": talk, "qa": questions})
+    return conversations
 
 
 def _timed(place: Path, *words: str) -> float:

@@ -52,7 +52,7 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
     resolver = FileResolver(SPEC.name, os.environ, Memo(cache / "memo"), Silent())
     paths = resolver.verified_paths(SPEC.passage)
     theirs = _sentence_transformer(paths["config.json"].parent)
-    # Other texts of the same lengths load, compile and prove; what is timed then is the work alone.
+    # Other texts of the same lengths load, compile and prove first, so that the work alone is timed.
     warming = [" ".join(reversed(text.split())) for text in texts[::7]]
 
     def opened() -> Embedder:
@@ -88,6 +88,7 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
     ours.close()
     faster = first.backend.startswith("openvino") and machine.has_avx512()
     apart = ", ".join(f"{part} {first.seconds.get(part, 0.0):.1f} s" for part in ("load", "compile", "proof"))
+    questions = sum(len(haystack.questions) for haystack in haystacks)
     return [
         Row(
             f"embedding stage against bare forward passes ({first.backend})",
@@ -104,7 +105,7 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
         Row(
             "top-10 lists against SentenceTransformer.encode",
             f"identical but for neighbours within {TIE:g}",
-            f"{differing} differ beyond that, {ties} within it, of {sum(len(one.questions) for one in haystacks)}",
+            f"{differing} differ beyond that, {ties} within it, of {questions}",
             differing == 0,
         ),
     ]
@@ -130,7 +131,7 @@ def _timed(work: Callable[..., object], *arguments: Any) -> float:
 
 
 def _differences(haystacks: Sequence[Haystack], ours: Embedder, theirs: Callable[[list[str]], Any]) -> tuple[int, int]:
-    """Questions whose top 10 differ by more than a tie, and by ties alone; both sides score in float64."""
+    """Count questions whose top 10 differ by more than a tie, and by ties alone; both sides score in float64."""
     beyond = within = 0
     for haystack in haystacks:
         segments = [segment.text for segment in haystack.segments]

@@ -24,7 +24,7 @@ LIMIT = 400
 
 
 def rows(file: Path | None = None) -> list[Row]:
-    """One row per store."""
+    """Return a row per store."""
     file = file or corpus()
     if file is None:
         return []
@@ -51,7 +51,7 @@ def rows(file: Path | None = None) -> list[Row]:
 
 
 def corpus() -> Path | None:
-    """LongMemEval-S where the environment names it; says so where it does not."""
+    """Return LongMemEval-S where the environment names it; say so where it does not."""
     file = Path(os.environ.get("LONGMEMEVAL_DATA_DIR", ""), "longmemeval_s_cleaned_499of500.json")
     if "LONGMEMEVAL_DATA_DIR" in os.environ and file.is_file():
         return file
@@ -60,7 +60,7 @@ def corpus() -> Path | None:
 
 
 def peak(command: list[str], codes: tuple[int, ...] = (0,)) -> int:
-    """The largest resident set of the process itself; a server it starts is not the harness."""
+    """Return the largest resident set of the process itself; a server it starts is not the harness."""
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONHASHSEED": "42"})
     most, done = 0, threading.Event()
 

@@ -1,7 +1,7 @@
-"""What the pgmnemo adapter adds to the time that the extension itself spends, and what COPY saves over its ingest().
+"""The pgmnemo adapter's own time on top of the extension's, and COPY's advantage over its ingest().
 
-Asks every LoCoMo question through the store, and in the same rounds through EXPLAIN ANALYZE, which tells what the
-server needed for the very same call. Takes the server from --dsn or PGMNEMO_DSN; the extension must be installed there.
+Asks every LoCoMo question through the store, and in the same rounds through EXPLAIN ANALYZE, which gives the
+server's time for the same call. Takes the server from --dsn or PGMNEMO_DSN; the extension must be installed there.
 Run: python benchmarks/performance/pgmnemo.py [DSN]
 """
 
@@ -27,7 +27,7 @@ ROUNDS, DEPTH, LIMIT = 5, 50, 1.10
 
 
 def rows(dsn: str) -> list[Row]:
-    """Best round of each side, since noise only ever adds."""
+    """Return the best round of each side, since noise only ever adds."""
     corpus = open_corpus("locomo", rules=load(), environ=os.environ)
     embedder, ids = open_embedder("minilm", cache_dir=default_cache()), OpaqueIds()
     scopes: list[tuple[list[Item], Matrix]] = []
@@ -35,8 +35,10 @@ def rows(dsn: str) -> list[Row]:
     for haystack in corpus.haystacks():
         ids.admit(haystack)
         scopes.append((ids.items(haystack), embedder.lookup([s.text for s in haystack.segments], "passage").vectors))
-        asked = embedder.lookup([question.text for question in haystack.questions], "query").vectors
-        queries += [ids.query(question, vector) for question, vector in zip(haystack.questions, asked, strict=True)]
+        question_vectors = embedder.lookup([question.text for question in haystack.questions], "query").vectors
+        queries += [
+            ids.query(question, vector) for question, vector in zip(haystack.questions, question_vectors, strict=True)
+        ]
     store = PgmnemoStore(dsn)
     store.prepare(embedder.stored_dims)
     try:

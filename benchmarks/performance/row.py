@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A figure beside what is asked of it."""
+    """A figure beside its requirement."""
 
     name: str
     requirement: str

@@ -37,7 +37,7 @@ def rows() -> list[Row]:
     sizes = [HAYSTACK] * QUESTIONS
     measures = [parse(text) for text in PAIRS]
     names = [f"q{i}" for i in range(QUESTIONS)]
-    qrels = {name: {f"d{p}": 1 for p in one} for name, one in zip(names, gold, strict=True)}
+    qrels = {name: {f"d{p}": 1 for p in positions} for name, positions in zip(names, gold, strict=True)}
     run = {
         name: {f"d{p}": float(DEPTH - rank) for rank, p in enumerate(ranking)}
         for name, ranking in zip(names, rankings, strict=True)
@@ -58,10 +58,10 @@ def rows() -> list[Row]:
     np.testing.assert_allclose(ours(), theirs(), atol=1e-9)
     seconds: dict[Callable[[], object], list[float]] = {ours: [], theirs_bare: []}
     for _ in range(ROUNDS):
-        for side, taken in seconds.items():
+        for side, times in seconds.items():
             started = time.perf_counter()
             side()
-            taken.append(time.perf_counter() - started)
+            times.append(time.perf_counter() - started)
     ratio = median(seconds[theirs_bare]) / median(seconds[ours])
     return [
         Row(

@@ -52,11 +52,11 @@ def rows() -> list[Row]:
 
 def _compared(connection: psycopg.Connection, ours: dict[str, PgvectorStore], queries: list[Query]) -> list[Row]:
     def by_round_trips() -> list[list[int]]:
-        found = []
+        rankings = []
         for query in queries:
             cursor = connection.execute(NAIVE, (query.vector, query.scope, DEPTH), prepare=False)
-            found.append([identity for identity, _ in cursor.fetchall()])
-        return found
+            rankings.append([identity for identity, _ in cursor.fetchall()])
+        return rankings
 
     def in_bulk(store: PgvectorStore) -> Callable[[], list[list[int]]]:
         return lambda: [[hit.id for hit in hits] for hits in store.search_many(queries, DEPTH)]

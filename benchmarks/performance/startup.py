@@ -1,4 +1,4 @@
-"""How long the program takes to answer: --help, and a dry run.
+"""The time that the program takes to answer: --help, and a dry run.
 
 Their requirements are seconds, which a slow or busy machine stretches; beside them stands the time of a bare
 `python -c pass` in the same run. Run: python benchmarks/performance/startup.py
@@ -19,7 +19,7 @@ ROUNDS = 7
 
 
 def rows() -> list[Row]:
-    """Median wall clock of whole processes."""
+    """Return the median wall clock of whole processes."""
     commands = {
         "bare": [sys.executable, "-c", "pass"],
         "`recallbench --help`": [sys.executable, "-m", "recallbench", "--help"],

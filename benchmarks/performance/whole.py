@@ -80,7 +80,7 @@ def rows(file: Path | None = None) -> list[Row]:
 
 
 def vars_of(weights: object) -> dict[str, float]:
-    """A weights value as its parts."""
+    """Return the factor of each part."""
     return {name: getattr(weights, name) for name in weights.__dataclass_fields__}  # type: ignore[attr-defined]
 
 

@@ -64,11 +64,11 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("evidence that reaches nothing", "RB-CORPUS", metrics("corpus", "unresolved_evidence", to=1)),
     Mutation("a kind's count", "RB-CORPUS", metrics("corpus", "kinds", by=lambda k: {n: c + 1 for n, c in k.items()})),
     # the rows
-    Mutation("row dropped", "RB-QUESTIONS", rows(lambda found: found.pop(5))),
-    Mutation("last row dropped", "RB-ROWS", rows(lambda found: found.pop())),
-    Mutation("row doubled", "RB-QUESTIONS", rows(lambda found: found.append(found[0]))),
-    Mutation("row in another's place", "RB-QUESTIONS", rows(lambda found: found.__setitem__(4, found[5]))),
-    Mutation("rows swapped", "RB-QUESTIONS", rows(lambda found: swap(found, 2, 3))),
+    Mutation("row dropped", "RB-QUESTIONS", rows(lambda rows: rows.pop(5))),
+    Mutation("last row dropped", "RB-ROWS", rows(lambda rows: rows.pop())),
+    Mutation("row doubled", "RB-QUESTIONS", rows(lambda rows: rows.append(rows[0]))),
+    Mutation("row in another's place", "RB-QUESTIONS", rows(lambda rows: rows.__setitem__(4, rows[5]))),
+    Mutation("rows swapped", "RB-QUESTIONS", rows(lambda rows: swap(rows, 2, 3))),
     Mutation("unknown question", "RB-QUESTIONS", row(lambda r: r.update(question_id="nobody/q0"))),
     Mutation("kind changed", "RB-LABELS", row(lambda r: r.update(kind="multi-hop" * (r["kind"] != "multi-hop")))),
     Mutation("cluster changed", "RB-LABELS", row(lambda r: r.update(cluster=""))),
@@ -116,7 +116,7 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("value of a kind raised", "RB-VALUES", metrics("estimates", "temporal", 0, "value", by=up)),
     Mutation("n raised", "RB-VALUES", metrics(*OVERALL, 2, "n", by=lambda n: n + 1)),
     Mutation("measure renamed", "RB-VALUES", metrics(*OVERALL, 2, "measure", to="recall@10")),
-    Mutation("measure dropped", "RB-VALUES", metrics("estimates", "overall", by=lambda found: found[:-1])),
+    Mutation("measure dropped", "RB-VALUES", metrics("estimates", "overall", by=lambda estimates: estimates[:-1])),
     Mutation("kind dropped", "RB-VALUES", metrics("estimates", by=lambda all: {"overall": all["overall"]})),
     Mutation("interval widened", "RB-INTERVALS", metrics(*OVERALL, 2, "low", by=lambda low: low - 0.01)),
     Mutation("interval narrowed", "RB-INTERVALS", metrics(*OVERALL, 2, "high", by=lambda high: high - 0.001)),
@@ -150,16 +150,16 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("report's verdict", "RB-REPORT", text("report.md", "UNVERIFIED", "VERIFIED")),
     Mutation("report with a section more", "RB-REPORT", append("report.md", "\n## Headline\n\n0.999\n")),
     Mutation("report of another encoding", "RB-REPORT", file("report.md", "é".encode("latin-1"))),
-    # what it says of itself
-    Mutation("deviation removed", "RB-DEVIATIONS", metrics("deviations", by=lambda found: found[1:])),
+    # the deviations and the verdict
+    Mutation("deviation removed", "RB-DEVIATIONS", metrics("deviations", by=lambda deviations: deviations[1:])),
     Mutation("deviations removed", "RB-DEVIATIONS", metrics("deviations", to=[])),
     Mutation("deviation reworded", "RB-DEVIATIONS", metrics("deviations", 0, "detail", to="a trifle")),
     Mutation("gate's status", "RB-GATES", metrics("gates", 5, "status", to="pass")),
-    Mutation("gate dropped", "RB-GATES", metrics("gates", by=lambda found: found[:-1])),
+    Mutation("gate dropped", "RB-GATES", metrics("gates", by=lambda gates: gates[:-1])),
     Mutation("verdict VERIFIED", "RB-VERDICT", metrics("verdict", "label", to="VERIFIED")),
     Mutation("verdict CANONICAL", "RB-VERDICT", metrics("verdict", "canonical", to=True)),
     Mutation("reproduction claimed", "RB-REPRODUCTION", metrics("reproduction", to="baseline-v0.2.1")),
-    # what is recorded
+    # the records
     Mutation("exposure hidden", "RB-RECORDED", metrics("exposure", to=None)),
     Mutation("labelled turns", "RB-RANGES", metrics("exposure", "gold_turns", by=lambda n: n + 1)),
     Mutation("another cut", "RB-RANGES", metrics("exposure", "max_tokens", to=256)),
@@ -203,7 +203,7 @@ LOCOMO: tuple[Mutation, ...] = (
         "RB-RECORDED",
         text("timings.jsonl", r'"phase": "survey"', r'"phase": "survey\\u200b"'),
     ),
-    Mutation("a hidden kind in a row", "RB-RECORDED", row(lambda found: found.update(kind="un\u200bknown"))),
+    Mutation("a hidden kind in a row", "RB-RECORDED", row(lambda r: r.update(kind="un\u200bknown"))),
     Mutation("fingerprint of another", "RB-RECORDED", metrics("embedder", "fingerprint", to={"encoder": "bge-m3"})),
     Mutation("version of another store", "RB-RECORDED", metrics("store", "version", to="recallbench-pgvector/1")),
     Mutation(
@@ -258,7 +258,7 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("options rewritten", "RB-OPTIONS", document("environment.json", lambda e: e["options"].update(depth=20))),
     Mutation("an option dropped", "RB-OPTIONS", document("environment.json", lambda e: e["options"].pop("limit"))),
     Mutation("options dropped", "RB-OPTIONS", document("environment.json", lambda e: e.pop("options"))),
-    # what two files say of one thing
+    # two files that must agree
     Mutation("a second list invented", "RB-CALLS", SECOND_LIST),
     Mutation("a cosine above 1", "RB-SCORES", thoroughly(row(lambda r: r["hits"][0].update(score=1.5)))),
     Mutation("a setting it never states", "RB-RECORDED", setting("exact.warmth", "high")),
@@ -319,7 +319,7 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("no core at all", "RB-RANGES", thoroughly(environment("machine", "cores", to=0))),
     Mutation("a commit that is none", "RB-RANGES", environment("git", "recallbench", to={"commit": "z", "clean": 1})),
     Mutation("a phase longer than the run", "RB-TIMINGS", phase("search", 5000.0)),
-    Mutation("a phase told twice", "RB-TIMINGS", environment("seconds", "search", to=7.5)),
+    Mutation("a phase stated otherwise", "RB-TIMINGS", environment("seconds", "search", to=7.5)),
     Mutation("a slow query left out", "RB-TIMINGS", thoroughly(sample_less)),
     Mutation("a query that failed", "RB-TIMINGS", thoroughly(text("timings.jsonl", '"warm"', '"failed"'))),
     Mutation("text that was not asked for", "RB-TEXTS", environment("options", "with_text", to=False)),

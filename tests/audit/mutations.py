@@ -33,12 +33,12 @@ def metrics(*steps: str | int, to: object = None, by: Callable[[Any], object] | 
 
     def change(folder: Path) -> None:
         path = folder / "metrics.json"
-        whole = json.loads(path.read_text())
-        place = whole
+        content = json.loads(path.read_text())
+        target = content
         for step in steps[:-1]:
-            place = place[step]
-        place[steps[-1]] = to if by is None else by(place[steps[-1]])
-        path.write_text(json.dumps(whole, indent=1) + "\n")
+            target = target[step]
+        target[steps[-1]] = to if by is None else by(target[steps[-1]])
+        path.write_text(json.dumps(content, indent=1) + "\n")
 
     return change
 
@@ -48,16 +48,16 @@ def rows(edit: Callable[[list[dict[str, Any]]], object]) -> Change:
 
     def change(folder: Path) -> None:
         path = folder / "raw_retrievals.jsonl"
-        found = [json.loads(line) for line in path.read_text().splitlines()]
-        edit(found)
-        path.write_text("".join(json.dumps(row) + "\n" for row in found))
+        edited = [json.loads(line) for line in path.read_text().splitlines()]
+        edit(edited)
+        path.write_text("".join(json.dumps(row) + "\n" for row in edited))
 
     return change
 
 
 def row(edit: Callable[[dict[str, Any]], object], number: int = 3) -> Change:
     """Edit one row."""
-    return rows(lambda found: edit(found[number]))
+    return rows(lambda all_rows: edit(all_rows[number]))
 
 
 def text(name: str, pattern: str, to: str | Callable[[re.Match[str]], str]) -> Change:
@@ -77,9 +77,9 @@ def document(name: str, edit: Callable[[dict[str, Any]], object]) -> Change:
 
     def change(folder: Path) -> None:
         path = folder / name
-        whole = json.loads(path.read_text())
-        edit(whole)
-        path.write_text(json.dumps(whole, indent=1) + "\n")
+        content = json.loads(path.read_text())
+        edit(content)
+        path.write_text(json.dumps(content, indent=1) + "\n")
 
     return change
 
@@ -96,29 +96,29 @@ def file(name: str, content: bytes | None) -> Change:
 def environment(*steps: str | int, to: object) -> Change:
     """Set one value of environment.json."""
 
-    def edit(whole: dict[str, Any]) -> None:
-        place: Any = whole
+    def edit(content: dict[str, Any]) -> None:
+        target: Any = content
         for step in steps[:-1]:
-            place = place[step]
-        place[steps[-1]] = to
+            target = target[step]
+        target[steps[-1]] = to
 
     return document("environment.json", edit)
 
 
 def thoroughly(*changes: Change) -> Change:
-    """Change, then make everything follow that follows from rankings and what is recorded: figures, run and report."""
+    """Change, then derive figures, run and report again, so that they agree with the change."""
 
     def forge(folder: Path) -> None:
         for change in changes:
             change(folder)
         rules, stated = load(), Metrics.model_validate_json((folder / "metrics.json").read_bytes())
         subject = AuditSubject(Result(folder, stated), rules, facts(stated.corpus.name, rules), [], {})
-        made = subject.derived
+        derived = subject.derived
         ranked = subject.retrieval
-        lines = trec_run(ranked.questions, ranked.rankings, ranked.calls.depth, run_tag(made.store.name))
-        (folder / "metrics.json").write_text(made.model_dump_json(indent=1) + "\n")
+        lines = trec_run(ranked.questions, ranked.rankings, ranked.calls.depth, run_tag(derived.store.name))
+        (folder / "metrics.json").write_text(derived.model_dump_json(indent=1) + "\n")
         (folder / "run.trec").write_text("".join(lines))
-        (folder / "report.md").write_text(render(made, ReportedRun(subject.environment, _timings(subject))))
+        (folder / "report.md").write_text(render(derived, ReportedRun(subject.environment, _timings(subject))))
 
     return forge
 
@@ -127,32 +127,32 @@ def up(value: float) -> float:
     return value + 0.001
 
 
-def digit(found: re.Match[str]) -> str:
-    """The last digit of the match, another one."""
-    return found[0][:-1] + str((int(found[0][-1]) + 1) % 10)
+def digit(match: re.Match[str]) -> str:
+    """Return the match with another last digit."""
+    return match[0][:-1] + str((int(match[0][-1]) + 1) % 10)
 
 
-def swap(found: list[Any], one: int, other: int) -> None:
-    found[one], found[other] = found[other], found[one]
+def swap(rows: list[Any], first: int, second: int) -> None:
+    rows[first], rows[second] = rows[second], rows[first]
 
 
-def swap_ids(found: dict[str, Any]) -> None:
-    """A gold segment and its neighbour change places, ranks and scores stay."""
-    hits = found["hits"]
-    place = next(i for i, hit in enumerate(hits) if hit["id"] in found["gold"])
+def swap_ids(row: dict[str, Any]) -> None:
+    """Swap the ids of a gold segment and its neighbour; ranks and scores stay."""
+    hits = row["hits"]
+    place = next(i for i, hit in enumerate(hits) if hit["id"] in row["gold"])
     other = place + 1 if place + 1 < len(hits) else place - 1
     hits[place]["id"], hits[other]["id"] = hits[other]["id"], hits[place]["id"]
 
 
-def swap_others(found: dict[str, Any]) -> None:
-    """Two segments that are no gold change places: no figure moves."""
-    one, other = [hit for hit in found["hits"] if hit["id"] not in found["gold"]][:2]
-    one["id"], other["id"] = other["id"], one["id"]
+def swap_others(row: dict[str, Any]) -> None:
+    """Swap two segments that are not gold: no figure moves."""
+    first, second = [hit for hit in row["hits"] if hit["id"] not in row["gold"]][:2]
+    first["id"], second["id"] = second["id"], first["id"]
 
 
-def tie(found: dict[str, Any]) -> None:
-    """Equal scores, the later segment first."""
-    hits = found["hits"]
+def tie(row: dict[str, Any]) -> None:
+    """Give a segment the score of an earlier one behind it."""
+    hits = row["hits"]
     place = next(i for i in range(len(hits) - 1) if _position(hits[i]) > _position(hits[i + 1]))
     hits[place]["score"] = hits[place + 1]["score"]
 
@@ -161,15 +161,15 @@ def _position(hit: dict[str, Any]) -> int:
     return int(hit["id"].rpartition("/")[2])
 
 
-def leak(found: dict[str, Any]) -> None:
-    """The last hit comes from another haystack."""
-    found["hits"][-1]["id"] = "elsewhere/0"
+def leak(row: dict[str, Any]) -> None:
+    """Replace the last hit by one of another haystack."""
+    row["hits"][-1]["id"] = "elsewhere/0"
 
 
-def more_gold(found: dict[str, Any]) -> None:
-    """What stood first becomes gold."""
-    first = next(hit["id"] for hit in found["hits"] if hit["id"] not in found["gold"])
-    found["gold"] = sorted([*found["gold"], first], key=lambda id: int(id.rpartition("/")[2]))
+def more_gold(row: dict[str, Any]) -> None:
+    """Make the first hit that is not gold into gold."""
+    first = next(hit["id"] for hit in row["hits"] if hit["id"] not in row["gold"])
+    row["gold"] = sorted([*row["gold"], first], key=lambda id: int(id.rpartition("/")[2]))
 
 
 def control(edit: Callable[[list[str]], object]) -> Change:
@@ -185,56 +185,56 @@ def control(edit: Callable[[list[str]], object]) -> Change:
 
 
 def promote(lines: list[str]) -> None:
-    """BM25's first two of every question change places."""
+    """Swap BM25's first two hits of every question."""
     for i in range(len(lines) - 1):
-        one, other = lines[i].split(), lines[i + 1].split()
-        if one[3] == "1" and other[0] == one[0]:
-            one[2], other[2] = other[2], one[2]
-            lines[i], lines[i + 1] = " ".join(one) + "\n", " ".join(other) + "\n"
+        words, next_words = lines[i].split(), lines[i + 1].split()
+        if words[3] == "1" and next_words[0] == words[0]:
+            words[2], next_words[2] = next_words[2], words[2]
+            lines[i], lines[i + 1] = " ".join(words) + "\n", " ".join(next_words) + "\n"
 
 
-def one_call(found: list[dict[str, Any]]) -> None:
-    """As if one call served both depths."""
-    for one in found:
-        del one["hits_of_k_call"]
+def one_call(rows: list[dict[str, Any]]) -> None:
+    """Take the second call away, as if a single call served both depths."""
+    for row in rows:
+        del row["hits_of_k_call"]
 
 
-def second_list(found: list[dict[str, Any]]) -> None:
-    """As if there had been a call for 10 hits of its own, with the same answer."""
-    for one in found:
-        one["hits_of_k_call"] = one["hits"][:10]
+def second_list(rows: list[dict[str, Any]]) -> None:
+    """Add a second call for 10 hits, with the same answer."""
+    for row in rows:
+        row["hits_of_k_call"] = row["hits"][:10]
 
 
-def other_scores(found: dict[str, Any]) -> None:
-    """The call for 10 hits scores otherwise, in the same order."""
-    for hit in found["hits_of_k_call"]:
+def other_scores(row: dict[str, Any]) -> None:
+    """Change the scores of the call for 10 hits; its order stays."""
+    for hit in row["hits_of_k_call"]:
         hit["score"] += 0.25
 
 
-def scaled(found: list[dict[str, Any]]) -> None:
-    """Every score twice as high: no rank moves, and no figure but of abstention."""
-    for one in found:
-        for hit in one["hits"]:
+def scaled(rows: list[dict[str, Any]]) -> None:
+    """Double every score: no rank moves, and no figure but abstention's."""
+    for row in rows:
+        for hit in row["hits"]:
             hit["score"] *= 2
 
 
 def setting(name: str, to: str) -> Change:
-    """One setting that was read back from the store."""
+    """Set a setting that was read back from the store."""
     return thoroughly(metrics("guc_state", name, to=to))
 
 
 def evidence(name: str, to: str) -> Change:
-    """One line of how the store worked."""
+    """Set a line of the evidence."""
     return thoroughly(metrics("store", "evidence", name, to=to))
 
 
 def version(to: str) -> Change:
-    """The store's version, before and after."""
+    """Set the store's version, before and after."""
     return thoroughly(metrics("store", "version", to=to), metrics("store", "version_after", to=to))
 
 
 def sample_less(folder: Path) -> None:
-    """The slowest query that was timed on its own was never timed."""
+    """Drop the timing of the slowest query."""
     path = folder / "timings.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     slowest = max(lines, key=lambda line: json.loads(line).get("ms", 0))
@@ -242,7 +242,7 @@ def sample_less(folder: Path) -> None:
 
 
 def phase(name: str, seconds: float) -> Change:
-    """One phase took so long, in both files that tell of it."""
+    """Set the seconds of a phase, in both files that record it."""
 
     def change(folder: Path) -> None:
         environment("seconds", name, to=seconds)(folder)
@@ -259,20 +259,20 @@ def timed(edit: Callable[[list[str]], object]) -> Change:
         lines = path.read_text().splitlines(keepends=True)
         edit(lines)
         path.write_text("".join(lines))
-        phases = [one for one in map(json.loads, lines) if "phase" in one]
-        environment("seconds", to={one["phase"]: round(one["seconds"], 4) for one in phases})(folder)
+        phases = [entry for entry in map(json.loads, lines) if "phase" in entry]
+        environment("seconds", to={phase["phase"]: round(phase["seconds"], 4) for phase in phases})(folder)
 
     return thoroughly(change)
 
 
 def colder(lines: list[str]) -> None:
-    """The first three queries were asked cold as well, and fast."""
+    """Add a fast cold query for each of the first three."""
     place = next(i for i, line in enumerate(lines) if "question_id" in line)
     lines[place:place] = [line.replace('"warm"', '"cold"') for line in lines[place : place + 3]]
 
 
 def no_colder(lines: list[str]) -> None:
-    """No query was asked cold."""
+    """Drop the cold queries."""
     lines[:] = [line for line in lines if '"cold"' not in line]
 
 
@@ -280,7 +280,7 @@ IN_PROCESS = "not possible: the store runs inside this process"
 
 
 def exposed(**to: int) -> Change:
-    """Counts of what the encoder saw; shares follow."""
+    """Set counts of the exposure; its shares follow."""
 
     def change(folder: Path) -> None:
         for name, value in to.items():
@@ -293,18 +293,18 @@ def exposed(**to: int) -> Change:
 
 
 def embedded(**more: int) -> Change:
-    """Counts of the embedder's account, so much larger."""
+    """Add to counts of the embedder's account."""
 
-    def edit(whole: dict[str, Any]) -> None:
+    def edit(content: dict[str, Any]) -> None:
         for name, by in more.items():
-            whole["embedding"][name] += by
+            content["embedding"][name] += by
 
     return thoroughly(document("environment.json", edit))
 
 
 def commanded(*words: str) -> Change:
-    """More words at the end of the command."""
-    return document("environment.json", lambda whole: whole["command"].extend(words))
+    """Append words to the command."""
+    return document("environment.json", lambda content: content["command"].extend(words))
 
 
 PRAISE = '{"phase": "verdict CANONICAL, embedding", "seconds": 0.5}\n'
@@ -314,7 +314,7 @@ OVERALL = ("estimates", "overall")
 
 
 def append(name: str, more: str) -> Change:
-    """More at the end of a file."""
+    """Append to a file."""
 
     def change(folder: Path) -> None:
         path = folder / name

@@ -32,97 +32,99 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
+    folder = tmp_path_factory.mktemp("made")
     words = ("run", "canary-longmemeval", "--store", "bm25", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=made).returncode == 0
-    return made
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder
 
 
-def wrong(folder: Path) -> dict[str, str]:
-    found = audit(folder, environ={})
-    return {one.code: one.observed for one in found.checks if one.status == "fail" and one.code != "RB-COMMITTED"}
+def failed_checks(folder: Path) -> dict[str, str]:
+    report = audit(folder, environ={})
+    return {
+        check.code: check.observed for check in report.checks if check.status == "fail" and check.code != "RB-COMMITTED"
+    }
 
 
 def by_hand(folder: Path) -> dict[str, list[float]]:
-    """recall_any@10 by ability, from the rows and with nothing of ours."""
-    found: dict[str, list[float]] = {name: [] for name in COUNTS}
+    """Return each question's recall_any@10 by ability, from the rows alone."""
+    values: dict[str, list[float]] = {name: [] for name in COUNTS}
     for line in (folder / "raw_retrievals.jsonl").read_text().splitlines():
         row = json.loads(line)
-        named = "information extraction" if row["kind"].startswith("single-session") else {
+        ability = "information extraction" if row["kind"].startswith("single-session") else {
             "multi-session": "multi-session reasoning",
             "temporal-reasoning": "temporal reasoning",
             "knowledge-update": "knowledge updates",
         }[row["kind"]]  # fmt: skip
-        hit = any(one["id"] in row["gold"] for one in row["hits"][:10])
-        found["abstention" if row["question_id"].endswith("_abs") else named].append(float(hit))
-    return found
+        in_top_ten = any(hit["id"] in row["gold"] for hit in row["hits"][:10])
+        values["abstention" if row["question_id"].endswith("_abs") else ability].append(float(in_top_ten))
+    return values
 
 
-def test_a_result_has_them_and_its_report_shows_them(place: Path) -> None:
+def test_a_result_states_abilities_and_its_report_shows_them(place: Path) -> None:
     metrics = json.loads((place / "result" / "metrics.json").read_text())
     expected = by_hand(place / "result")
     assert list(metrics["abilities"]) == list(COUNTS)
     for name, row in metrics["abilities"].items():
-        (one,) = [part for part in row if part["measure"] == "recall_any@10"]
-        assert (one["n"], len(expected[name])) == (COUNTS[name], COUNTS[name])
-        assert one["value"] == pytest.approx(sum(expected[name]) / COUNTS[name])
+        (estimate,) = [part for part in row if part["measure"] == "recall_any@10"]
+        assert (estimate["n"], len(expected[name])) == (COUNTS[name], COUNTS[name])
+        assert estimate["value"] == pytest.approx(sum(expected[name]) / COUNTS[name])
     report = (place / "result" / "report.md").read_text()
     section = report.partition("## By ability\n")[2].partition("\n## ")[0]
     rows = [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| ")]
     assert rows == [["| ability", "n"], *([f"| {name}", str(count)] for name, count in COUNTS.items())]
     assert report.index("## By kind") < report.index("## By ability") < report.index("## Denominators")
-    assert wrong(place / "result") == {}
+    assert failed_checks(place / "result") == {}
 
 
-def test_what_the_first_edition_wrote_has_none_and_audits(place: Path, tmp_path: Path) -> None:
+def test_a_result_of_the_first_edition_has_no_abilities_and_passes(place: Path, tmp_path: Path) -> None:
     folder = tmp_path / "result"
     shutil.copytree(place / "result", folder)
-    around = json.loads((folder / "environment.json").read_text())
-    del around["recallbench_version"]  # no release of that edition wrote it down
-    (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
-    whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
+    environment = json.loads((folder / "environment.json").read_text())
+    del environment["recallbench_version"]  # no release of that edition wrote it down
+    (folder / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
+    metrics = Metrics.model_validate_json((folder / "metrics.json").read_text())
     rules = load()
-    earlier = whole.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
-    subject = AuditSubject(Result(folder, earlier), rules, facts(whole.corpus.name, rules), (), {})
+    earlier = metrics.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
+    subject = AuditSubject(Result(folder, earlier), rules, facts(metrics.corpus.name, rules), (), {})
     (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
     (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
     (folder / "manifest.json").write_text(build(folder))
     assert "abilities" not in (folder / "metrics.json").read_text()
     assert "By ability" not in (folder / "report.md").read_text()
-    assert wrong(folder) == {}
+    assert failed_checks(folder) == {}
 
 
 @pytest.mark.parametrize("forgery", ["raised", "left out", "dropped"])
-def test_a_forged_one_is_seen(place: Path, tmp_path: Path, forgery: str) -> None:
+def test_forged_abilities_are_seen(place: Path, tmp_path: Path, forgery: str) -> None:
     folder = tmp_path / "result"
     shutil.copytree(place / "result", folder)
-    whole = json.loads((folder / "metrics.json").read_text())
+    metrics = json.loads((folder / "metrics.json").read_text())
     if forgery == "raised":
-        whole["abilities"]["temporal reasoning"][0]["value"] += 0.01
+        metrics["abilities"]["temporal reasoning"][0]["value"] += 0.01
     elif forgery == "left out":
-        del whole["abilities"]["abstention"]
+        del metrics["abilities"]["abstention"]
     else:
-        del whole["abilities"]
-    (folder / "metrics.json").write_text(json.dumps(whole, indent=1) + "\n")
+        del metrics["abilities"]
+    (folder / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n")
     (folder / "manifest.json").write_text(build(folder))
-    assert set(wrong(folder)) == {"RB-ABILITIES"}, forgery
+    assert set(failed_checks(folder)) == {"RB-ABILITIES"}, forgery
 
 
-def test_a_comparison_and_a_gate_tell_them(place: Path, tmp_path: Path) -> None:
+def test_a_comparison_and_a_gate_give_figures_by_ability(place: Path, tmp_path: Path) -> None:
     result = str(place / "result")
-    told = recallbench("compare", result, result, cwd=tmp_path).stdout
-    assert [line.split("  ")[0] for line in told.partition("\nability ")[2].splitlines()[1:10:2]] == list(COUNTS)
+    printed = recallbench("compare", result, result, cwd=tmp_path).stdout
+    assert [line.split("  ")[0] for line in printed.partition("\nability ")[2].splitlines()[1:10:2]] == list(COUNTS)
     assert "## By ability" in recallbench("compare", result, result, "--markdown", cwd=tmp_path).stdout
-    found = json.loads(recallbench("compare", result, result, "--json", cwd=tmp_path).stdout)
-    assert {name: row[0]["n"] for name, row in found["abilities"].items()} == COUNTS
+    comparison = json.loads(recallbench("compare", result, result, "--json", cwd=tmp_path).stdout)
+    assert {name: row[0]["n"] for name, row in comparison["abilities"].items()} == COUNTS
     settings = tmp_path / "recallbench.toml"
-    asked = '[result.night]\nfolder = "{}"\n[result.night.abilities."{}".at_least]\n"recall_any@10" = 0.1\n'
-    settings.write_text(asked.format(result, "*"))
-    done = recallbench("gate", "--format", "json", cwd=tmp_path)
-    parts = {one["part"]: one["n"] for one in json.loads(done.stdout)["thresholds"]}
-    assert (done.returncode, parts) == (0, {f"ability {name}": count for name, count in COUNTS.items()})
-    settings.write_text(asked.format(result, "patience"))
-    done = recallbench("gate", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "ability patience has no question" in done.stderr
-    assert "one of information extraction, " in done.stderr
+    rule = '[result.night]\nfolder = "{}"\n[result.night.abilities."{}".at_least]\n"recall_any@10" = 0.1\n'
+    settings.write_text(rule.format(result, "*"))
+    gated = recallbench("gate", "--format", "json", cwd=tmp_path)
+    parts = {threshold["part"]: threshold["n"] for threshold in json.loads(gated.stdout)["thresholds"]}
+    assert (gated.returncode, parts) == (0, {f"ability {name}": count for name, count in COUNTS.items()})
+    settings.write_text(rule.format(result, "patience"))
+    gated = recallbench("gate", cwd=tmp_path)
+    assert gated.returncode == 2
+    assert "ability patience has no question" in gated.stderr
+    assert "one of information extraction, " in gated.stderr

@@ -1,4 +1,4 @@
-"""Each check's code is one of its own, and benchmarks/AUDIT.md explains it."""
+"""Each check has a code of its own, which benchmarks/AUDIT.md explains."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ DOCUMENT = Path(__file__).parents[2] / "benchmarks" / "AUDIT.md"
 
 
 def test_codes_are_unique_and_explained() -> None:
-    codes = [one.code for one in (*CHECKS, *ON_DEMAND, *GATES, *LAST)]
+    codes = [check.code for check in (*CHECKS, *ON_DEMAND, *GATES, *LAST)]
     codes += [attestation.CODE, publication.CODE, *CODES]
     assert len(set(codes)) == len(codes)
     explained = re.findall(r"^\| (RB-[A-Z0-9-]+) \| (?:\S.*\S) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What a real encoder's account tells of kept vectors, libraries and time is held to the rest of the folder."""
+"""A real encoder's account of kept vectors, libraries and time must agree with the rest of the folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mutations import Change, Mutation, document, environment, thoroughly
-from test_audit_mutations import audited, seen
+from test_audit_mutations import assert_seen, audited
 
 from commandline import recallbench
 from recallbench.audit import subject
@@ -29,8 +29,8 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def account(**to: Any) -> Change:
-    """Entries of the embedder's account."""
-    return thoroughly(document("environment.json", lambda whole: whole["embedding"].update(to)))
+    """Set entries of the embedder's account."""
+    return thoroughly(document("environment.json", lambda content: content["embedding"].update(to)))
 
 
 NONE_AGAIN = account(embedded_again=0, embedded_again_worst_cosine=None)
@@ -57,32 +57,32 @@ CASES = (
 
 @pytest.mark.parametrize("name", ["computed", "own", "foreign"])
 def test_the_genuine_results_pass(genuine: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    found = audited(genuine(name), tmp_path, None)
-    assert [(check.code, check.observed) for check in found.checks if check.status != "pass"] == []
+    report = audited(genuine(name), tmp_path, None)
+    assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
 
 
-@pytest.mark.parametrize(("name", "mutation"), CASES, ids=lambda one: one if isinstance(one, str) else one.name)
+@pytest.mark.parametrize(("name", "mutation"), CASES, ids=lambda case: case if isinstance(case, str) else case.name)
 def test_a_change_is_seen(genuine: Callable[[str], Path], tmp_path: Path, name: str, mutation: Mutation) -> None:
-    seen(audited(genuine(name), tmp_path, mutation), mutation)
+    assert_seen(audited(genuine(name), tmp_path, mutation), mutation)
 
 
 @pytest.mark.parametrize(("name", "status"), [("computed", "pass"), ("own", "fail"), ("foreign", "pass")])
-def test_a_result_without_any_deviation_rests_on_no_vectors_that_nothing_was_held_against(
+def test_without_deviations_kept_vectors_must_have_been_embedded_again(
     genuine: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, status: str
 ) -> None:
     monkeypatch.setattr(subject, "departures", lambda *arguments: ())
-    (check,) = (one for one in audited(genuine(name), tmp_path, None).checks if one.code == "RB-EMBEDDING")
+    (check,) = (check for check in audited(genuine(name), tmp_path, None).checks if check.code == "RB-EMBEDDING")
     assert check.status == status
     if status == "fail":
         assert check.observed == "0 vectors embedded again, where 0 of 20 are foreign: 8 have to be"
 
 
-def test_a_folder_of_before_tells_nothing_of_kept_vectors(genuine: Callable[[str], Path], tmp_path: Path) -> None:
-    def earlier(whole: dict[str, Any]) -> None:
+def test_an_earlier_account_without_kept_vectors_passes(genuine: Callable[[str], Path], tmp_path: Path) -> None:
+    def earlier(content: dict[str, Any]) -> None:
         for name in ("foreign", "embedded_again", "embedded_again_worst_cosine"):
-            del whole["embedding"][name]
+            del content["embedding"][name]
 
     change = thoroughly(document("environment.json", earlier))
-    found = audited(genuine("own"), tmp_path, Mutation("", "", change))
+    report = audited(genuine("own"), tmp_path, Mutation("", "", change))
     # Nothing is committed here, and nothing else is wrong.
-    assert [check.code for check in found.checks if check.status != "pass"] == ["RB-COMMITTED"]
+    assert [check.code for check in report.checks if check.status != "pass"] == ["RB-COMMITTED"]

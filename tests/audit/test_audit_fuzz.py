@@ -1,4 +1,4 @@
-"""Whatever a folder holds, an audit ends with a verdict or a refusal, and a changed folder never passes."""
+"""An audit of any folder ends with a verdict or a refusal, and a changed folder never passes."""
 
 import json
 import shutil
@@ -55,69 +55,69 @@ def fresh(genuine: Path, folder: Path) -> Path:
     return folder
 
 
-def seen(folder: Path) -> set[str]:
-    """Codes that do not pass, those of bytes left out; a refusal counts."""
+def failing_checks(folder: Path) -> set[str]:
+    """Return the codes that do not pass, without those of bytes; a refusal counts."""
     (folder / "manifest.json").write_text(build(folder))
     try:
-        found = audit(folder, environ={})
+        report = audit(folder, environ={})
     except RecallBenchError as error:
         return {str(error)}
-    wrong = [check for check in found.checks if check.status != "pass" and check.code not in BYTES]
+    wrong = [check for check in report.checks if check.status != "pass" and check.code not in BYTES]
     assert not any("broke down" in check.observed for check in wrong), [check.observed for check in wrong]
-    assert found.verdict.label != "VERIFIED"
+    assert report.verdict.label != "VERIFIED"
     return {check.code for check in wrong}
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     nothing = True
-    for key, one in inner:
+    for key, item in inner:
         nothing = False
-        yield from leaves(one, (*path, key))
+        yield from leaves(item, (*path, key))
     if nothing:
         yield path
 
 
-def put(whole: Any, path: tuple[str | int, ...], value: object) -> object:
-    """Set a leaf and tell what was there."""
+def put(document: Any, path: tuple[str | int, ...], value: object) -> object:
+    """Set a leaf, and return its value of before."""
     for step in path[:-1]:
-        whole = whole[step]
-    before, whole[path[-1]] = whole[path[-1]], value
+        document = document[step]
+    before, document[path[-1]] = document[path[-1]], value
     return before
 
 
-def alike(one: object, other: object) -> bool:
-    """The same number but for rounding, or the same value."""
+def alike(first: object, second: object) -> bool:
+    """Return whether both are the same value, numbers up to rounding."""
     numbers = (int, float)
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, numbers) and isinstance(other, numbers):
-        return abs(one - other) <= ROUNDING
-    return type(one) is type(other) and one == other
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, numbers) and isinstance(second, numbers):
+        return abs(first - second) <= ROUNDING
+    return type(first) is type(second) and first == second
 
 
-def test_the_genuine_folder_has_nothing_to_see(genuine: Path, folder: Path) -> None:
+def test_the_unchanged_folder_lacks_only_a_commit(genuine: Path, folder: Path) -> None:
     (fresh(genuine, folder) / "manifest.json").write_text(build(folder))
-    found = audit(folder, environ={})
-    assert [check.code for check in found.checks if check.status != "pass"] == ["RB-COMMITTED"]
+    report = audit(folder, environ={})
+    assert [check.code for check in report.checks if check.status != "pass"] == ["RB-COMMITTED"]
 
 
 @given(data=st.data())
 @fuzzed
-def test_any_value_of_the_metrics(genuine: Path, folder: Path, data: st.DataObject) -> None:
+def test_a_changed_value_of_the_metrics_never_passes(genuine: Path, folder: Path, data: st.DataObject) -> None:
     path = fresh(genuine, folder) / "metrics.json"
-    whole = json.loads(path.read_text())
-    place = data.draw(st.sampled_from(sorted(leaves(whole), key=str)))
+    metrics = json.loads(path.read_text())
+    place = data.draw(st.sampled_from(sorted(leaves(metrics), key=str)))
     value = data.draw(scalars)
-    if alike(put(whole, place, value), value):
+    if alike(put(metrics, place, value), value):
         return
-    path.write_text(json.dumps(whole))
-    assert seen(folder), place
+    path.write_text(json.dumps(metrics))
+    assert failing_checks(folder), place
 
 
 @given(data=st.data())
 @fuzzed
-def test_any_value_of_a_row(genuine: Path, folder: Path, data: st.DataObject) -> None:
+def test_a_changed_value_of_a_row_never_passes(genuine: Path, folder: Path, data: st.DataObject) -> None:
     path = fresh(genuine, folder) / "raw_retrievals.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     row = data.draw(st.sampled_from(rows))
@@ -127,47 +127,49 @@ def test_any_value_of_a_row(genuine: Path, folder: Path, data: st.DataObject) ->
         value = str(value)  # a score that keeps the order is what the store said, as far as anyone can tell
     if alike(put(row, place, value), value):
         return
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    assert seen(folder), place
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert failing_checks(folder), place
 
 
 @pytest.mark.marked
 @given(data=st.data(), name=st.sampled_from(FILES[1:]))
 @fuzzed
-def test_lines_dropped_doubled_and_swapped(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
+def test_lines_dropped_doubled_or_swapped_never_pass(
+    genuine: Path, folder: Path, data: st.DataObject, name: str
+) -> None:
     path = fresh(genuine, folder) / name
     lines = path.read_text().splitlines(keepends=True)
-    one, other = data.draw(st.integers(0, len(lines) - 1)), data.draw(st.integers(0, len(lines) - 1))
+    first, second = data.draw(st.integers(0, len(lines) - 1)), data.draw(st.integers(0, len(lines) - 1))
     changed = list(lines)
     kind = data.draw(st.sampled_from(["drop", "double", "swap"]))
     if kind == "drop":
-        del changed[one]
+        del changed[first]
     elif kind == "double":
-        changed.insert(one, changed[one])
+        changed.insert(first, changed[first])
     else:
-        changed[one], changed[other] = changed[other], changed[one]
+        changed[first], changed[second] = changed[second], changed[first]
     if "".join(changed).rstrip() == "".join(lines).rstrip():
         return
     path.write_text("".join(changed))
-    assert seen(folder), (name, kind, one, other)
+    assert failing_checks(folder), (name, kind, first, second)
 
 
 @pytest.mark.marked
 @given(content=st.binary(max_size=200), name=st.sampled_from((*FILES, "environment.json", "timings.jsonl")))
 @fuzzed
-def test_any_bytes_for_a_file(genuine: Path, folder: Path, content: bytes, name: str) -> None:
+def test_a_file_of_other_bytes_never_passes(genuine: Path, folder: Path, content: bytes, name: str) -> None:
     (fresh(genuine, folder) / name).write_bytes(content)
-    assert seen(folder)
+    assert failing_checks(folder)
 
 
 @pytest.mark.marked
 @given(data=st.data(), name=st.sampled_from(FILES))
 @fuzzed
-def test_a_file_cut_off_anywhere(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
+def test_a_file_cut_off_anywhere_never_passes(genuine: Path, folder: Path, data: st.DataObject, name: str) -> None:
     path = fresh(genuine, folder) / name
     content = path.read_bytes()
     path.write_bytes(content[: data.draw(st.integers(0, len(content) - 2))])
-    assert seen(folder)
+    assert failing_checks(folder)
 
 
 @pytest.mark.marked
@@ -179,7 +181,7 @@ def test_noise_in_any_byte_fails_the_seal(genuine: Path, folder: Path, name: str
     content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     path.write_bytes(bytes(content))
     try:
-        found = audit(folder, environ={})
+        report = audit(folder, environ={})
     except RecallBenchError:
         return
-    assert "RB-MANIFEST" in {check.code for check in found.checks if check.status == "fail"}
+    assert "RB-MANIFEST" in {check.code for check in report.checks if check.status == "fail"}

@@ -1,4 +1,4 @@
-"""Every single change to a genuine result is seen by the check that should see it, though all hashes fit again."""
+"""Each change to a genuine result fails the check that concerns it, though all hashes fit again."""
 
 import shutil
 import subprocess
@@ -31,7 +31,7 @@ def commit(place: Path) -> None:
         subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
 
 
-def made(place: Path, corpus: str) -> Path:
+def run_result(place: Path, corpus: str) -> Path:
     done = recallbench(
         "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=place
     )
@@ -41,12 +41,12 @@ def made(place: Path, corpus: str) -> Path:
 
 @pytest.fixture(scope="module")
 def locomo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("locomo"), "canary-locomo")
+    return run_result(tmp_path_factory.mktemp("locomo"), "canary-locomo")
 
 
 @pytest.fixture(scope="module")
 def longmemeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("longmemeval"), "canary-longmemeval")
+    return run_result(tmp_path_factory.mktemp("longmemeval"), "canary-longmemeval")
 
 
 @pytest.fixture(scope="module")
@@ -83,47 +83,47 @@ def test_the_genuine_results_pass(
     locomo: Path, longmemeval: Path, labelled: Path, matched: Path, tmp_path: Path
 ) -> None:
     for genuine in (locomo, longmemeval, labelled, matched):
-        found = audited(genuine, tmp_path / genuine.parent.name, None)
-        assert [check for check in found.checks if check.status != "pass"] == []
-        assert found.verdict.label == "VERIFIED"
-        assert not found.verdict.canonical
+        report = audited(genuine, tmp_path / genuine.parent.name, None)
+        assert [check for check in report.checks if check.status != "pass"] == []
+        assert report.verdict.label == "VERIFIED"
+        assert not report.verdict.canonical
 
 
-def test_there_are_enough_of_them_and_each_check_has_one() -> None:
+def test_each_check_has_a_mutation() -> None:
     mutations = (*LOCOMO, *LONGMEMEVAL, *LABELLED, *MATCHED)
     assert len(mutations) >= 60
-    assert len({one.name for one in mutations}) == len(mutations)
-    codes = {one.code for one in (*CHECKS, *ON_DEMAND, *LAST)} | {gate.code for gate in GATES}
-    assert {one.code for one in mutations} == codes - NOT_MUTATED
+    assert len({mutation.name for mutation in mutations}) == len(mutations)
+    codes = {check.code for check in (*CHECKS, *ON_DEMAND, *LAST)} | {gate.code for gate in GATES}
+    assert {mutation.code for mutation in mutations} == codes - NOT_MUTATED
 
 
-@pytest.mark.parametrize("mutation", sampled(LOCOMO), ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", sampled(LOCOMO), ids=lambda mutation: mutation.name)
 def test_a_change_is_seen(locomo: Path, tmp_path: Path, mutation: Mutation) -> None:
-    seen(audited(locomo, tmp_path, mutation), mutation)
+    assert_seen(audited(locomo, tmp_path, mutation), mutation)
 
 
-@pytest.mark.parametrize("mutation", LONGMEMEVAL, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", LONGMEMEVAL, ids=lambda mutation: mutation.name)
 def test_a_change_to_abstention_is_seen(longmemeval: Path, tmp_path: Path, mutation: Mutation) -> None:
-    seen(audited(longmemeval, tmp_path, mutation), mutation)
+    assert_seen(audited(longmemeval, tmp_path, mutation), mutation)
 
 
-@pytest.mark.parametrize("mutation", LABELLED, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", LABELLED, ids=lambda mutation: mutation.name)
 def test_a_change_to_a_labelled_set_is_seen(labelled: Path, tmp_path: Path, mutation: Mutation) -> None:
-    seen(audited(labelled, tmp_path, mutation), mutation)
+    assert_seen(audited(labelled, tmp_path, mutation), mutation)
 
 
-@pytest.mark.parametrize("mutation", MATCHED, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", MATCHED, ids=lambda mutation: mutation.name)
 def test_a_change_to_a_text_matched_set_is_seen(matched: Path, tmp_path: Path, mutation: Mutation) -> None:
-    seen(audited(matched, tmp_path, mutation), mutation)
+    assert_seen(audited(matched, tmp_path, mutation), mutation)
 
 
-def seen(found: Audit, mutation: Mutation) -> None:
-    """Whether a mutation would be seen if the folder were committed as it is."""
-    checks = [check for check in found.checks if check.code != "RB-COMMITTED"]
+def assert_seen(report: Audit, mutation: Mutation) -> None:
+    """Assert that the mutation's check fails, and that it would if the folder were committed."""
+    checks = [check for check in report.checks if check.code != "RB-COMMITTED"]
     wrong = {check.code: check for check in checks if check.status != "pass"}
     assert mutation.code in wrong, sorted(wrong)
     assert "broke down" not in " ".join(check.observed for check in wrong.values())
     assert "RB-MANIFEST" not in wrong
-    verdict = decide(checks, found.deviations)
+    verdict = decide(checks, report.deviations)
     assert verdict.label in ("UNVERIFIED", "BLOCKED")
     assert not verdict.canonical

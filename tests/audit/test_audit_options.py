@@ -1,4 +1,4 @@
-"""Whatever option is declared, the audit holds the command, the options and the result to each other by it."""
+"""Command, recorded options and result must agree on every declared option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from mutations import Change, Mutation, commanded, environment
-from test_audit_mutations import audited, made
+from test_audit_mutations import audited, run_result
 
 from commandline import recallbench
 from recallbench.audit.checks.options import OPTIONS
@@ -27,7 +27,7 @@ from recallbench.stores.registry import variant_of
 
 DEFAULT = "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05"
 NOT_RECORDED = {"environ", "cache_dir", "corpus_file", "out", "folder"}
-"""Where files lay on one machine decides nothing."""
+"""Where files lie on a machine decides nothing."""
 WARMTH = StoreOption("warmth", "How warm it is", default="cold", flag="exact-warmth")
 
 
@@ -40,15 +40,15 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return min((place / "out").iterdir())
 
 
-def told(genuine: Path, place: Path, mutation: Mutation | None) -> str | None:
-    """What the check has against the options; None where nothing."""
-    found = audited(genuine, place, mutation)
-    (check,) = (one for one in found.checks if one.code == "RB-OPTIONS")
+def contradiction_of_audit(genuine: Path, place: Path, mutation: Mutation | None) -> str | None:
+    """Return what an audit has against the options; None where nothing."""
+    report = audited(genuine, place, mutation)
+    (check,) = (check for check in report.checks if check.code == "RB-OPTIONS")
     return None if check.status == "pass" else check.observed
 
 
 def test_what_a_user_may_type_is_no_contradiction(genuine: Path, tmp_path: Path) -> None:
-    assert told(genuine, tmp_path, None) is None
+    assert contradiction_of_audit(genuine, tmp_path, None) is None
 
 
 def test_an_option_is_covered_as_soon_as_it_is_declared(
@@ -57,23 +57,26 @@ def test_an_option_is_covered_as_soon_as_it_is_declared(
     in_command = Mutation("", "RB-OPTIONS", commanded("--exact-warmth", "hot"))
     in_options = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="hot"))
     by_default = Mutation("", "RB-OPTIONS", environment("options", "warmth", to="cold"))
-    assert told(genuine, tmp_path / "undeclared", in_command) is None
+    assert contradiction_of_audit(genuine, tmp_path / "undeclared", in_command) is None
     monkeypatch.setattr(BM25Store, "options", (WARMTH,))
-    assert told(genuine, tmp_path / "command", in_command) == "--exact-warmth hot in the command, None in the options"
-    assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
-    assert told(genuine, tmp_path / "default", by_default) is None
+    assert (
+        contradiction_of_audit(genuine, tmp_path / "command", in_command)
+        == "--exact-warmth hot in the command, None in the options"
+    )
+    assert contradiction_of_audit(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
+    assert contradiction_of_audit(genuine, tmp_path / "default", by_default) is None
 
 
 def test_any_recorded_option_is_covered_by_its_name_alone(genuine: Path, tmp_path: Path) -> None:
     mutation = Mutation("", "RB-OPTIONS", environment("options", "half_measures", to=3))
-    assert told(genuine, tmp_path / "alone", mutation) is None
+    assert contradiction_of_audit(genuine, tmp_path / "alone", mutation) is None
 
     def both(folder: Path) -> None:
         mutation.change(folder)
         commanded("--half-measures", "4")(folder)
 
-    found = told(genuine, tmp_path / "both", Mutation("", "RB-OPTIONS", both))
-    assert found == "--half-measures 4 in the command, 3 in the options"
+    message = contradiction_of_audit(genuine, tmp_path / "both", Mutation("", "RB-OPTIONS", both))
+    assert message == "--half-measures 4 in the command, 3 in the options"
 
 
 def test_an_option_without_a_flag_of_its_own_is_covered_too(
@@ -83,13 +86,16 @@ def test_an_option_without_a_flag_of_its_own_is_covered_too(
     in_command = Mutation("", "RB-OPTIONS", commanded("--store-option", "warmth=hot"))
     in_options = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"warmth": "hot"}))
     unknown = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"wind": "none"}))
-    said = "--store-option warmth hot in the command, None in the options"
-    assert told(genuine, tmp_path / "command", in_command) == said
-    assert told(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
-    assert told(genuine, tmp_path / "unknown", unknown) == "wind: none asked for, which bm25 has no use for"
+    message = "--store-option warmth hot in the command, None in the options"
+    assert contradiction_of_audit(genuine, tmp_path / "command", in_command) == message
+    assert contradiction_of_audit(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
+    assert (
+        contradiction_of_audit(genuine, tmp_path / "unknown", unknown)
+        == "wind: none asked for, which bm25 has no use for"
+    )
 
 
-def test_what_departs_from_the_defaults_is_said_in_words() -> None:
+def test_options_that_differ_from_the_defaults_are_named_in_words() -> None:
     assert variant_of("pgvector", {"weights": DEFAULT}) == ""
     assert variant_of("pgvector", {"weights": "cosine"}) == "weights cosine=1"
     assert variant_of("callable", {"call": "a:b"}) == ""
@@ -101,7 +107,7 @@ def test_what_departs_from_the_defaults_is_said_in_words() -> None:
 
 
 LIES = {"weights": "cosine", "function": "recall_fast", "dates": "dataset", "ranker": "importance", "limit": 3}
-"""What a run with them would have had to do otherwise; any other value will do for the rest."""
+"""Values that a run would have shown; for other options any value will do."""
 HELD_TO_NOTHING = {
     "dsn": "the server is what the store says of itself",
     "label": "a part of the folder's name",
@@ -114,7 +120,7 @@ DECIDES_NOTHING = frozenset(
     | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
     | {"precision", "ndcg", "percentiles"}
 )
-"""Where files lie, and what is shown of a result."""
+"""Options of where files lie and of what is shown."""
 IN_THE_NAME = frozenset(
     {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
 )
@@ -123,8 +129,8 @@ NO_RESULT = frozenset({"run", "gold", "texts", "ties"})
 """Of rankings made elsewhere, which make no result."""
 
 
-def seen(genuine: Path, place: Path, change: Change) -> str | None:
-    """What the check alone has against a changed folder, which is neither sealed nor committed again."""
+def contradiction(genuine: Path, place: Path, change: Change) -> str | None:
+    """Return what the check alone has against a changed folder, neither sealed nor committed again."""
     shutil.copytree(genuine, place)
     change(place)
     stated, rules = Metrics.model_validate_json((place / "metrics.json").read_bytes()), load()
@@ -140,36 +146,36 @@ def lie(value: object) -> object:
 
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("exact"), "canary-locomo")
+    return run_result(tmp_path_factory.mktemp("exact"), "canary-locomo")
 
 
 def test_a_lie_about_any_recorded_option_is_seen(exact: Path, tmp_path: Path) -> None:
     recorded = json.loads((exact / "environment.json").read_text())["options"]
     assert set(recorded) == Options("").recorded().keys() - NOT_RECORDED
     for name, value in recorded.items():
-        found = seen(exact, tmp_path / name, environment("options", name, to=LIES.get(name, lie(value))))
-        assert (found is None) == (name in HELD_TO_NOTHING), name
+        message = contradiction(exact, tmp_path / name, environment("options", name, to=LIES.get(name, lie(value))))
+        assert (message is None) == (name in HELD_TO_NOTHING), name
 
 
 def test_a_lie_in_the_command_about_any_option_is_seen(exact: Path, tmp_path: Path) -> None:
     options = {
-        flag.removeprefix("--"): one
+        flag.removeprefix("--"): param
         for command in ("run", "versions", "repeat", "evaluate")
-        for one in program.get_command(click.Context(program), command).params  # type: ignore[union-attr]
-        for flag in (*one.opts, *one.secondary_opts)
+        for param in program.get_command(click.Context(program), command).params  # type: ignore[union-attr]
+        for flag in (*param.opts, *param.secondary_opts)
         if flag.startswith("--")
     }
     for name, option in options.items():
         word = f"--{name}" if option.is_flag else f"--{name}=77"
-        found = seen(exact, tmp_path / name, commanded(word))
+        message = contradiction(exact, tmp_path / name, commanded(word))
         unseen = {*DECIDES_NOTHING, *IN_THE_NAME, *NO_RESULT, "download", "with-text", "label", "version", "dsn"}
-        assert (found is None) == (name in unseen), (name, found)
+        assert (message is None) == (name in unseen), (name, message)
 
 
 def test_an_option_that_the_store_refuses_is_seen(exact: Path, tmp_path: Path) -> None:
     called = environment("options", "call", to="mine:search")
-    assert seen(exact, tmp_path / "call", called) == "call: mine:search asked for, which exact has no use for"
+    assert contradiction(exact, tmp_path / "call", called) == "call: mine:search asked for, which exact has no use for"
     weighed = environment("options", "weights", to=DEFAULT)
-    assert "which exact has no use for" in str(seen(exact, tmp_path / "weights", weighed))
+    assert "which exact has no use for" in str(contradiction(exact, tmp_path / "weights", weighed))
     backed = environment("options", "backend", to="abacus")
-    assert seen(exact, tmp_path / "backend", backed) == "backend: abacus asked for, which is not known"
+    assert contradiction(exact, tmp_path / "backend", backed) == "backend: abacus asked for, which is not known"

@@ -16,9 +16,9 @@ pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 def test_the_committed_results_are_verified(locomo_file: Path) -> None:
     assert COMMITTED
     for metrics in COMMITTED:
-        found = audit(metrics.parent, corpus_files=[locomo_file], environ={}, rerun_control=True)
-        assert [(check.code, check.observed) for check in found.checks if check.status != "pass"] == []
-        assert found.verdict.label == "VERIFIED"
+        report = audit(metrics.parent, corpus_files=[locomo_file], environ={}, rerun_control=True)
+        assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
+        assert report.verdict.label == "VERIFIED"
 
 
 def test_longmemeval_is_worked_out_again_and_one_gold_id_more_is_seen(longmemeval_file: Path, tmp_path: Path) -> None:
@@ -26,16 +26,16 @@ def test_longmemeval_is_worked_out_again_and_one_gold_id_more_is_seen(longmemeva
     assert recallbench("run", "longmemeval", *words, "--folder", "result", cwd=tmp_path).returncode == 0
     # One item of the registered file is missing, which the pin and the counts tell; all the rest holds.
     expected = {"RB-DATASET-PINNED", "RB-CORPUS", "RB-COMMITTED"}
-    assert wrong(tmp_path, longmemeval_file).keys() == expected
+    assert failed_checks(tmp_path, longmemeval_file).keys() == expected
     path = tmp_path / "result" / "raw_retrievals.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     more = next(hit["id"] for hit in rows[7]["hits"] if hit["id"] not in rows[7]["gold"])
     rows[7]["gold"].append(more)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert rows[7]["question_id"] in wrong(tmp_path, longmemeval_file)["RB-GOLD"]
+    assert rows[7]["question_id"] in failed_checks(tmp_path, longmemeval_file)["RB-GOLD"]
 
 
-def wrong(place: Path, file: Path) -> dict[str, str]:
+def failed_checks(place: Path, file: Path) -> dict[str, str]:
     done = recallbench("audit", "result", "--corpus-file", file, "--json", cwd=place)
-    (found,) = json.loads(done.stdout)["audits"]
-    return {check["code"]: check["observed"] for check in found["checks"] if check["status"] != "pass"}
+    (report,) = json.loads(done.stdout)["audits"]
+    return {check["code"]: check["observed"] for check in report["checks"] if check["status"] != "pass"}

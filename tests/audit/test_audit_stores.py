@@ -1,4 +1,4 @@
-"""Genuine results of every store pass, and what a store declares finds out what was changed in them."""
+"""Genuine results of every store pass, and changed ones fail by what the store declares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mutations import Mutation
 from store_mutations import STORES
-from test_audit_mutations import audited, seen
+from test_audit_mutations import assert_seen, audited
 
 from bolt import bolt_server
 from commandline import recallbench
@@ -29,8 +29,8 @@ __version__ = "7.2"
 def open_memory(items, vectors):
     words = {item.id: set(item.text.lower().split()) for item in items}
     def search(query, k):
-        asked = set(query.text.lower().split())
-        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        query_words = set(query.text.lower().split())
+        scored = [(id, float(len(query_words & known))) for id, known in words.items()]
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
     return search
 open_memory.needs_vectors = False
@@ -39,7 +39,7 @@ open_memory.settings = {"function": "as its user calls it"}
 def open_relative(items, vectors):
     search = open_memory(items, vectors)
     def relative(query, k):
-        # The last of what came back scores 0, so that a score depends on k.
+        # The last hit scores 0, so that scores depend on k.
         best = search(query, k)
         return [(id, score - best[-1][1]) for id, score in best]
     return relative
@@ -54,8 +54,8 @@ HASH = ("--embedder", "hash")
 
 
 @contextmanager
-def named(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
-    """The options and variables that name a store of this kind, while it is there."""
+def store_options(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
+    """Start a store of this kind, and return the options and variables that name it."""
     if store == "pgmnemo":
         with standin_server() as server, database(server.dsn, "2.0") as dsn:
             yield ("--store", "pgmnemo", "--dsn", dsn, *HASH), {}
@@ -84,17 +84,17 @@ def named(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], dict[str, 
 
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The result of a store, made when it is first asked for."""
-    made: dict[str, Path] = {}
+    """Return the result of a store, which is run at the first call."""
+    folders: dict[str, Path] = {}
 
     def result(store: str) -> Path:
-        if store not in made:
+        if store not in folders:
             place = tmp_path_factory.mktemp("store")
-            with named(store, place) as (words, variables):
+            with store_options(store, place) as (words, variables):
                 run = ("run", "canary-locomo", "--limit", "9999", "--folder", "result", "-q", *words)
                 assert recallbench(*run, cwd=place, env=variables).returncode == 0
-            made[store] = place / "result"
-        return made[store]
+            folders[store] = place / "result"
+        return folders[store]
 
     return result
 
@@ -106,27 +106,31 @@ def staged(store: str, *more: Any, id: str) -> Any:
     return pytest.param(store, *more, marks=[pytest.mark.marked] if store in SLOW else [], id=id)
 
 
-@pytest.mark.parametrize("store", [staged(one, id=one) for one in (*STORES, "callable", "pgvector by DSN")])
+@pytest.mark.parametrize("store", [staged(store, id=store) for store in (*STORES, "callable", "pgvector by DSN")])
 def test_a_genuine_result_passes(genuine: Callable[[str], Path], tmp_path: Path, store: str) -> None:
-    found = audited(genuine(store), tmp_path, None)
-    assert [(check.code, check.observed) for check in found.checks if check.status != "pass"] == []
-    assert found.verdict.label == "VERIFIED"
+    report = audited(genuine(store), tmp_path, None)
+    assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
+    assert report.verdict.label == "VERIFIED"
 
 
 @pytest.mark.parametrize(
     ("store", "mutation"),
     [
-        *sampled([(store, one) for store, all in STORES.items() if store not in SLOW for one in all], each=6),
-        *(staged(store, one, id=f"{store}-{one.name}") for store in SLOW for one in STORES.get(store, ())),
+        *sampled([(store, mutation) for store, all in STORES.items() if store not in SLOW for mutation in all], each=6),
+        *(
+            staged(store, mutation, id=f"{store}-{mutation.name}")
+            for store in SLOW
+            for mutation in STORES.get(store, ())
+        ),
     ],
 )
 def test_a_change_is_seen(genuine: Callable[[str], Path], tmp_path: Path, store: str, mutation: Mutation) -> None:
-    seen(audited(genuine(store), tmp_path, mutation), mutation)
+    assert_seen(audited(genuine(store), tmp_path, mutation), mutation)
 
 
 def test_scores_that_depend_on_k_are_refused_unless_the_memory_says_so(tmp_path: Path) -> None:
     (tmp_path / "my_memory.py").write_text(MEMORY)
-    told = {}
+    failures = {}
     for name in ("open_relative", "open_candid"):
         run = ("run", "canary-locomo", "--limit", "20", "--folder", name, "--store", f"python:my_memory:{name}")
         done = recallbench(*run, cwd=tmp_path)
@@ -135,16 +139,18 @@ def test_scores_that_depend_on_k_are_refused_unless_the_memory_says_so(tmp_path:
             name == "open_relative"
         )
         (place := tmp_path / f"of {name}").mkdir()
-        told[name] = [
-            (one.code, one.observed) for one in audited(tmp_path / name, place, None).checks if one.status == "fail"
+        failures[name] = [
+            (check.code, check.observed)
+            for check in audited(tmp_path / name, place, None).checks
+            if check.status == "fail"
         ]
-    assert told["open_candid"] == []
-    ((code, observed),) = told["open_relative"]
+    assert failures["open_candid"] == []
+    ((code, observed),) = failures["open_relative"]
     assert code == "RB-CALLS"
     assert "; a memory that is right to do so says scores_depend_on_k" in observed
 
 
-def test_every_store_says_what_its_results_are_held_to() -> None:
+def test_every_store_declares_what_an_audit_checks() -> None:
     for name in (*REGISTERED, *(f"{scheme}://h" for scheme in SCHEMES)):
         kind = store_class(name)
         assert kind.states(name, {"call": "a:b"}), name
@@ -153,7 +159,7 @@ def test_every_store_says_what_its_results_are_held_to() -> None:
         assert kind.scores_alike(10, 10, {}, {})
 
 
-def test_scores_of_pgmnemo_are_held_to_each_other_where_its_pool_holds_the_scope_whole() -> None:
+def test_scores_of_pgmnemo_agree_between_calls_where_its_pool_holds_the_whole_scope() -> None:
     kind = store_class("pgmnemo")
     assert kind.scores_alike(40, 10, {}, {})
     assert not kind.scores_alike(41, 10, {}, {})

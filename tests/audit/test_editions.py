@@ -37,30 +37,32 @@ def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same result as the first edition made it, told in other words than today's."""
+    """Return the same result as the first edition made it, its report in other words."""
     folder = tmp_path_factory.mktemp("first") / "result"
     shutil.copytree(current, folder)
-    whole = Metrics.model_validate_json((folder / "metrics.json").read_text())
-    subject = _subject(folder, whole.model_copy(update={"statistics_edition": FIRST.number}))
+    metrics = Metrics.model_validate_json((folder / "metrics.json").read_text())
+    subject = _subject(folder, metrics.model_copy(update={"statistics_edition": FIRST.number}))
     (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
-    told = render(subject.derived, ReportedRun(subject.environment, _timings(subject)))
-    around = json.loads((folder / "environment.json").read_text())
-    del around["recallbench_version"]
-    (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
-    (folder / "report.md").write_text(told.replace("is the expected value for", "is what one expects of"))
+    report = render(subject.derived, ReportedRun(subject.environment, _timings(subject)))
+    environment = json.loads((folder / "environment.json").read_text())
+    del environment["recallbench_version"]
+    (folder / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
+    (folder / "report.md").write_text(report.replace("is the expected value for", "is what one expects of"))
     (folder / "manifest.json").write_text(build(folder))
     return folder
 
 
-def _subject(folder: Path, whole: Metrics) -> AuditSubject:
+def _subject(folder: Path, metrics: Metrics) -> AuditSubject:
     rules = load()
-    return AuditSubject(Result(folder, whole), rules, facts(whole.corpus.name, rules), (), {})
+    return AuditSubject(Result(folder, metrics), rules, facts(metrics.corpus.name, rules), (), {})
 
 
-def wrong(folder: Path) -> dict[str, str]:
-    """What fails, but that nothing is committed here."""
-    found = audit(folder, environ={})
-    return {one.code: one.observed for one in found.checks if one.status == "fail" and one.code != "RB-COMMITTED"}
+def failed_checks(folder: Path) -> dict[str, str]:
+    """Return the failed checks but for the missing commit."""
+    report = audit(folder, environ={})
+    return {
+        check.code: check.observed for check in report.checks if check.status == "fail" and check.code != "RB-COMMITTED"
+    }
 
 
 def changed(genuine: Path, place: Path, mutation: Mutation) -> Path:
@@ -80,36 +82,36 @@ def test_a_result_names_its_edition_and_the_first_did_not(current: Path, first: 
 
 def figures_of(part: Any) -> list[float]:
     if isinstance(part, (dict, list)):
-        return [figure for one in (part.values() if isinstance(part, dict) else part) for figure in figures_of(one)]
+        return [figure for item in (part.values() if isinstance(part, dict) else part) for figure in figures_of(item)]
     return [part] if isinstance(part, float) else []
 
 
 def test_no_figure_keeps_digits_that_another_processor_may_add_up_otherwise(current: Path, first: Path) -> None:
     """Of the first edition the ends of intervals alone: design effects and means are as they were added up."""
     scored = ("estimates", "control_bm25", "headline", "denominators")
-    whole = [json.loads((folder / "metrics.json").read_text()) for folder in (current, first)]
-    found = [figures_of([one[name] for name in scored]) for one in whole]
-    long = [[figure for figure in figures if round(figure, 10) != figure] for figures in found]
-    assert len(found[0]) > 500
+    documents = [json.loads((folder / "metrics.json").read_text()) for folder in (current, first)]
+    figures_by_edition = [figures_of([document[name] for name in scored]) for document in documents]
+    long = [[figure for figure in figures if round(figure, 10) != figure] for figures in figures_by_edition]
+    assert len(figures_by_edition[0]) > 500
     assert long[0] == []
     assert len(long[1]) > 100
 
 
-def test_each_is_worked_out_again_by_its_own(current: Path, first: Path) -> None:
+def test_each_result_is_derived_again_by_its_own_edition(current: Path, first: Path) -> None:
     methods = [
         Metrics.model_validate_json((folder / "metrics.json").read_text()).headline[0].estimate.method
         for folder in (current, first)
     ]
     assert methods[0].startswith("jackknife t(")
     assert methods[1].startswith("t(")
-    assert wrong(current) == wrong(first) == {}
+    assert failed_checks(current) == failed_checks(first) == {}
 
 
-def test_another_edition_than_the_one_it_was_made_by_is_seen(current: Path, first: Path, tmp_path: Path) -> None:
+def test_a_result_that_states_another_edition_fails(current: Path, first: Path, tmp_path: Path) -> None:
     other = Mutation("as edition 2", "", metrics("statistics_edition", to=2))
-    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(first, tmp_path / "a", other)).keys()
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= failed_checks(changed(first, tmp_path / "a", other)).keys()
     other = Mutation("as edition 1", "", metrics("statistics_edition", to=1))
-    assert {"RB-INTERVALS", "RB-HEADLINE"} <= wrong(changed(current, tmp_path / "b", other)).keys()
+    assert {"RB-INTERVALS", "RB-HEADLINE"} <= failed_checks(changed(current, tmp_path / "b", other)).keys()
 
 
 def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tm
 
 
 FORGED = (
-    *(one for one in LOCOMO if one.code == "RB-REPORT" and one.name != "report of another encoding"),
+    *(change for change in LOCOMO if change.code == "RB-REPORT" and change.name != "report of another encoding"),
     Mutation("report's interval", "RB-REPORT", text("report.md", r"0\.[0-9]{4} to 0\.[0-9]{4}", digit)),
     Mutation("report's hash", "RB-REPORT", text("report.md", "sha256 [0-9a-f]{8}", "sha256 0123abcd")),
     Mutation("report's hour", "RB-REPORT", text("report.md", "T[0-9]{2}:", "T25:")),
@@ -150,29 +152,29 @@ MARKED = {
 @pytest.mark.parametrize("marked", MARKED.values(), ids=MARKED)
 def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path, marked: str) -> None:
     line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
-    found = wrong(changed(first, tmp_path, line))
-    assert "markup that no report has" in found["RB-REPORT"]
+    failures = failed_checks(changed(first, tmp_path, line))
+    assert "markup that no report has" in failures["RB-REPORT"]
 
 
-@pytest.mark.parametrize("mutation", FORGED, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", FORGED, ids=lambda mutation: mutation.name)
 def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
     assert "is what one expects of" in (first / "report.md").read_text()
-    assert "RB-REPORT" in wrong(changed(first, tmp_path, mutation))
+    assert "RB-REPORT" in failed_checks(changed(first, tmp_path, mutation))
 
 
-def test_a_mark_of_today_is_no_figure_that_an_earlier_report_lacks(
-    first: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = Metrics.model_validate_json((first / "metrics.json").read_text())
-    subject = _subject(first, made)
-    row = [one.model_copy(update={"value": 0.99, "design_effect": 5.1}) for one in made.estimates["overall"]]
-    crowded = made.model_copy(update={"estimates": made.estimates | {"overall": row}})
-    told = ReportedRun(subject.environment, _timings(subject))
-    today = render(crowded, told).split("\n")
+def test_an_earlier_report_need_not_mark_a_short_interval(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stated = Metrics.model_validate_json((first / "metrics.json").read_text())
+    subject = _subject(first, stated)
+    row = [
+        estimate.model_copy(update={"value": 0.99, "design_effect": 5.1}) for estimate in stated.estimates["overall"]
+    ]
+    crowded = stated.model_copy(update={"estimates": stated.estimates | {"overall": row}})
+    reported_run = ReportedRun(subject.environment, _timings(subject))
+    today = render(crowded, reported_run).split("\n")
     assert "An interval that is *too short*" in "\n".join(today)
     for module in ("cells", "report"):
         monkeypatch.setattr(f"recallbench.reports.{module}.is_too_short", lambda value, effect: False)
-    before = render(crowded, told).split("\n")
+    before = render(crowded, reported_run).split("\n")
     assert len(before) < len(today)
     assert list(_differing_figures(before, today)) == []
 
@@ -187,8 +189,8 @@ def test_expected_texts_of_the_first_edition_are_matched_as_they_were(tmp_path: 
     short(tmp_path / "team", [{"query": "When?", "expected": "the ferry leaves at nine"}], documents)
     words = ("evaluate", "team", "--store", "bm25", "--match", "exact", "--folder", "result", "-q")
     assert recallbench(*words, cwd=tmp_path).returncode == 0
-    whole = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_text())
+    metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_text())
     for edition, gold in ((FIRST, {0}), (CURRENT, {0, 1})):
-        stated = whole.model_copy(update={"statistics_edition": edition.number})
+        stated = metrics.model_copy(update={"statistics_edition": edition.number})
         read = read_dataset(stated, load(), [tmp_path / "team"], {}, Silent())
-        assert [one.gold for one in read.questions] == [gold]
+        assert [question.gold for question in read.questions] == [gold]

@@ -28,16 +28,16 @@ def published() -> Metrics:
     )
 
 
-def test_the_published_system_may_be_held_against_its_figure(published: Metrics) -> None:
+def test_the_published_system_may_be_compared_with_its_figure(published: Metrics) -> None:
     assert obstacles(LOCOMO, published, SHA256) == []
 
 
-def test_another_version_may_not(published: Metrics) -> None:
+def test_another_version_may_not_be_compared(published: Metrics) -> None:
     other = published.model_copy(update={"store": published.store.model_copy(update={"version": "0.20.0"})})
     assert obstacles(LOCOMO, other, SHA256) == ["the version is 0.20.0, the published figure is that of pgmnemo 0.2.1"]
 
 
-def test_other_questions_and_data_may_not(published: Metrics) -> None:
+def test_other_questions_or_data_may_not_be_compared(published: Metrics) -> None:
     part = published.model_copy(update={"retrieval": published.retrieval.model_copy(update={"limit": 7})})
     assert obstacles(LOCOMO, part, SHA256) == ["only the first 7 questions were asked"]
     data = published.model_copy(update={"dataset_sha256": "0" * 64})

@@ -1,4 +1,4 @@
-"""The version pin: what was measured is what the result names."""
+"""A result must name the version that was measured."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from recallbench.audit.gates.version import check
 
 
 @dataclass
-class Stated:
+class StoreRecord:
     name: str
     version: str
     version_after: str
@@ -17,14 +17,14 @@ class Stated:
 
 
 @dataclass
-class Said:
-    store: Stated
+class MetricsRecord:
+    store: StoreRecord
     pgmnemo_version: str | None
 
 
 @dataclass
-class Case:
-    metrics: Said
+class Evidence:
+    metrics: MetricsRecord
     folder: Path | None = None
 
 
@@ -32,7 +32,7 @@ REFERENCE = "recallbench-pgvector/1 (PostgreSQL 18.4, pgvector 0.8.5)"
 
 
 @pytest.mark.parametrize(
-    ("store", "version", "after", "asked", "pinned", "status"),
+    ("store", "version", "after", "requested", "pinned", "status"),
     [
         ("pgvector", REFERENCE, REFERENCE, None, None, "pass"),
         ("pgvector", REFERENCE, REFERENCE, "recallbench-pgvector/1", None, "pass"),
@@ -49,9 +49,11 @@ REFERENCE = "recallbench-pgvector/1 (PostgreSQL 18.4, pgvector 0.8.5)"
         ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", None, "fail"),
     ],
 )
-def test_version_pin(store: str, version: str, after: str, asked: str | None, pinned: str | None, status: str) -> None:
-    case = Case(Said(Stated(store, version, after, asked), pinned))
-    assert check(case).status == status  # type: ignore[arg-type]
+def test_version_pin(
+    store: str, version: str, after: str, requested: str | None, pinned: str | None, status: str
+) -> None:
+    evidence = Evidence(MetricsRecord(StoreRecord(store, version, after, requested), pinned))
+    assert check(evidence).status == status  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_version_pin(store: str, version: str, after: str, asked: str | None, pi
 )
 def test_a_folder_named_after_another_version_fails(store: str, name: str, status: str) -> None:
     pinned = "0.2.1" if store == "pgmnemo" else None
-    case = Case(Said(Stated(store, "0.2.1", "0.2.1", None), pinned), Path("results") / name)
-    found = check(case)  # type: ignore[arg-type]
-    assert found.status == status
-    assert status == "pass" or found.observed == "the folder is named 0.4.1, measured was 0.2.1"
+    evidence = Evidence(MetricsRecord(StoreRecord(store, "0.2.1", "0.2.1", None), pinned), Path("results") / name)
+    finding = check(evidence)  # type: ignore[arg-type]
+    assert finding.status == status
+    assert status == "pass" or finding.observed == "the folder is named 0.4.1, measured was 0.2.1"

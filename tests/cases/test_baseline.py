@@ -1,4 +1,4 @@
-"""The rule by which a report is held to its baseline, as a table."""
+"""The rule that decides whether a report is worse than its baseline, as a table."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ TABLE = {
 
 def measured(before: list[float], after: list[float]) -> tuple[DifferencePart, np.ndarray, np.ndarray]:
     first, second = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
-    found = pair_values(first, second)
-    corrected = holm([found.test.p] * 4)[0]
-    fields = difference_fields("recall_frac@10", found, corrected)
+    pair = pair_values(first, second)
+    corrected = holm([pair.test.p] * 4)[0]
+    fields = difference_fields("recall_frac@10", pair, corrected)
     return DifferencePart.model_validate(fields), first, second
 
 
@@ -50,11 +50,11 @@ def measured(before: list[float], after: list[float]) -> tuple[DifferencePart, n
 def test_the_rule_without_named_drops(name: str) -> None:
     before, after, outcome, word = TABLE[name]
     part, first, second = measured(before, after)
-    found = rule_on(part, 4, int(((first > 0) | (second > 0)).sum()))
-    assert (found.outcome, found.word) == (outcome, word), part
-    assert bool(found.why) == (outcome == "fails")
+    decision = rule_on(part, 4, int(((first > 0) | (second > 0)).sum()))
+    assert (decision.outcome, decision.word) == (outcome, word), part
+    assert bool(decision.why) == (outcome == "fails")
     excluded = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
-    assert not (excluded and found.word == "no difference shown")
+    assert not (excluded and decision.word == "no difference shown")
 
 
 DROPS = {
@@ -76,6 +76,6 @@ def test_the_rule_of_a_named_drop_of_a_tenth(name: str) -> None:
     before, after, outcome = DROPS[name]
     part, first, second = measured(before, after)
     more = {"first": first.mean(), "second": second.mean(), "role": "secondary", "turning": []}
-    whole = MeasuredPart.model_validate(part.model_dump() | more)
-    found = decide_by_case(Rule(parse("recall_frac@10"), "drops", 0.1), whole, first, second)
-    assert found.outcome == outcome, found
+    measured_part = MeasuredPart.model_validate(part.model_dump() | more)
+    decision = decide_by_case(Rule(parse("recall_frac@10"), "drops", 0.1), measured_part, first, second)
+    assert decision.outcome == outcome, decision

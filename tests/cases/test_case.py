@@ -10,7 +10,7 @@ from recallbench import Case
 from recallbench.errors import InputError
 
 
-def test_a_case_keeps_what_it_was_given() -> None:
+def test_a_case_has_the_fields_it_is_built_from() -> None:
     case = Case("q", ["a", "b"], {"a": 3, "b": 1}, kind="fact", labels={"tenant": "t1"})
     assert (case.relevant, case.grades, case.name) == (("a", "b"), {"a": 3.0, "b": 1.0}, "q")
     assert (case.label("kind"), case.label("tenant"), case.label("scope")) == ("fact", "t1", "")
@@ -20,7 +20,7 @@ def test_a_case_keeps_what_it_was_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("fields", "message"),
     [
         ({"relevant": []}, 'relevant ids, an expected text, or kind="abstention"'),
         ({"relevant": None}, "a list of ids"),
@@ -43,11 +43,11 @@ def test_a_case_keeps_what_it_was_given() -> None:
         ({"relevant": ["a"], "expected": " "}, "a string that is not blank"),
     ],
 )
-def test_a_case_that_is_none_names_itself(given: dict[str, Any], said: str) -> None:
+def test_an_invalid_case_is_refused_by_its_name(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        Case("where is acme?", **given)
+        Case("where is acme?", **fields)
     assert str(caught.value).startswith("case `where is acme?`: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("query", ["", "  ", None, 3])
@@ -60,7 +60,7 @@ def test_a_file_of_gold_may_not_grade_a_relevant_id_0_either(tmp_path: Path) -> 
     (tmp_path / "gold.jsonl").write_text(
         '{"query_id": "q", "relevant": ["a", "b"], "grades": {"a": 1, "b": 0}, "ranked": ["a"]}\n'
     )
-    done = recallbench("evaluate", "--gold", "gold.jsonl", "--k", "2", cwd=tmp_path)
-    assert done.returncode == 2
-    said = "gold.jsonl, line 1: case `q`: a relevant id has grade 0\n  expected: a grade above 0 for 'b'\n  found: 0"
-    assert said in done.stderr
+    result = recallbench("evaluate", "--gold", "gold.jsonl", "--k", "2", cwd=tmp_path)
+    assert result.returncode == 2
+    message = "gold.jsonl, line 1: case `q`: a relevant id has grade 0\n  expected: a grade above 0 for 'b'\n  found: 0"
+    assert message in result.stderr

@@ -36,7 +36,7 @@ def test_grades_feed_ndcg(report: recallbench.Report) -> None:
 
 def test_slices(report: recallbench.Report) -> None:
     kinds = report.by("kind")
-    assert {name: one.n for name, one in kinds.items()} == {"fact": 2, "plan": 1}
+    assert {name: part.n for name, part in kinds.items()} == {"fact": 2, "plan": 1}
     assert kinds["fact"].mrr == pytest.approx(2 / 3)
     assert kinds["plan"].precision == pytest.approx(2 / 3)
     assert [case.id for case in kinds["fact"].cases] == ["q1", "q2"]
@@ -71,12 +71,12 @@ def test_the_table_by_hand(report: recallbench.Report) -> None:
 def test_every_form_holds_the_same_figures(report: recallbench.Report) -> None:
     rows = list(csv.DictReader(io.StringIO(report.table("csv", by="kind"))))
     assert [row["query"] for row in rows] == ["q1", "q2", "q3", "MEAN kind=fact", "MEAN kind=plan", "MEAN"]
-    found = json.loads(report.table("json", by="kind"))
+    document = json.loads(report.table("json", by="kind"))
     for name in ("recall_frac@3", "precision@3", "ndcg@3"):
-        assert float(rows[-1][name]) == found["mean"][name] == report.value(name)
-        assert float(rows[3][name]) == found["by"]["kind"]["fact"][name]
-    assert float(rows[-1]["mrr"]) == found["mean"]["mrr@3"] == report.mrr
-    assert {row["matching"] for row in rows} == {found["matching"]} == {"id"}
+        assert float(rows[-1][name]) == document["mean"][name] == report.value(name)
+        assert float(rows[3][name]) == document["by"]["kind"]["fact"][name]
+    assert float(rows[-1]["mrr"]) == document["mean"]["mrr@3"] == report.mrr
+    assert {row["matching"] for row in rows} == {document["matching"]} == {"id"}
     markdown = report.table("markdown", by="kind").splitlines()
     assert markdown[2] == "| query | kind | recall_frac@3 | precision@3 | mrr | ndcg@3 |"
     assert "| MEAN |  | 1.00 | 0.44 | 0.78 | 0.73 |" in markdown
@@ -125,7 +125,7 @@ def test_a_check_that_holds_says_nothing(report: recallbench.Report) -> None:
     report.check({"recall_any@1": 0.6, "ndcg@3": 0.7})
 
 
-def test_one_error_lists_every_threshold_missed() -> None:
+def test_a_single_error_lists_every_threshold_missed() -> None:
     cases = [Case(f"q{n}", [f"a{n}", f"b{n}"]) for n in range(4)]
     report = recallbench.evaluate(cases, lambda q, k: [f"a{q[1:]}", *"cdefghijk"], k=10)
     with pytest.raises(BelowThreshold) as caught:
@@ -140,15 +140,15 @@ def test_one_error_lists_every_threshold_missed() -> None:
     ]
     assert isinstance(caught.value, AssertionError)
     assert caught.value.exit_code == 1
-    assert [one.out_of_reach for one in caught.value.shortfalls] == [True, False, False]
+    assert [shortfall.out_of_reach for shortfall in caught.value.shortfalls] == [True, False, False]
 
 
 def test_a_report_of_abstention_alone_has_no_recall() -> None:
     report = recallbench.evaluate([Case("never?", kind="abstention")], lambda q, k: [("x", 1.0)], 3)
     assert str(report) == "nothing to find, so no recall over 1 case; matching: id"
-    told = report.table().splitlines()
-    assert told[0] == "1 case, k = 3, matching: id"
-    assert "nothing to find, so no recall" in told
+    lines = report.table().splitlines()
+    assert lines[0] == "1 case, k = 3, matching: id"
+    assert "nothing to find, so no recall" in lines
     for text in (repr(report), report.table("markdown"), report.table("json"), report._repr_html_()):
         assert "nan" not in text.lower()
     assert "<p>1 case, " in report._repr_html_()
@@ -171,31 +171,31 @@ def test_a_check_that_makes_no_sense(report: recallbench.Report, wrong: dict) ->
 
 
 def test_intervals_stand_beside_the_means(report: recallbench.Report) -> None:
-    found = report.estimate("ndcg@3")
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < report.ndcg < found.high
-    assert (found.n, found.ceiling, found.chance, found.saturated) == (3, 1.0, None, None)
+    estimate = report.estimate("ndcg@3")
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert estimate.low < report.ndcg < estimate.high
+    assert (estimate.n, estimate.ceiling, estimate.chance, estimate.saturated) == (3, 1.0, None, None)
 
 
-def test_k_beyond_what_was_asked_for_is_refused(report: recallbench.Report) -> None:
+def test_k_beyond_the_retrieved_depth_is_refused(report: recallbench.Report) -> None:
     with pytest.raises(UsageError, match="depth 5"):
         report.value("recall_frac@5")
 
 
 def test_tradeoff(report: recallbench.Report) -> None:
-    found = report.tradeoff((3, 1, 2))
-    assert [point.k for point in found.points] == [1, 2, 3]
-    assert [point.recall_frac for point in found.points] == [0.5, 0.5, 1.0]
-    assert [point.precision for point in found.points] == [
+    tradeoff = report.tradeoff((3, 1, 2))
+    assert [point.k for point in tradeoff.points] == [1, 2, 3]
+    assert [point.recall_frac for point in tradeoff.points] == [0.5, 0.5, 1.0]
+    assert [point.precision for point in tradeoff.points] == [
         pytest.approx(2 / 3),
         pytest.approx(1 / 3),
         pytest.approx(4 / 9),
     ]
     # f1@k: (1, 0, 2/3), (2/3, 0, 1/2), (1/2, 1/2, 4/5)
-    assert [point.f1 for point in found.points] == pytest.approx([5 / 9, 7 / 18, 3 / 5])
-    assert found.best.k == 3
-    assert found.document()["best_k_by_f1"] == 3
+    assert [point.f1 for point in tradeoff.points] == pytest.approx([5 / 9, 7 / 18, 3 / 5])
+    assert tradeoff.best.k == 3
+    assert tradeoff.document()["best_k_by_f1"] == 3
     for wrong in ((), (0,), (4,)):
         with pytest.raises(UsageError):
             report.tradeoff(wrong)
@@ -211,13 +211,13 @@ def test_did_the_change_help() -> None:
     cases = [Case(f"q{n}", ["a"]) for n in range(40)]
     before = recallbench.evaluate(cases, lambda q, k: ["x", "a"] if int(q[1:]) % 4 else ["a"], 2)
     after = recallbench.evaluate(cases, lambda q, k: ["a"], 2)
-    found = after.compare(before)
-    mrr = next(one for one in found.parts if one.measure == "mrr@2")
+    change = after.compare(before)
+    mrr = next(part for part in change.parts if part.measure == "mrr@2")
     assert (mrr.wins, mrr.ties, mrr.losses) == (30, 10, 0)
     assert mrr.difference == pytest.approx(0.375)
-    said = "\n".join(found.sentences())
-    assert "mrr@2: helped, +0.3750" in said
-    assert "recall_frac@2: no case changed" in said
+    sentences = "\n".join(change.sentences())
+    assert "mrr@2: helped, +0.3750" in sentences
+    assert "recall_frac@2: no case changed" in sentences
     assert "mrr@2: hurt, -0.3750" in "\n".join(before.compare(after).sentences())
     with pytest.raises(InputError, match="other cases"):
         after.compare(recallbench.evaluate(cases[:3], lambda q, k: ["a"], 2))
@@ -234,5 +234,5 @@ def test_an_interval_that_is_too_short_is_marked_in_every_form() -> None:
     alone = recallbench.evaluate(cases, lambda q, k: ["a"], 1)
     report = replace(alone, clusters=tuple(str(n // 50) for n in range(500)))
     assert all("*too short*" in text for text in (report.table(), report.table("markdown"), report._repr_html_()))
-    assert [one["too_short"] for one in json.loads(report.table("json"))["estimates"]] == [True] * 6
-    assert [one["too_short"] for one in json.loads(alone.table("json"))["estimates"]] == [False] * 6
+    assert [estimate["too_short"] for estimate in json.loads(report.table("json"))["estimates"]] == [True] * 6
+    assert [estimate["too_short"] for estimate in json.loads(alone.table("json"))["estimates"]] == [False] * 6

@@ -36,32 +36,34 @@ def report(**options: Any) -> recallbench.Report:
 
 def timed(*ms: float | None, **options: Any) -> recallbench.Report:
     """A report whose calls took just so long."""
-    found = recallbench.evaluate([Case(str(n), ["a"]) for n in range(len(ms))], lambda query, k: ["a"], **options)
-    return replace(found, answers=tuple(replace(one, ms=at) for one, at in zip(found.answers, ms, strict=True)))
+    measured = recallbench.evaluate([Case(str(n), ["a"]) for n in range(len(ms))], lambda query, k: ["a"], **options)
+    return replace(
+        measured, answers=tuple(replace(answer, ms=at) for answer, at in zip(measured.answers, ms, strict=True))
+    )
 
 
 def test_precision_over_what_was_retrieved() -> None:
-    usual, found = report(), report(precision="retrieved")
+    usual, over_retrieved = report(), report(precision="retrieved")
     assert usual.precision == pytest.approx((1 / 4 + 1 / 4 + 2 / 4) / 3)
-    assert found.precision == pytest.approx((1 / 1 + 1 / 3 + 2 / 2) / 3)
+    assert over_retrieved.precision == pytest.approx((1 / 1 + 1 / 3 + 2 / 2) / 3)
     # f1: 2h / (what came back + gold)
     assert usual.f1 == pytest.approx((2 / 5 + 2 / 6 + 4 / 6) / 3)
-    assert found.f1 == pytest.approx((2 / 2 + 2 / 5 + 4 / 4) / 3)
+    assert over_retrieved.f1 == pytest.approx((2 / 2 + 2 / 5 + 4 / 4) / 3)
     p, r = 7 / 9, (1 + 1 / 2 + 1) / 3
-    assert found.f1_of_means == pytest.approx(2 * p * r / (p + r))
-    assert (found.recall, found.ndcg, found.mrr) == (usual.recall, usual.ndcg, usual.mrr)
-    assert found.value("precision@4(retrieved)") == found.precision
-    assert found.value("precision@4") == usual.precision
-    assert found.rows[1].values["precision@4(retrieved)"] == pytest.approx(1 / 3)
+    assert over_retrieved.f1_of_means == pytest.approx(2 * p * r / (p + r))
+    assert (over_retrieved.recall, over_retrieved.ndcg, over_retrieved.mrr) == (usual.recall, usual.ndcg, usual.mrr)
+    assert over_retrieved.value("precision@4(retrieved)") == over_retrieved.precision
+    assert over_retrieved.value("precision@4") == usual.precision
+    assert over_retrieved.rows[1].values["precision@4(retrieved)"] == pytest.approx(1 / 3)
 
 
 def test_ndcg_over_graded_cases_alone() -> None:
-    usual, found = report(), report(ndcg="graded")
+    usual, graded = report(), report(ndcg="graded")
     assert usual.ndcg == pytest.approx((1 + 1 / (1 + 1 / math.log2(3)) + GRADED) / 3)
-    assert found.ndcg == pytest.approx(GRADED)
-    assert (found.n, found.estimate("ndcg@4(graded)").n, found.ceiling("ndcg@4(graded)")) == (3, 1, 1.0)
-    assert [row.values.get("ndcg@4(graded)") for row in found.rows] == [None, None, pytest.approx(GRADED), None]
-    assert "ndcg@4(graded) is over the 1 of 3 cases that have grades" in found.table()
+    assert graded.ndcg == pytest.approx(GRADED)
+    assert (graded.n, graded.estimate("ndcg@4(graded)").n, graded.ceiling("ndcg@4(graded)")) == (3, 1, 1.0)
+    assert [row.values.get("ndcg@4(graded)") for row in graded.rows] == [None, None, pytest.approx(GRADED), None]
+    assert "ndcg@4(graded) is over the 1 of 3 cases that have grades" in graded.table()
     plain = recallbench.evaluate([CASES[0]], lambda query, k: ["a"], ndcg="graded")
     assert math.isnan(plain.ndcg)
     assert plain.as_dict()["ndcg@k"] is None
@@ -70,25 +72,30 @@ def test_ndcg_over_graded_cases_alone() -> None:
     assert "nan" not in (plain.table() + plain.table("json") + plain.table("csv"))
 
 
-def test_every_output_names_them() -> None:
-    found = report(precision="retrieved", ndcg="graded", percentiles="index")
+def test_every_output_names_its_definitions() -> None:
+    chosen_report = report(precision="retrieved", ndcg="graded", percentiles="index")
     names = ("precision@4(retrieved)", "ndcg@4(graded)", "f1@4(retrieved)", "f1_of_means@4(retrieved)")
     chosen = {"precision": "retrieved", "ndcg": "graded", "percentiles": "index"}
-    assert all(name in str(found) for name in names)
-    said = "4 cases, k = 4, matching: id, definitions: precision retrieved, ndcg graded, percentiles index"
-    for text in (found.table(), found.table("markdown"), repr(found), found._repr_html_()):
-        assert said in text
+    assert all(name in str(chosen_report) for name in names)
+    heading = "4 cases, k = 4, matching: id, definitions: precision retrieved, ndcg graded, percentiles index"
+    for text in (
+        chosen_report.table(),
+        chosen_report.table("markdown"),
+        repr(chosen_report),
+        chosen_report._repr_html_(),
+    ):
+        assert heading in text
         assert all(name in text for name in names)
         assert "precision@4 " not in text
-    document = json.loads(found.table("json"))
+    document = json.loads(chosen_report.table("json"))
     assert document["definitions"] == chosen
     assert set(names) < set(document["mean"])
     assert document["latency_ms"]["percentiles"] == "index"
-    header = next(csv.reader(io.StringIO(found.table("csv"))))
+    header = next(csv.reader(io.StringIO(chosen_report.table("csv"))))
     assert header[2:6] == ["recall_frac@4", "precision@4(retrieved)", "mrr", "ndcg@4(graded)"]
-    assert set(names) - {"f1_of_means@4(retrieved)"} < set(found.to_pandas().columns)
-    assert found.as_dict()["params"].items() >= chosen.items()
-    ks = found.tradeoff((1, 4))
+    assert set(names) - {"f1_of_means@4(retrieved)"} < set(chosen_report.to_pandas().columns)
+    assert chosen_report.as_dict()["params"].items() >= chosen.items()
+    ks = chosen_report.tradeoff((1, 4))
     assert ks.table().columns[1:5] == (
         "recall_frac@k",
         "precision@k(retrieved)",
@@ -99,17 +106,17 @@ def test_every_output_names_them() -> None:
     assert ks.sentence().startswith("k = 4 has the highest f1@k(retrieved) ")
 
 
-def test_the_usual_definitions_are_the_ones_before() -> None:
-    found = report()
-    assert found.table().startswith("4 cases, k = 4, matching: id\n")
-    assert str(found).startswith("recall_frac@4 0.8333, precision@4 0.3333, mrr@4 1.0000, ndcg@4 ")
-    assert found.as_dict()["params"].items() >= {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}.items()
+def test_the_usual_definitions_are_not_named() -> None:
+    usual = report()
+    assert usual.table().startswith("4 cases, k = 4, matching: id\n")
+    assert str(usual).startswith("recall_frac@4 0.8333, precision@4 0.3333, mrr@4 1.0000, ndcg@4 ")
+    assert usual.as_dict()["params"].items() >= {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}.items()
 
 
 @pytest.mark.parametrize(
     "wrong", [{"precision": "k "}, {"ndcg": "Graded"}, {"percentiles": "linear"}, {"precision": 5}]
 )
-def test_a_definition_that_is_none(wrong: dict[str, Any]) -> None:
+def test_an_unknown_definition_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"no such definition of {next(iter(wrong))}") as caught:
         report(**wrong)
     assert caught.value.expected in (
@@ -119,16 +126,16 @@ def test_a_definition_that_is_none(wrong: dict[str, Any]) -> None:
 
 def test_percentiles() -> None:
     twenty = [float(n) for n in range(20, 0, -1)]
-    usual, found = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
+    usual, by_index = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
     assert (usual.latency_p50_ms, usual.latency_p95_ms) == (10.0, 19.0)
-    assert (found.latency_p50_ms, found.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
+    assert (by_index.latency_p50_ms, by_index.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
     assert "latency: p50 10 ms, p95 19 ms of 20 calls (percentiles: nearest rank)" in usual.table()
-    assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in found.table()
+    assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in by_index.table()
     # Unasked, tables are the same at every call.
     unasked = timed(*twenty)
     assert unasked.latency_p95_ms == 19.0
     assert "latency" not in unasked.table() + unasked.table("json")
-    assert unasked.compare(found).parts[0].difference == 0.0
+    assert unasked.compare(by_index).parts[0].difference == 0.0
     untimed = timed(None, None, percentiles="index")
     assert (untimed.latencies, untimed.latency_p95_ms) == ((), None)
     assert "latency" not in untimed.table()
@@ -152,8 +159,8 @@ def test_calls_are_timed_however_they_are_made() -> None:
     cases = [Case("one", ["a"]), Case("two", ["a"])]
     for retrieve in (slow, waiting, lazy):
         for concurrency in (1, 2):
-            found = recallbench.evaluate(cases, retrieve, k=2, concurrency=concurrency)
-            assert [20 <= one < 2000 for one in found.latencies] == [True, True]
+            timed_report = recallbench.evaluate(cases, retrieve, k=2, concurrency=concurrency)
+            assert [20 <= latency < 2000 for latency in timed_report.latencies] == [True, True]
 
     def failing(query: str, k: int) -> list[str]:
         if query == "one":
@@ -165,24 +172,24 @@ def test_calls_are_timed_however_they_are_made() -> None:
 
 
 def test_as_dict_has_the_keys_of_other_harnesses() -> None:
-    found = report(precision="retrieved").as_dict()
-    assert list(found) == [
+    figures = report(precision="retrieved").as_dict()
+    assert list(figures) == [
         "params", "precision@k", "recall@k", "f1@k", "ndcg@k", "precision@4", "recall@4", "f1@4", "ndcg@4", "mrr",
         "latency_p50_ms", "latency_p95_ms", "names",
     ]  # fmt: skip
-    assert found["precision@k"] == found["precision@4"] == pytest.approx(7 / 9)
-    assert found["recall@k"] == found["recall@4"] == pytest.approx(5 / 6)
-    assert found["mrr"] == 1.0
-    assert 0 < found["latency_p50_ms"] <= found["latency_p95_ms"]
-    assert found["params"] == {
+    assert figures["precision@k"] == figures["precision@4"] == pytest.approx(7 / 9)
+    assert figures["recall@k"] == figures["recall@4"] == pytest.approx(5 / 6)
+    assert figures["mrr"] == 1.0
+    assert 0 < figures["latency_p50_ms"] <= figures["latency_p95_ms"]
+    assert figures["params"] == {
         "k": 4, "depth": 4, "cases": 4, "n": 3, "failed": 0, "matching": "id", "precision": "retrieved", "ndcg": "all",
         "percentiles": "nearest-rank", "timed": 4, "recallbench_version": recallbench.__version__,
     }  # fmt: skip
-    assert found["names"] == {
+    assert figures["names"] == {
         "precision@k": "precision@4(retrieved)", "recall@k": "recall_frac@4", "f1@k": "f1@4(retrieved)",
         "ndcg@k": "ndcg@4", "mrr": "mrr@4", "latency_p50_ms": "nearest rank", "latency_p95_ms": "nearest rank",
     }  # fmt: skip
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert json.loads(json.dumps(figures, allow_nan=False)) == figures
     nothing = recallbench.evaluate([Case("never", kind="abstention")], lambda query, k: []).as_dict()
     assert (nothing["recall@k"], nothing["mrr"], nothing["params"]["n"]) == (None, None, 0)
 
@@ -196,7 +203,10 @@ def test_recommended_thresholds() -> None:
         "  precision@4(retrieved) is 0.7778, 0.8 required (an oracle reaches 1.0000)",
         f"  ndcg@4 is {report().ndcg:.4f}, 0.85 required (an oracle reaches 1.0000)",
     ]
-    assert [(one.measure, one.required) for one in caught.value.held] == [("recall_frac@4", 0.7), ("mrr@4", 0.9)]
+    assert [(threshold.measure, threshold.required) for threshold in caught.value.held] == [
+        ("recall_frac@4", 0.7),
+        ("mrr@4", 0.9),
+    ]
     # Other figures for some of them, and more of them.
     report(precision="retrieved").check("recommended", precision=0.7, ndcg=0.8, f1=0.7)
     with pytest.raises(BelowThreshold, match=r"2 of 4 thresholds missed(?s:.*)precision@4 is 0\.3333, 0\.7 required"):
@@ -206,7 +216,7 @@ def test_recommended_thresholds() -> None:
     assert wrong.value.expected == '"recommended", a rule as "recall >= 0.7", or {measure: figure}'
 
 
-def test_a_check_that_holds_prints_what_held_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verbose_check_prints_the_thresholds_that_hold(capsys: pytest.CaptureFixture[str]) -> None:
     report().check(recall=0.8, mrr=0.9)
     assert capsys.readouterr().out == ""
     report().check({"recall_any@1": 1.0}, verbose=True, recall=0.8)
@@ -219,7 +229,7 @@ def test_a_check_that_holds_prints_what_held_when_asked(capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("the one threshold holds over 3 cases")
 
 
-def test_one_out_of_reach_hides_none_of_the_others() -> None:
+def test_a_threshold_out_of_reach_hides_none_of_the_others() -> None:
     with pytest.raises(BelowThreshold) as caught:
         report().check(precision=0.9, recall=0.8, ndcg=0.99, verbose=True)
     assert str(caught.value).splitlines()[1:4] == [
@@ -235,7 +245,7 @@ def test_reports_of_other_definitions_are_not_compared() -> None:
     assert caught.value.expected == "definitions: precision retrieved, as before"
     assert caught.value.found == "definitions: the usual ones"
     change = report(ndcg="graded", precision="retrieved").compare(report(ndcg="graded", precision="retrieved"))
-    assert [(one.measure, one.n) for one in change.parts] == [
+    assert [(part.measure, part.n) for part in change.parts] == [
         ("recall_frac@4", 3), ("precision@4(retrieved)", 3), ("mrr@4", 3), ("ndcg@4(graded)", 1),
     ]  # fmt: skip
     assert change.after[3] == pytest.approx(GRADED)
@@ -244,12 +254,16 @@ def test_reports_of_other_definitions_are_not_compared() -> None:
 def test_a_baseline_keeps_to_its_definitions(tmp_path: Path) -> None:
     stored = baseline.baseline_of(report(ndcg="graded"))
     baseline.write(stored, tmp_path / "kept.json")
-    kept = baseline.read(tmp_path / "kept.json")
-    assert [one.values[3:] for one in kept.cases] == [[None], [None], [pytest.approx(GRADED)], []]
-    held = baseline.against(report(ndcg="graded"), kept, None, strict=True)
-    assert (held.parts[3].measure, held.parts[3].n, held.after[3]) == ("ndcg@4(graded)", 1, pytest.approx(GRADED))
+    read_back = baseline.read(tmp_path / "kept.json")
+    assert [case.values[3:] for case in read_back.cases] == [[None], [None], [pytest.approx(GRADED)], []]
+    comparison = baseline.against(report(ndcg="graded"), read_back, None, strict=True)
+    assert (comparison.parts[3].measure, comparison.parts[3].n, comparison.after[3]) == (
+        "ndcg@4(graded)",
+        1,
+        pytest.approx(GRADED),
+    )
     with pytest.raises(UsageError, match="the baseline has no ndcg@4") as caught:
-        baseline.against(report(), kept, None, strict=False)
+        baseline.against(report(), read_back, None, strict=False)
     assert "--recallbench-update" in caught.value.remedy
 
 

@@ -83,15 +83,15 @@ WAYS: dict[str, Callable[[], recallbench.Report]] = {
 
 
 def _elsewhere(call: Callable[[], recallbench.Report]) -> recallbench.Report:
-    kept: list[recallbench.Report] = []
-    thread = threading.Thread(target=lambda: kept.append(call()))
+    reports: list[recallbench.Report] = []
+    thread = threading.Thread(target=lambda: reports.append(call()))
     thread.start()
     thread.join()
-    return kept[0]
+    return reports[0]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_however_it_is_asked_the_report_is_the_same(way: str) -> None:
+def test_every_way_to_call_it_gives_the_same_report(way: str) -> None:
     expected = recallbench.evaluate(CASES, retrieve, 3)
     report = WAYS[way]()
     assert str(report) == str(expected)
@@ -112,7 +112,7 @@ def test_an_async_client_may_belong_to_the_running_loop() -> None:
     assert asyncio.run(main()).recall == 1.0
 
 
-def test_calls_come_from_the_thread_that_asked() -> None:
+def test_calls_come_from_the_calling_thread() -> None:
     database = sqlite3.connect(":memory:")  # refuses any other thread
     report = recallbench.evaluate(CASES, lambda q, k: [row[0] for row in database.execute("select 'acme'")], 3)
     assert report.value("recall_any@3") == pytest.approx(2 / 3)
@@ -142,7 +142,7 @@ def test_options_that_make_no_sense(more: dict[str, Any]) -> None:
         recallbench.evaluate(CASES, retrieve, 3, **more)
 
 
-def test_cases_that_are_none() -> None:
+def test_invalid_cases_are_refused() -> None:
     with pytest.raises(UsageError, match="nothing to evaluate"):
         recallbench.evaluate([], retrieve, 3)
     with pytest.raises(InputError, match="entry 1 of the cases"):
@@ -189,9 +189,9 @@ def test_cases_that_should_find_nothing_are_in_no_mean() -> None:
 
 def test_abstention_for_machines() -> None:
     cases = [Case("a", ["x"]), Case("n", kind="abstention")]
-    told = json.loads(recallbench.evaluate(cases, lambda q, k: [("x", float(q == "a"))], 1).table("json"))
+    document = json.loads(recallbench.evaluate(cases, lambda q, k: [("x", float(q == "a"))], 1).table("json"))
     expected = {"n": 1, "answerable": 1, "threshold": 1.0, "false_retrieval": 0.0, "auroc": 1.0}
-    assert told["abstention"] == expected
+    assert document["abstention"] == expected
     empty = json.loads(recallbench.evaluate(cases, lambda q, k: [], 1).table("json"))
     assert empty["abstention"] == {**expected, "threshold": None, "auroc": 0.5}
 
@@ -213,6 +213,6 @@ def test_chance_only_where_the_candidates_are_known() -> None:
         recallbench.evaluate(CASES, retrieve, 3, candidates=2)
 
 
-def test_every_error_is_one_that_can_be_caught_as_such() -> None:
+def test_errors_can_be_caught_as_recallbench_errors() -> None:
     with pytest.raises(RecallBenchError):
         recallbench.evaluate(CASES, retrieve, 0)

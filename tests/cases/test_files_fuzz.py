@@ -1,4 +1,4 @@
-"""Files that nobody vouches for: read, or refused with a reason, and never anything else."""
+"""Arbitrary files are either read or refused with a reason."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ shaped = st.lists(
     max_size=4,
 )
 files = st.one_of(
-    st.one_of(rows, shaped).map(lambda found: "\n".join(map(json.dumps, found)).encode()),
-    st.dictionaries(words, values, max_size=4).map(lambda found: json.dumps(found).encode()),
+    st.one_of(rows, shaped).map(lambda entries: "\n".join(map(json.dumps, entries)).encode()),
+    st.dictionaries(words, values, max_size=4).map(lambda entry: json.dumps(entry).encode()),
     st.lists(st.lists(words, max_size=6).map(" ".join), max_size=4).map(
-        lambda found: "\n".join(found).encode("utf-8", "surrogatepass")
+        lambda lines: "\n".join(lines).encode("utf-8", "surrogatepass")
     ),
     st.binary(max_size=40),
 )
@@ -56,7 +56,7 @@ def scores(place: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gold=st.one_of(files, st.just(GOOD)), run=st.one_of(files, st.just(GOOD)), keep_going=st.booleans())
-def test_whatever_a_file_holds(tmp_path: Path, gold: bytes, run: bytes, keep_going: bool) -> None:
+def test_any_file_is_scored_or_refused(tmp_path: Path, gold: bytes, run: bytes, keep_going: bool) -> None:
     with contextlib.suppress(RecallBenchError):
         scores(tmp_path, gold, run, keep_going)
 
@@ -89,9 +89,9 @@ def test_every_form_gives_the_same_means(tmp_path: Path, gold: dict[str, Any], r
         "\n".join(json.dumps({"query": q, "ranked": of}) for q, of in ranked.items()),
         "\n".join(f"{q} Q0 {id} {n} {9 - n} me" for q, of in ranked.items() for n, id in enumerate(of)),
     ]
-    told = {scores(tmp_path, one.encode(), runs[0].encode(), False) for one in golds}
-    told |= {scores(tmp_path, golds[0].encode(), one.encode(), False) for one in runs}
-    assert len(told) == 1
+    tables = {scores(tmp_path, gold.encode(), runs[0].encode(), False) for gold in golds}
+    tables |= {scores(tmp_path, golds[0].encode(), run.encode(), False) for run in runs}
+    assert len(tables) == 1
 
 
 def test_a_huge_score_is_refused(tmp_path: Path) -> None:

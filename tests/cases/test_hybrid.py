@@ -48,15 +48,15 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECALLBENCH_CACHE_DIR", str(tmp_path))
 
 
-def test_the_first_step_that_holds_counts_and_each_is_told_apart() -> None:
+def test_the_first_step_that_matches_counts_and_each_step_is_shown() -> None:
     report = evaluated(match="hybrid", match_threshold=0.7, match_embedder="hash", match_cosine=0.5)
     assert str(report.matching) == "hybrid f1>=0.7, cosine>=0.5 by hash"
     assert report.matched_by == ["id", "exact", "tokens", "cosine", "id", "", ""]
     # q1: d by id, then b and a say it: three hits, the first of them is the find.
-    assert [(one.step, one.cases, one.hits) for one in report.shares] == [
+    assert [(share.step, share.cases, share.hits) for share in report.shares] == [
         ("id", 2, 2), ("exact", 1, 3), ("tokens", 1, 1), ("cosine", 1, 1),
     ]  # fmt: skip
-    assert [one.share for one in report.shares] == pytest.approx([2 / 6, 1 / 6, 1 / 6, 1 / 6])
+    assert [share.share for share in report.shares] == pytest.approx([2 / 6, 1 / 6, 1 / 6, 1 / 6])
     assert report.recall == pytest.approx(5 / 6)
     assert report.mrr == pytest.approx((1 + 1 + 1 / 2 + 1 / 2 + 1 / 2) / 6)
     assert report.precision == pytest.approx((3 + 1 + 1 + 1 + 1) / 3 / 6)
@@ -64,8 +64,8 @@ def test_the_first_step_that_holds_counts_and_each_is_told_apart() -> None:
     assert document["shares"]["cosine"] == {"cases": 1, "share": pytest.approx(1 / 6), "hits": 1}
     assert [row["matched_by"] for row in document["rows"]] == ["id", "exact", "tokens", "cosine", "id", None, None]
     for form in ("text", "markdown"):
-        told = report.table(form)  # type: ignore[arg-type]
-        assert all(word in told for word in ("first match by", "cosine>=0.5 by hash", "not found"))
+        table = report.table(form)  # type: ignore[arg-type]
+        assert all(word in table for word in ("first match by", "cosine>=0.5 by hash", "not found"))
     assert report.table("csv").splitlines()[4].endswith(',"hybrid f1>=0.7, cosine>=0.5 by hash",cosine')
     assert "2 by id, 1 by exact, 1 by tokens, 1 by cosine" in str(report)
     assert report.by(lambda case: case.name)["q4"].matched_by == ["cosine"]
@@ -73,7 +73,7 @@ def test_the_first_step_that_holds_counts_and_each_is_told_apart() -> None:
 
 def test_without_an_encoder_there_is_no_cosine() -> None:
     report = evaluated(match="hybrid", match_threshold=0.7)
-    assert [one.step for one in report.shares] == ["id", "exact", "tokens"]
+    assert [share.step for share in report.shares] == ["id", "exact", "tokens"]
     assert report.matched_by == ["id", "exact", "tokens", "", "id", "", ""]
 
 
@@ -89,35 +89,35 @@ def test_bm25_finds_in_a_long_document_what_token_f1_can_not() -> None:
     texts = {**filler, "long": long}
     cases = [api.Case("q", expected="Acme ships from Portland by sea")]
 
-    def found(**more: object) -> api.Report:
+    def evaluated_by(**more: object) -> api.Report:
         return api.evaluate(cases, lambda query, k: ["f9", "long"], k=2, texts=texts, **more)  # type: ignore[arg-type]
 
-    assert (found(match="tokens").recall, found(match="exact").recall) == (0.0, 0.0)
-    report = found(match="bm25", match_threshold=0.3)
+    assert (evaluated_by(match="tokens").recall, evaluated_by(match="exact").recall) == (0.0, 0.0)
+    report = evaluated_by(match="bm25", match_threshold=0.3)
     assert (report.recall, report.mrr, report.precision) == (1.0, 0.5, 0.5)
     assert str(report.matching) == "bm25>=0.3, chunk 60"
-    assert str(found(match="bm25").matching) == "bm25>=0.5, chunk 60"
+    assert str(evaluated_by(match="bm25").matching) == "bm25>=0.5, chunk 60"
     assert "bm25>=0.6" in report.table()
     assert report.notes == ("bm25: how rare a word is, is counted over all 21 texts that are known",)
-    assert found(match="bm25", match_threshold=1.0).recall == 0.0
+    assert evaluated_by(match="bm25", match_threshold=1.0).recall == 0.0
 
 
 def test_bm25_passes_over_texts_that_are_none_unless_they_come_back() -> None:
     texts: dict[str, object] = {"a": "Acme ships from Portland", "b": None, "c": 7}
 
-    def found(ranked: list[str], **more: object) -> api.Report:
+    def evaluated_on(ranked: list[str], **more: object) -> api.Report:
         case = api.Case("q", expected="Acme ships from Portland")
         return api.evaluate([case], lambda query, k: ranked, k=2, match="bm25", texts=texts, **more)  # type: ignore[arg-type]
 
-    assert found(["a"]).recall == 1.0
-    assert found(["a"]).notes == ("bm25: how rare a word is, is counted over all 1 texts that are known",)
+    assert evaluated_on(["a"]).recall == 1.0
+    assert evaluated_on(["a"]).notes == ("bm25: how rare a word is, is counted over all 1 texts that are known",)
     with pytest.raises(InputError, match="a hit has no text"):
-        found(["a", "b"])
-    assert len(found(["a", "b"], keep_going=True).failures) == 1
+        evaluated_on(["a", "b"])
+    assert len(evaluated_on(["a", "b"], keep_going=True).failures) == 1
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"match": "tokens", "match_embedder": "hash", "match_cosine": 0.5}, "cosine is a step of hybrid"),
         ({"match": "hybrid", "match_embedder": "hash"}, "no threshold"),
@@ -128,10 +128,10 @@ def test_bm25_passes_over_texts_that_are_none_unless_they_come_back() -> None:
         ({"match": Matching("hybrid"), "match_cosine": 0.5}, "match_cosine beside a Matching does nothing"),
     ],
 )
-def test_what_would_do_nothing_is_refused(more: dict[str, object], told: str) -> None:
+def test_what_would_do_nothing_is_refused(more: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError) as refused:
         evaluated(**more)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_the_order_of_the_steps() -> None:

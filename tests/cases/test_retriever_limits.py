@@ -66,13 +66,13 @@ def deaf_on_the_way(query: str, k: int) -> Iterator[str]:
 
 
 class Lazy:
-    """Hits that are found only when they are walked."""
+    """Hits that are retrieved only when they are iterated."""
 
     def __init__(self, query: str, k: int) -> None:
-        self.asked = query, k
+        self.call = query, k
 
     def __iter__(self) -> Iterator[str]:
-        return iter(deaf(*self.asked))
+        return iter(deaf(*self.call))
 
     def __len__(self) -> int:
         return 1
@@ -115,7 +115,7 @@ def test_an_answer_within_the_time_limit_is_not_late() -> None:
     assert not recallbench.evaluate(CASES, deaf, 3, timeout=30.0, keep_going=True).failures
 
 
-def test_whoever_waits_for_one_that_holds_the_event_loop_is_not_late() -> None:
+def test_calls_that_wait_while_another_blocks_the_event_loop_are_not_late() -> None:
     async def beside(query: str, k: int) -> list[str]:
         if query == "allergy?":
             time.sleep(0.5)

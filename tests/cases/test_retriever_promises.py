@@ -1,4 +1,4 @@
-"""What `evaluate` says of a retriever that breaks its promise."""
+"""`evaluate` names the fault of a retriever that breaks its promise."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ BAD: dict[str, tuple[Callable[[str, int], Any], str]] = {
 @pytest.mark.parametrize("concurrency", [1, 2])
 @pytest.mark.parametrize("bad", BAD)
 def test_a_retriever_that_breaks_its_promise(bad: str, concurrency: int) -> None:
-    retrieve, said = BAD[bad]
+    retrieve, message = BAD[bad]
     cases = [Case("what about acme?", ["acme"], id="c7")]
     limit = 0.2 if bad == "hangs" else 60.0
     with pytest.raises(InputError) as caught:
         recallbench.evaluate(cases, retrieve, k=3, timeout=limit, concurrency=concurrency)
     assert str(caught.value).startswith("case `c7`: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     report = recallbench.evaluate(cases, retrieve, k=3, timeout=limit, concurrency=concurrency, keep_going=True)
     assert (report.recall, report.n, len(report.failures)) == (0.0, 1, 1)
-    assert said in str(report.failures[0].failure)
+    assert message in str(report.failures[0].failure)
     assert "(1 failed)" in str(report)
     assert "c7 (failed)" in repr(report)
 
@@ -84,7 +84,7 @@ def test_a_pair_of_words_may_be_an_id() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"timeout": None}, {"concurrency": 2}])
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_an_iterator_that_never_ends_is_read_to_one_beyond_k(more: dict[str, Any], asynchronous: bool) -> None:
+def test_an_endless_iterator_is_read_to_k_plus_1(more: dict[str, Any], asynchronous: bool) -> None:
     read: list[int] = []
 
     def endless() -> Iterator[int]:
@@ -101,7 +101,7 @@ def test_an_iterator_that_never_ends_is_read_to_one_beyond_k(more: dict[str, Any
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_one_failing_case_does_not_lose_the_others(concurrency: int) -> None:
+def test_a_failing_case_does_not_lose_the_others(concurrency: int) -> None:
     def mostly(query: str, k: int) -> list[str]:
         if query == "allergy?":
             raise RuntimeError("boom")

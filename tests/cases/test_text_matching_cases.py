@@ -17,9 +17,9 @@ from recallbench.errors import InputError, UsageError
 
 def test_a_threshold_that_would_do_nothing_is_refused() -> None:
     cases = [Case("s", expected="blue")]
-    with pytest.raises(UsageError, match="match_threshold is for token F1") as told:
+    with pytest.raises(UsageError, match="match_threshold is for token F1") as caught:
         recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.5)
-    assert (told.value.expected, told.value.found) == ('match="tokens", "hybrid" or "bm25"', "match='exact'")
+    assert (caught.value.expected, caught.value.found) == ('match="tokens", "hybrid" or "bm25"', "match='exact'")
     with pytest.raises(UsageError, match="match_threshold is for token F1"):
         asyncio.run(recallbench.evaluate_async(cases, lambda q, k: ["blue"], 3, match="exact", match_threshold=0.3))
     assert recallbench.evaluate(cases, lambda q, k: ["blue"], 3, match=Matching("exact")).recall == 1.0
@@ -40,8 +40,12 @@ def test_ids_where_texts_should_be() -> None:
 
 # Matching by text
 
-SAID = {"c": ["Berlin is big.", "Paris is the capital and most populous city of France…"], "s": ["blue!"], "m": ["tea"]}
-TOLD = [
+ANSWERS = {
+    "c": ["Berlin is big.", "Paris is the capital and most populous city of France…"],
+    "s": ["blue!"],
+    "m": ["tea"],
+}
+EXPECTED = [
     Case("c", expected="Paris is the capital of France."),
     Case("s", expected="Blue"),
     Case("m", expected="The moon is made of rock"),
@@ -49,29 +53,29 @@ TOLD = [
 
 
 def test_matching_by_text() -> None:
-    report = recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2, match="tokens")
+    report = recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2, match="tokens")
     assert str(report).endswith("matching: tokens f1>=0.3")
     assert [row.values["recall_frac@2"] for row in report.rows] == [1, 1, 0]
     assert report.mrr == pytest.approx((0.5 + 1 + 0) / 3)
     assert report.texts is not None
     assert report.texts.count_first_matches(2) == (1, 1, 1)
-    assert [one.threshold for one in report.texts.sensitivity(2)] == [None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    assert [round(one.recall, 2) for one in report.texts.sensitivity(2)] == [0.33, *[0.67] * 6]
-    strict = recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2, match="exact")
+    assert [point.threshold for point in report.texts.sensitivity(2)] == [None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert [round(point.recall, 2) for point in report.texts.sensitivity(2)] == [0.33, *[0.67] * 6]
+    strict = recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2, match="exact")
     assert [row.values["recall_frac@2"] for row in strict.rows] == [0, 1, 0]
 
 
 def test_texts_by_id() -> None:
-    known = {f"{q}{n}": text for q, texts in SAID.items() for n, text in enumerate(texts)}
-    ids = {q: [f"{q}{n}" for n in range(len(texts))] for q, texts in SAID.items()}
-    plain = recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2, match="tokens")
+    known = {f"{q}{n}": text for q, texts in ANSWERS.items() for n, text in enumerate(texts)}
+    ids = {q: [f"{q}{n}" for n in range(len(texts))] for q, texts in ANSWERS.items()}
+    plain = recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2, match="tokens")
     for texts in (known, known.get):
-        report = recallbench.evaluate(TOLD, lambda q, k: ids[q], 2, match="tokens", texts=texts)  # type: ignore[arg-type]
+        report = recallbench.evaluate(EXPECTED, lambda q, k: ids[q], 2, match="tokens", texts=texts)  # type: ignore[arg-type]
         assert str(report) == str(plain)
     with pytest.raises(InputError, match="case `m`: a hit has no text"):
-        recallbench.evaluate(TOLD, lambda q, k: ids[q], 2, match="tokens", texts={**known, "m0": None})  # type: ignore[dict-item]
+        recallbench.evaluate(EXPECTED, lambda q, k: ids[q], 2, match="tokens", texts={**known, "m0": None})  # type: ignore[dict-item]
     report = recallbench.evaluate(
-        TOLD,
+        EXPECTED,
         lambda q, k: ids[q],
         2,
         match="tokens",
@@ -82,9 +86,14 @@ def test_texts_by_id() -> None:
 
 
 def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() -> None:
-    said = {"s": ["blue", "Blue", "blue"], "late": ["tea", "blue", "blue"], "apart": ["blue", "tea", "blue"], "no": []}
-    cases = [Case(q, expected="blue") for q in said]
-    report = recallbench.evaluate(cases, lambda q, k: said[q], 3, match="tokens")
+    answers = {
+        "s": ["blue", "Blue", "blue"],
+        "late": ["tea", "blue", "blue"],
+        "apart": ["blue", "tea", "blue"],
+        "no": [],
+    }
+    cases = [Case(q, expected="blue") for q in answers]
+    report = recallbench.evaluate(cases, lambda q, k: answers[q], 3, match="tokens")
     ideal = 1 + 1 / np.log2(3)
     names = ("recall_frac@3", "precision@3", "mrr@3", "ndcg@3", "f1@3")
     assert [[row.values[name] for name in names] for row in report.rows] == [
@@ -94,18 +103,18 @@ def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() 
         [0, 0, 0, 0, 0],
     ]
     # Nobody knows how many other texts would match.
-    assert [report.ceiling(one) for one in report.measures] == [1] * 6
+    assert [report.ceiling(measure) for measure in report.measures] == [1] * 6
 
 
 def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
-    said = {"d1": "tea", "d2": "The ferry leaves at nine!", "d3": "The ferry leaves at ten"}
+    documents = {"d1": "tea", "d2": "The ferry leaves at nine!", "d3": "The ferry leaves at ten"}
     cases = [
         Case("id", {"d1": 2, "d3": 1}),
         Case("both", ["d1"], expected="the ferry leaves at nine"),
         Case("text", expected="the ferry leaves at nine"),
         Case("none", kind="abstention"),
     ]
-    report = recallbench.evaluate(cases, lambda q, k: list(said)[:k], 3, match="tokens", texts=said)
+    report = recallbench.evaluate(cases, lambda q, k: list(documents)[:k], 3, match="tokens", texts=documents)
     shown = [[row.values.get(f"{name}@3") for name in ("recall_frac", "precision", "mrr")] for row in report.rows]
     assert shown == [
         [1, pytest.approx(2 / 3), 1],
@@ -115,35 +124,35 @@ def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
     ]
     assert report.rows[0].values["ndcg@3"] == pytest.approx((2 + 0.5) / (2 + 1 / np.log2(3)))
     assert report.ways == ("id", "id", "text", "")
-    assert {way: (one.n, one.mrr) for way, one in report.apart.items()} == {"id": (2, 1.0), "text": (1, 0.5)}
+    assert {way: (part.n, part.mrr) for way, part in report.apart.items()} == {"id": (2, 1.0), "text": (1, 0.5)}
     assert '<th scope="col">decided by</th>' in report._repr_html_()
     assert (
         '<tr><th scope="row">text</th><td>1</td><td>1.0000</td><td>0.6667</td><td>0.5000</td>' in report._repr_html_()
     )
     assert str(report).endswith("over 3 cases; matching: tokens f1>=0.3 (2 by id, 1 by text)")
     document = json.loads(report.table("json"))
-    assert {way: one["n"] for way, one in document["decided_by"].items()} == {"id": 2, "text": 1}
+    assert {way: part["n"] for way, part in document["decided_by"].items()} == {"id": 2, "text": 1}
     assert [row["decided_by"] for row in document["rows"]] == ["id", "id", "text", None]
     assert "| text | 1 | 1.0000 | 0.6667 | 0.5000 |" in report.table("markdown")
-    told = report.table("csv").splitlines()
-    assert [line.rpartition(",")[2] for line in told[1:]] == [
+    csv_lines = report.table("csv").splitlines()
+    assert [line.rpartition(",")[2] for line in csv_lines[1:]] == [
         "id",
         "id",
         *["tokens f1>=0.3"] * 2,
         "id",
         *["tokens f1>=0.3"] * 2,
     ]
-    assert told[5].startswith("MEAN decided by=id,,1.0,0.5,1.0,")
+    assert csv_lines[5].startswith("MEAN decided by=id,,1.0,0.5,1.0,")
     assert report.texts is not None
     assert report.texts.count_first_matches(3) == (1, 0, 0)
     # Where each has a text, texts were asked for throughout.
-    by_text = recallbench.evaluate(cases[1:], lambda q, k: list(said)[:k], 3, match="tokens", texts=said)
+    by_text = recallbench.evaluate(cases[1:], lambda q, k: list(documents)[:k], 3, match="tokens", texts=documents)
     assert (by_text.ways, by_text.apart, by_text.mrr) == (("text", "text", ""), {}, 0.5)
 
 
 def test_exact_finds_the_expected_text_in_a_longer_one() -> None:
-    said = ["Ask me: the ferry, leaves at NINE, as a rule.", "the ferry leaves at ninety"]
-    report = recallbench.evaluate([Case("q", expected="Ferry leaves at nine")], lambda q, k: said, 2, match="exact")
+    answer = ["Ask me: the ferry, leaves at NINE, as a rule.", "the ferry leaves at ninety"]
+    report = recallbench.evaluate([Case("q", expected="Ferry leaves at nine")], lambda q, k: answer, 2, match="exact")
     assert (report.recall, report.precision, report.mrr) == (1.0, 0.5, 1.0)
 
 
@@ -151,7 +160,7 @@ def test_what_is_missing_for_a_way_of_matching() -> None:
     with pytest.raises(InputError, match="nothing to match by text"):
         recallbench.evaluate(CASES, retrieve, 3, match="tokens")
     with pytest.raises(InputError, match="nothing to match by id"):
-        recallbench.evaluate(TOLD, lambda q, k: SAID[q], 2)
+        recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2)
 
 
 def test_numbers_matched_in_different_ways_are_not_compared() -> None:
@@ -159,27 +168,27 @@ def test_numbers_matched_in_different_ways_are_not_compared() -> None:
     by_id = recallbench.evaluate(cases, lambda q, k: ["blue"], 1)
     by_text = recallbench.evaluate(cases, lambda q, k: ["blue"], 1, match="tokens")
     other = recallbench.evaluate(cases, lambda q, k: ["blue"], 1, match="tokens", match_threshold=0.5)
-    for one, two in ((by_id, by_text), (by_text, by_id), (by_text, other)):
+    for before, after in ((by_id, by_text), (by_text, by_id), (by_text, other)):
         with pytest.raises(UsageError, match="matched in different ways"):
-            one.compare(two)
+            before.compare(after)
 
 
 def test_under_tokens_f1_alone_decides_which_hit_is_relevant() -> None:
-    said = ["There is no ferry on that day.", "Oh no!"]
+    answer = ["There is no ferry on that day.", "Oh no!"]
     case = Case("Is there a ferry?", expected="No")
-    report = recallbench.evaluate([case], lambda q, k: said, 2, match="tokens", match_chunk=60)
+    report = recallbench.evaluate([case], lambda q, k: answer, 2, match="tokens", match_chunk=60)
     # 2 / 8 and 2 / 3: the second is the find.
     assert (report.recall, report.mrr) == (1.0, 0.5)
     assert report.texts is not None
     assert report.texts.count_first_matches(2) == (1, 0, 0)
-    assert [(one.threshold, one.mrr) for one in report.texts.sensitivity(2)][:4] == [
+    assert [(point.threshold, point.mrr) for point in report.texts.sensitivity(2)][:4] == [
         (None, 1.0),
         (0.1, 1.0),
         (0.2, 1.0),
         (0.3, 0.5),
     ]
     assert report.notes[0].startswith("warning: 1 of 1 expected texts are too short for chunks of 60 tokens")
-    strict = recallbench.evaluate([case], lambda q, k: said, 2, match="tokens", match_threshold=0.7, match_chunk=60)
+    strict = recallbench.evaluate([case], lambda q, k: answer, 2, match="tokens", match_threshold=0.7, match_chunk=60)
     assert strict.recall == 0.0
-    exact = recallbench.evaluate([case], lambda q, k: said, 2, match="exact", match_chunk=60)
+    exact = recallbench.evaluate([case], lambda q, k: answer, 2, match="exact", match_chunk=60)
     assert (exact.mrr, exact.notes) == (1.0, ())

@@ -51,30 +51,30 @@ TABLE = {
 
 @pytest.mark.parametrize(("low", "high", "outcome"), TABLE.values(), ids=TABLE)
 def test_recall_drops_half_a_point(low: float | None, high: float | None, outcome: str) -> None:
-    found = decide(parse_rule("recall_any@10 drops 0.005"), measured(low, high))
-    assert found.outcome == outcome
-    assert (found.low, found.high) == (None if high is None else -high, None if low is None else -low)
+    decision = decide(parse_rule("recall_any@10 drops 0.005"), measured(low, high))
+    assert decision.outcome == outcome
+    assert (decision.low, decision.high) == (None if high is None else -high, None if low is None else -low)
 
 
 def test_reasons_say_the_interval_of_the_drop() -> None:
-    asked = parse_rule("recall_any@10 drops 0.005")
-    told = "the drop is between +0.0060 and +0.0200: at least 0.005"
-    assert decide(asked, measured(-0.02, -0.006)).reason == told
-    assert decide(asked, measured(None, None)).reason == "there is no interval: n/a (all clusters equal)"
+    rule = parse_rule("recall_any@10 drops 0.005")
+    reason = "the drop is between +0.0060 and +0.0200: at least 0.005"
+    assert decide(rule, measured(-0.02, -0.006)).reason == reason
+    assert decide(rule, measured(None, None)).reason == "there is no interval: n/a (all clusters equal)"
 
 
-def test_a_cluster_that_holds_much_is_told_where_the_interval_decides_nothing() -> None:
-    asked = parse_rule("recall_any@10 drops 0.005")
-    told = "the drop is between -0.0100 and +0.0200, and 0.005 lies within"
-    assert decide(asked, measured(-0.02, 0.01, largest=0.29)).reason == told
-    assert decide(asked, measured(-0.02, 0.01, largest=0.7)).reason == (
-        f"{told}; one of the 10 clusters holds 70% of the questions"
+def test_an_inconclusive_reason_names_a_large_cluster() -> None:
+    rule = parse_rule("recall_any@10 drops 0.005")
+    reason = "the drop is between -0.0100 and +0.0200, and 0.005 lies within"
+    assert decide(rule, measured(-0.02, 0.01, largest=0.29)).reason == reason
+    assert decide(rule, measured(-0.02, 0.01, largest=0.7)).reason == (
+        f"{reason}; one of the 10 clusters holds 70% of the questions"
     )
 
 
 def test_where_no_question_differs_there_is_no_drop() -> None:
-    found = decide(parse_rule("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
-    assert (found.outcome, found.reason) == ("passes", "no question's value differs")
+    decision = decide(parse_rule("recall_any@10 drops 0.005"), measured(None, None, wins=0, losses=0, difference=0.0))
+    assert (decision.outcome, decision.reason) == ("passes", "no question's value differs")
 
 
 def outcomes(*names: str) -> list[ConditionPart]:
@@ -108,8 +108,8 @@ def test_a_regression_is_a_primary_measure_that_fell_after_correction() -> None:
 
 def test_a_floor_looks_at_the_second_value_alone() -> None:
     part = measured(-0.02, -0.006, second=0.89)
-    kept, missed = (decide(parse_rule(f"recall_any@10 below {floor}"), part) for floor in (0.89, 0.8901))
-    assert (kept.outcome, kept.reason, kept.low, kept.high) == ("passes", "it is 0.8900", None, None)
+    reached, missed = (decide(parse_rule(f"recall_any@10 below {floor}"), part) for floor in (0.89, 0.8901))
+    assert (reached.outcome, reached.reason, reached.low, reached.high) == ("passes", "it is 0.8900", None, None)
     assert (missed.outcome, missed.condition) == ("fails", "recall_any@10 below 0.8901")
 
 

@@ -1,4 +1,4 @@
-"""A baseline that is replaced: whenever that is killed, one of the two is there whole, and nothing else in the end."""
+"""When replacing a baseline is killed, the old or the new one is whole, and the next call cleans up."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ CHANGES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir")
 
 
 @pytest.mark.marked
-def test_whenever_replacing_is_killed_the_next_one_goes_on(tmp_path: Path) -> None:
+def test_a_replacement_killed_at_any_step_is_finished_by_the_next(tmp_path: Path) -> None:
     for name, more in (("old", ["--limit", "5"]), ("new", ["--limit", "6"])):
-        done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", tmp_path / name, *more, cwd=tmp_path)
-        assert done.returncode == 0
+        result = recallbench(
+            "run", "canary-locomo", "--store", "bm25", "--folder", tmp_path / name, *more, cwd=tmp_path
+        )
+        assert result.returncode == 0
     steps = 0
     while True:
-        place = tmp_path / str(steps) / "baseline"
-        shutil.copytree(tmp_path / "old", place)
-        killed = killed_at(steps, lambda place=place: print(store(tmp_path / "new", place, replace=True)), CHANGES)
-        aside = place.with_name(".baseline.before")
-        assert any(one.is_dir() and manifest.differences(one) == [] for one in (place, aside))
-        store(tmp_path / "new", place, replace=True)
-        assert sorted(os.listdir(place.parent)) == ["baseline"]
-        assert (place / "metrics.json").read_bytes() == (tmp_path / "new" / "metrics.json").read_bytes()
+        baseline = tmp_path / str(steps) / "baseline"
+        shutil.copytree(tmp_path / "old", baseline)
+        killed = killed_at(
+            steps, lambda baseline=baseline: print(store(tmp_path / "new", baseline, replace=True)), CHANGES
+        )
+        aside = baseline.with_name(".baseline.before")
+        assert any(folder.is_dir() and manifest.differences(folder) == [] for folder in (baseline, aside))
+        store(tmp_path / "new", baseline, replace=True)
+        assert sorted(os.listdir(baseline.parent)) == ["baseline"]
+        assert (baseline / "metrics.json").read_bytes() == (tmp_path / "new" / "metrics.json").read_bytes()
         if not killed:
             break
         steps += 1

@@ -1,4 +1,4 @@
-"""What is said of an interval beside a threshold."""
+"""The note beside a threshold says what its interval means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NIGHT: Any = SimpleNamespace(name="night")
 
 
 @pytest.mark.parametrize(
-    ("value", "effect", "floor", "told"),
+    ("value", "effect", "floor", "note"),
     [
         (0.97, 6.0, 0.9, TOO_SHORT),
         (0.97, 5.0, 0.9, ""),
@@ -28,14 +28,14 @@ NIGHT: Any = SimpleNamespace(name="night")
         (0.97, None, 0.975, REACHES),
     ],
 )
-def test_a_floor(value: float, effect: float | None, floor: float, told: str) -> None:
-    found = Estimate(parse("mrr@10"), value, 90, value - 0.02, value + 0.01, "", None, 0.99, None, effect)
-    assert _floor(NIGHT, "overall", found, floor).note == told
+def test_a_floor(value: float, effect: float | None, floor: float, note: str) -> None:
+    estimate = Estimate(parse("mrr@10"), value, 90, value - 0.02, value + 0.01, "", None, 0.99, None, effect)
+    assert _floor(NIGHT, "overall", estimate, floor).note == note
 
 
 def test_abstention() -> None:
-    told = [
+    notes = [
         _part("night", "auroc", required, 0.98, Interval(0.96, 0.995, "", effect), 1.0, 90, required - 0.98).note
         for required, effect in ((0.9, 6.0), (0.99, 6.0), (0.99, 4.0))
     ]
-    assert told == [TOO_SHORT, f"{REACHES}; {TOO_SHORT}", REACHES]
+    assert notes == [TOO_SHORT, f"{REACHES}; {TOO_SHORT}", REACHES]
