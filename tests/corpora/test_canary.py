@@ -29,8 +29,8 @@ def items() -> Corpus:
 
 def test_the_script_makes_the_committed_bytes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, MAKER, tmp_path], check=True)
-    for made in ("canary/locomo.json", "canary/longmemeval.json", "canary.toml"):
-        assert (tmp_path / made).read_bytes() == (FOLDER.parent / made).read_bytes()
+    for name in ("canary/locomo.json", "canary/longmemeval.json", "canary.toml"):
+        assert (tmp_path / name).read_bytes() == (FOLDER.parent / name).read_bytes()
 
 
 def test_the_committed_files_are_the_registered_ones(conversations: Corpus, items: Corpus) -> None:
@@ -83,14 +83,14 @@ def test_an_update_has_the_old_value_before_the_new(items: Corpus) -> None:
 
 
 def test_near_duplicates_share_the_words_of_the_evidence(items: Corpus) -> None:
-    """In many haystacks somebody else is quoted with the very sentence that answers the question."""
+    """Many haystacks hold the answering sentence a second time, said by somebody else."""
     echoed = 0
     for haystack in items.haystacks():
         golds = [segment for segment in haystack.segments if segment.gold_turns]
         others = [segment.text.lower() for segment in haystack.segments if not segment.gold_turns]
         for gold in golds:
-            said = gold.text[gold.gold_turns[0] :].split("\n")[0].lower()
-            echoed += any(said[-40:-1] in other for other in others)
+            evidence = gold.text[gold.gold_turns[0] :].split("\n")[0].lower()
+            echoed += any(evidence[-40:-1] in other for other in others)
     assert echoed >= 20
 
 
@@ -106,8 +106,8 @@ def test_the_fields_are_those_of_the_real_files() -> None:
         ("dia_id", "speaker", "text"),
         ("blip_caption", "dia_id", "img_url", "query", "speaker", "text"),
     }
-    asked = [question for talk in talks for question in talk["qa"]]
-    assert {("adversarial_answer" in question) == (question["category"] == 5) for question in asked} == {True}
+    questions = [question for talk in talks for question in talk["qa"]]
+    assert {("adversarial_answer" in question) == (question["category"] == 5) for question in questions} == {True}
     assert "session_20_date_time" in talks[0]["conversation"]
     assert "session_20" not in talks[0]["conversation"]
     items = json.loads((FOLDER / "longmemeval.json").read_text("utf-8"))

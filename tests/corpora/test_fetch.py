@@ -61,9 +61,9 @@ def test_the_right_body_is_put_in_place_and_nothing_else(tmp_path: Path, rules: 
         assert path.read_bytes() == BODY
         assert left_in(data) == [rules.file]
         assert path.stat().st_mode & 0o444 == 0o444 & ~_umask()
-        asked = len(hub.requests)
+        requests = len(hub.requests)
         assert fetch(rules, environ) == path
-        assert len(hub.requests) == asked
+        assert len(hub.requests) == requests
 
 
 def test_the_hub_dataset_is_asked_for_at_the_pinned_revision(tmp_path: Path) -> None:
@@ -124,12 +124,12 @@ def test_a_revision_or_file_that_the_source_does_not_have_blocks(tmp_path: Path)
 
 def test_a_connection_that_ends_early_leaves_nothing(tmp_path: Path) -> None:
     with hub_with(tmp_path, BODY) as (hub, environ, data):
-        whole, cut = hub.answer, {"Content-Length": str(len(BODY)), "Connection": "close"}
+        answer_in_full, cut = hub.answer, {"Content-Length": str(len(BODY)), "Connection": "close"}
         hub.answer = lambda path: (200, cut, BODY[:1000])  # type: ignore[method-assign]
         with pytest.raises(Blocked, match=f"after 1000 of {len(BODY)} bytes"):
             fetch(LOCOMO, environ)
         assert left_in(data) == []
-        hub.answer = whole  # type: ignore[method-assign]
+        hub.answer = answer_in_full  # type: ignore[method-assign]
         assert fetch(LOCOMO, environ).exists()
 
 
@@ -167,33 +167,33 @@ except Blocked as blocked:
     print(blocked)
 """
     with hub_with(tmp_path, BODY) as (_, environ, data):
-        said = subprocess.run(
+        printed = subprocess.run(
             [sys.executable, "-c", program, rules.name, SHA256],
             env=os.environ | environ,
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-    assert "can't be written" in said
-    assert "File too large" in said
-    assert named in said
+    assert "can't be written" in printed
+    assert "File too large" in printed
+    assert named in printed
     assert left_in(data) == []
 
 
 @pytest.mark.parametrize("rules", [LONGMEMEVAL, LOCOMO], ids=lambda rules: rules.name)
-def test_every_byte_is_told_to_who_listens(tmp_path: Path, rules: CorpusRules) -> None:
-    heard: list[tuple[str, int | None, int]] = []
+def test_every_byte_is_reported_as_progress(tmp_path: Path, rules: CorpusRules) -> None:
+    stages: list[tuple[str, int | None, int]] = []
 
-    class Ear(Silent):
+    class Recorder(Silent):
         @contextmanager
         def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
             done: list[int] = []
             yield done.append
-            heard.append((name, total, sum(done)))
+            stages.append((name, total, sum(done)))
 
     with hub_with(tmp_path, BODY) as (_, environ, _data):
-        fetch(rules, environ, Ear())
-    assert heard == [(f"fetching {rules.file}", len(BODY), len(BODY))]
+        fetch(rules, environ, Recorder())
+    assert stages == [(f"fetching {rules.file}", len(BODY), len(BODY))]
 
 
 def test_obtain_downloads_only_when_allowed_and_nothing_was_named(tmp_path: Path) -> None:

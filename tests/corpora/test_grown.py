@@ -1,4 +1,4 @@
-"""More hay: what was there keeps its place, and nothing comes twice."""
+"""Grown haystacks: own segments keep their place, and nothing is added twice."""
 
 from recallbench.corpora.grown import Hay
 from recallbench.corpora.records import Haystack, Question, Segment
@@ -26,11 +26,11 @@ def test_own_segments_stay_and_others_are_added_once() -> None:
         assert not any(segment.gold_turns for segment in added)
 
 
-def test_the_seed_decides_and_nothing_else() -> None:
-    one, again = (list(Hay(HAYSTACKS).grown(2, seed=1)) for _ in range(2))
+def test_the_same_seed_gives_the_same_haystacks() -> None:
+    first, again = (list(Hay(HAYSTACKS).grown(2, seed=1)) for _ in range(2))
     other = list(Hay(HAYSTACKS).grown(2, seed=2))
-    assert one == again
-    assert one != other
+    assert first == again
+    assert first != other
 
 
 def test_strangers_take_the_place_of_neighbours() -> None:
@@ -40,22 +40,22 @@ def test_strangers_take_the_place_of_neighbours() -> None:
     assert all(text.startswith("x") for text in added)
 
 
-def test_there_is_room_for_so_much() -> None:
+def test_the_room_to_grow_is_counted_by_hand() -> None:
     assert Hay(HAYSTACKS).room() == 2  # the largest has 4 of 9
     assert Hay(HAYSTACKS[:1]).room() == 1
     assert Hay(HAYSTACKS, [Segment("", 0, "x")] * 8).room() == 3
 
 
-def test_copies_of_what_is_relevant_are_found_by_their_text() -> None:
+def test_copies_of_gold_are_recognised_by_their_text() -> None:
     # The gold of a and b says the same, line breaks apart; that of c is said again within c alone.
     texts = {"a": ["Oslo\nis north.", "rain"], "b": ["Oslo is  north.", "sun"], "c": ["rain", "rain"]}
     haystacks = [
         Haystack(
             scope,
-            tuple(Segment(scope, i, text) for i, text in enumerate(said)),
+            tuple(Segment(scope, i, text) for i, text in enumerate(own_texts)),
             (Question(scope, f"{scope}-q", "?", frozenset({0}), "kind"),),
         )
-        for scope, said in texts.items()
+        for scope, own_texts in texts.items()
     ]
     assert Hay(haystacks).copies() == {"a": {2}, "b": {0}, "c": {1}}
     strangers = [Segment("", 0, text) for text in ("oslo is north.", " Oslo is north.", "rain ")]

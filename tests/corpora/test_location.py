@@ -1,4 +1,4 @@
-"""Where a corpus file is looked for, and in which order."""
+"""The order in which places are searched for a corpus file."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_text_is_the_date_and_a_line_per_turn_without_captions(locomo: Make) -> 
     assert haystack.questions[0].text == "What did Bo buy?"
 
 
-def test_times_are_kept(locomo: Make) -> None:
+def test_segments_have_their_sessions_time(locomo: Make) -> None:
     (haystack,) = locomo().haystacks()
     assert [segment.occurred_at for segment in haystack.segments] == [
         datetime(2022, 5, 8, 13, 56, tzinfo=UTC),
@@ -155,7 +155,7 @@ def drop(record: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "parts"),
     [
         (lambda d: drop(d[0], "sample_id"), ["conversation 1", "sample_id", "missing"]),
         (lambda d: d[0].update(sample_id="conv 1"), ["conversation 1", "sample_id", "without blanks", "'conv 1'"]),
@@ -202,10 +202,10 @@ def drop(record: Any, field: str) -> None:
         (lambda d: drop(d[0]["qa"][1], "category"), ["question conv-1/q1", "category", "missing"]),
     ],
 )
-def test_bad_input_is_refused_by_file_item_and_field(locomo: Make, edit: Any, said: list[str]) -> None:
+def test_bad_input_is_refused_by_file_item_and_field(locomo: Make, edit: Any, parts: list[str]) -> None:
     with pytest.raises(InputError) as refused:
         locomo(edit).survey()
     message = str(refused.value)
     assert "locomo10.json" in message
-    for part in [*said, "expected:", "found:", "what to do:"]:
+    for part in [*parts, "expected:", "found:", "what to do:"]:
         assert part in message

@@ -129,7 +129,7 @@ def no_sessions(data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "parts"),
     [
         (lambda d: d.insert(0, 3), ["item 1", "question_id", "a whole number, 3"]),
         (lambda d: drop(d[0], "question_id"), ["item 1", "question_id", "missing"]),
@@ -162,22 +162,22 @@ def no_sessions(data: Any) -> None:
         (lambda d: d[0]["haystack_sessions"][0][1].update(content="\0"), ["haystack_sessions[0]", "NUL"]),
     ],
 )
-def test_bad_input_is_refused_by_file_item_and_field(longmemeval: Make, edit: Any, said: list[str]) -> None:
+def test_bad_input_is_refused_by_file_item_and_field(longmemeval: Make, edit: Any, parts: list[str]) -> None:
     with pytest.raises(InputError) as refused:
         longmemeval(edit).survey()
     message = str(refused.value)
     assert "longmemeval_s_cleaned.json" in message
-    for part in [*said, "expected:", "found:", "what to do:"]:
+    for part in [*parts, "expected:", "found:", "what to do:"]:
         assert part in message
 
 
 def test_types_roll_up_into_the_five_abilities_of_the_paper() -> None:
     types = ("single-session-user", "single-session-assistant", "single-session-preference", "multi-session",
              "temporal-reasoning", "knowledge-update")  # fmt: skip
-    told = [ability(kind, abstention=False) for kind in types]
-    assert told == [
+    abilities = [ability(kind, abstention=False) for kind in types]
+    assert abilities == [
         *["information extraction"] * 3, "multi-session reasoning", "temporal reasoning", "knowledge updates",
     ]  # fmt: skip
     assert {ability(kind, abstention=True) for kind in types} == {"abstention"}
-    assert tuple(dict.fromkeys([*told, "abstention"])) == ABILITIES
+    assert tuple(dict.fromkeys([*abilities, "abstention"])) == ABILITIES
     assert ability("small talk", abstention=False) == ""

@@ -24,13 +24,6 @@ def test_names() -> None:
         names("lokomo")
 
 
-@pytest.mark.parametrize("name", ["canary-locomo", "canary-longmemeval"])
-def test_a_bundled_corpus_needs_nothing(name: str) -> None:
-    corpus = open_corpus(name, rules=RULES, environ={})
-    assert corpus.name == name
-    assert corpus.survey().registered
-
-
 @pytest.mark.parametrize("name", [*CORPORA, f"labelled/mine@{'0' * 64}"])
 def test_every_corpus_brings_a_miniature_that_its_own_reader_reads(tmp_path: Path, name: str) -> None:
     write_miniature(name, tmp_path / "miniature")

@@ -17,7 +17,7 @@ Make = Callable[..., LongMemEval]
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "parts"),
     [
         (b"", ["item 1", "ends inside the list", "0 whole items and 0 bytes"]),
         (b'[{"a": 1}, {"b": ', ["item 2", "ends inside the list", "1 whole items and 17 bytes"]),
@@ -32,16 +32,16 @@ Make = Callable[..., LongMemEval]
         (b'"text"', ["no items", "a single value"]),
     ],
 )
-def test_a_file_that_is_no_list_of_items_is_refused(tmp_path: Path, body: bytes, said: list[str]) -> None:
+def test_a_file_that_is_no_list_of_items_is_refused(tmp_path: Path, body: bytes, parts: list[str]) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(body)
     with pytest.raises(InputError) as refused:
         list(Stream(path, "locomo").items())
-    for part in [str(path), *said, "`recallbench fetch locomo`"]:
+    for part in [str(path), *parts, "`recallbench fetch locomo`"]:
         assert part in str(refused.value)
 
 
-def test_whole_items_come_before_the_refusal(tmp_path: Path) -> None:
+def test_complete_items_come_before_the_refusal(tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(b'[{"a": 1}, {"b": ')
     items = Stream(path, "locomo").items()
@@ -51,8 +51,8 @@ def test_whole_items_come_before_the_refusal(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "none.json", "No such file"), (tmp_path, "Is a directory")):
-        with pytest.raises(InputError, match=said):
+    for path, message in ((tmp_path / "none.json", "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(InputError, match=message):
             _ = Stream(path, "locomo").sha256
 
 

@@ -1,4 +1,4 @@
-"""A team's own set: what is read, and what is refused with file, line and reason."""
+"""A team's own set is read, or refused with file, line and reason."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -18,19 +18,19 @@ def identity(folder: Path, split: str | None = None) -> str:
     return str(identify(folder, split))
 
 
-def named(folder: Path, name: str) -> Labelled:
+def labelled_set(folder: Path, name: str) -> Labelled:
     facts = labelled_entry(name).facts(load())
     return Labelled(folder, facts)
 
 
 def opened(folder: Path, split: str | None = None) -> Labelled:
-    return named(folder, identity(folder, split))
+    return labelled_set(folder, identity(folder, split))
 
 
 def refusal(folder: Path) -> InputError:
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         opened(folder).survey()
-    return told.value
+    return caught.value
 
 
 def test_beir_layout_is_read_by_tenant(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def changed(rows: tuple[dict[str, Any], ...], index: int, **fields: object) -> l
 
 
 @pytest.mark.parametrize(
-    ("documents", "place", "expected", "found"),
+    ("documents", "place", "expected", "actual"),
     [
         (
             changed(DOCUMENTS, 1, _id="oslo"),
@@ -143,15 +143,15 @@ def changed(rows: tuple[dict[str, Any], ...], index: int, **fields: object) -> l
         (changed(DOCUMENTS, 1, text="a\0b"), "corpus.jsonl: line 2: field text", "text without NUL", "character 1"),
     ],
 )
-def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expected: str, found: str) -> None:
-    told = refusal(beir(tmp_path / "team", documents))
-    assert told.problem == place
-    assert told.expected.startswith(expected)
-    assert found in told.found
+def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expected: str, actual: str) -> None:
+    error = refusal(beir(tmp_path / "team", documents))
+    assert error.problem == place
+    assert error.expected.startswith(expected)
+    assert actual in error.found
 
 
 @pytest.mark.parametrize(
-    ("queries", "judged", "place", "found"),
+    ("queries", "judged", "place", "actual"),
     [
         (
             QUERIES,
@@ -171,19 +171,19 @@ def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expecte
         (changed(QUERIES, 1, labelled_at=5), JUDGED, "query q2 (line 2): field labelled_at", "5"),
     ],
 )
-def test_bad_labels(tmp_path: Path, queries: list[Any], judged: str, place: str, found: str) -> None:
-    told = refusal(beir(tmp_path / "team", queries=queries, test=judged))
-    assert told.problem.endswith(place)
-    assert found in told.found
+def test_bad_labels(tmp_path: Path, queries: list[Any], judged: str, place: str, actual: str) -> None:
+    error = refusal(beir(tmp_path / "team", queries=queries, test=judged))
+    assert error.problem.endswith(place)
+    assert actual in error.found
 
 
 @pytest.mark.parametrize("relevant", ["oslo", ["oslo", "oslo"], {"oslo": -1}, {"oslo": "2"}, [["oslo"]], None])
 def test_bad_short_forms(tmp_path: Path, relevant: object) -> None:
-    told = refusal(short(tmp_path / "team", [{"query": "When?", "relevant": relevant, "tenant": "north"}]))
-    assert told.problem == "gold.jsonl: line 1: field relevant"
+    error = refusal(short(tmp_path / "team", [{"query": "When?", "relevant": relevant, "tenant": "north"}]))
+    assert error.problem == "gold.jsonl: line 1: field relevant"
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "team"
     folder.mkdir()
     for name, missing in (("corpus.jsonl", "corpus.jsonl"), ("queries.jsonl", "queries.jsonl"), ("x", "qrels/")):
@@ -210,8 +210,8 @@ def test_labels_in_both_forms_are_refused(tmp_path: Path) -> None:
         identity(folder)
 
 
-def asked(folder: Path, name: str) -> list[tuple[str, str]]:
-    return [(q.id, q.kind) for h in named(folder, name).haystacks() for q in h.questions]
+def question_kinds(folder: Path, name: str) -> list[tuple[str, str]]:
+    return [(q.id, q.kind) for h in labelled_set(folder, name).haystacks() for q in h.questions]
 
 
 ZZ = "query-id\tcorpus-id\tscore\n"
@@ -229,23 +229,23 @@ ZZ = "query-id\tcorpus-id\tscore\n"
 def test_another_split_is_another_name_only_where_it_decides_something(tmp_path: Path, more: str, same: bool) -> None:
     folder = beir(tmp_path / "team", queries=(*QUERIES, {"_id": "q5", "tenant": "south", "text": "Who left?"}))
     before = identity(folder, "test")
-    found, unjudged = asked(folder, before), opened(folder).survey().unjudged
+    kinds, unjudged = question_kinds(folder, before), opened(folder).survey().unjudged
     (folder / "qrels" / "zz.tsv").write_text(ZZ + more)
     assert (identity(folder, "test") == before) == same
     assert opened(folder, "test").survey().unjudged == (unjudged if same else 0)
     # A name finds the same questions as long as the files it hashes are there.
-    assert asked(folder, before) == found
-    assert named(folder, before).sha256 == before.rpartition("@")[2]
-    assert named(folder, before).survey().unjudged == unjudged == 1
+    assert question_kinds(folder, before) == kinds
+    assert labelled_set(folder, before).sha256 == before.rpartition("@")[2]
+    assert labelled_set(folder, before).survey().unjudged == unjudged == 1
 
 
-def test_a_name_from_before_one_more_split_finds_the_questions_of_then(tmp_path: Path) -> None:
+def test_a_name_opens_the_same_questions_after_a_split_is_added(tmp_path: Path) -> None:
     left = ({"_id": id, "tenant": "south", "text": "Who left?"} for id in ("q5", "q6", "q7"))
     folder = beir(tmp_path / "team", queries=(*QUERIES, *left), test=JUDGED, dev=f"{ZZ}q5\trome\t1\n")
     before = identity(folder)
     (folder / "qrels" / "train.tsv").write_text(f"{ZZ}q6\trome\t1\n")
     assert identity(folder) != before
-    survey = named(folder, before).survey()
+    survey = labelled_set(folder, before).survey()
     assert (survey.sha256, survey.unjudged) == (before.rpartition("@")[2], 2)
     assert opened(folder).survey().unjudged == 1
 

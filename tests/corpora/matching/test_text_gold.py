@@ -1,4 +1,4 @@
-"""Gold from expected texts: which segments of the question's own scope match, and how often random ones do."""
+"""Gold from expected texts: the matching segments of the question's own scope, and how often random ones match."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def questions(corpus: Corpus) -> dict[str, Question]:
         (Matching("exact", chunk=60), "exact-60"),
     ],
 )
-def test_the_method_is_told_by_the_name_and_read_from_it(matching: Matching, name: str) -> None:
+def test_a_set_name_holds_the_method_and_is_parsed_back(matching: Matching, name: str) -> None:
     assert matching.code == name
     text = f"labelled/team+1@{'0' * 64}+{name}"
     assert parse_set_name(text) == SetName("team+1", "0" * 64, matching)
@@ -48,28 +48,28 @@ def test_the_method_is_told_by_the_name_and_read_from_it(matching: Matching, nam
 
 
 @pytest.mark.parametrize("method", ["tokens", "tokens-0.30", "tokens-3", "tokens-0.3-0", "exact-", "id", "", "0.3"])
-def test_a_name_that_tells_no_method_is_refused(method: str) -> None:
+def test_a_set_name_without_a_method_is_refused(method: str) -> None:
     with pytest.raises(UsageError, match="names no labelled set"):
         parse_set_name(f"labelled/team@{'0' * 64}+{method}")
 
 
-def test_gold_is_what_matches(tmp_path: Path) -> None:
+def test_matching_segments_are_gold(tmp_path: Path) -> None:
     folder = short(tmp_path / "team", EXPECTING, SAYING)
-    found = questions(opened(folder, Matching("tokens")))
-    assert {id: sorted(one.gold) for id, one in found.items()} == {
+    queries = questions(opened(folder, Matching("tokens")))
+    assert {id: sorted(query.gold) for id, query in queries.items()} == {
         "capital": [1],
         "ferry": [2, 3],
         "bicycle": [],
         "cars": [],
     }
     # paris is the capital of france (6), and most populous city beside (10): 2 * 6 / 16.
-    assert found["capital"].likeness == {0: 2 * 1 / (6 + 3), 1: 0.75, 2: 2 / 11, 3: 2 / 13}
-    assert (found["ferry"].exact, found["ferry"].likeness[2]) == ({2}, 1.0)
+    assert queries["capital"].likeness == {0: 2 * 1 / (6 + 3), 1: 0.75, 2: 2 / 11, 3: 2 / 13}
+    assert (queries["ferry"].exact, queries["ferry"].likeness[2]) == ({2}, 1.0)
     strict = questions(opened(folder, Matching("tokens", 0.8)))
-    assert {id: sorted(one.gold) for id, one in strict.items()}["capital"] == []
+    assert {id: sorted(query.gold) for id, query in strict.items()}["capital"] == []
     exact = questions(opened(folder, Matching("exact")))
-    assert {id: sorted(one.gold) for id, one in exact.items() if one.gold} == {"ferry": [2]}
-    assert [one.is_asked for one in exact.values()] == [True, True, True, True]
+    assert {id: sorted(query.gold) for id, query in exact.items() if query.gold} == {"ferry": [2]}
+    assert [query.is_asked for query in exact.values()] == [True, True, True, True]
 
 
 def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
     folder = short(
         tmp_path / "team", [label], [{"_id": "long", "text": long}, {"_id": "no", "text": "Nothing at all."}]
     )
-    whole = "no document matches what any query expects"
-    with pytest.raises(InputError, match=whole) as told:
+    message = "no document matches what any query expects"
+    with pytest.raises(InputError, match=message) as refused:
         opened(folder, Matching("tokens")).survey()
     # 2 * 5 / (5 + 28) is .303, with one token more .294.
-    assert "--match-chunk 28" in told.value.remedy
+    assert "--match-chunk 28" in refused.value.remedy
     # 5 of the 10 tokens of the best chunk, and all 5 of the answer: 2 * 5 / 15.
     (fuzzy,) = questions(opened(folder, Matching("tokens", chunk=10))).values()
     assert (fuzzy.gold, fuzzy.exact, fuzzy.likeness[0]) == ({0}, {0}, 10 / 15)
@@ -94,7 +94,7 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
         assert exact.gold == {0}
     name = str(identify(folder, matching=Matching("exact")))
     before = open_corpus(name, rules=load(), environ={}, file=folder, whole_texts=True)
-    with pytest.raises(InputError, match=whole):
+    with pytest.raises(InputError, match=message):
         before.survey()
 
 
@@ -127,7 +127,7 @@ def test_under_tokens_f1_alone_decides(tmp_path: Path, matching: Matching, gold:
     assert question.exact == {0, 1, 2}
 
 
-def test_only_the_own_scope_is_searched_and_pooling_moves_what_was_found(tmp_path: Path) -> None:
+def test_only_the_own_scope_is_searched_and_pooling_moves_its_gold(tmp_path: Path) -> None:
     documents = [
         {"_id": "a", "scope": "north", "text": "The ferry leaves at nine."},
         {"_id": "a", "scope": "south", "text": "The bus is late."},
@@ -137,11 +137,11 @@ def test_only_the_own_scope_is_searched_and_pooling_moves_what_was_found(tmp_pat
     corpus = opened(short(tmp_path / "team", labels, documents), Matching("tokens"))
     (question,) = questions(corpus).values()
     assert (question.gold, question.likeness) == ({1}, {1: 2 * 4 / 9})
-    (whole,) = pooled(corpus.haystacks())
-    assert (whole.questions[0].gold, whole.questions[0].likeness) == ({2}, {2: 2 * 4 / 9})
+    (haystack,) = pooled(corpus.haystacks())
+    assert (haystack.questions[0].gold, haystack.questions[0].likeness) == ({2}, {2: 2 * 4 / 9})
 
 
-def test_the_index_finds_what_pair_by_pair_matching_finds(tmp_path: Path) -> None:
+def test_the_index_gives_the_gold_of_pairwise_matching(tmp_path: Path) -> None:
     draw = random.Random(7)
     vocabulary = [f"w{i}" for i in range(30)]
 
@@ -160,12 +160,14 @@ def test_the_index_finds_what_pair_by_pair_matching_finds(tmp_path: Path) -> Non
         Matching("exact", chunk=5),
     ):
         for id, question in questions(opened(folder, matching)).items():
-            expected = Read(next(one["expected"] for one in labels if one["query_id"] == id))
-            near = [likeness(expected, Read(one["text"], matching.chunk)) for one in documents]
-            assert question.gold == {i for i, one in enumerate(near) if one.matches(matching)}
-            assert question.exact == {i for i, one in enumerate(near) if one.exact}
+            expected = Read(next(label["expected"] for label in labels if label["query_id"] == id))
+            candidates = [likeness(expected, Read(document["text"], matching.chunk)) for document in documents]
+            assert question.gold == {i for i, candidate in enumerate(candidates) if candidate.matches(matching)}
+            assert question.exact == {i for i, candidate in enumerate(candidates) if candidate.exact}
             least = min(0.1, matching.threshold)
-            assert question.likeness == {i: one.f1 for i, one in enumerate(near) if one.f1 >= least}
+            assert question.likeness == {
+                i: candidate.f1 for i, candidate in enumerate(candidates) if candidate.f1 >= least
+            }
 
 
 def test_the_survey_counts_matches_and_draws_random_texts(tmp_path: Path) -> None:
@@ -176,8 +178,8 @@ def test_the_survey_counts_matches_and_draws_random_texts(tmp_path: Path) -> Non
     assert list(drawn.rates) == [0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6]
     assert (drawn.pairs, drawn.exact) == (2000, 0.0)
     # Nine pairs are left. The capital: .22, .18, .15; the ferry: 0, .13, and .67 for the other ferry; the bicycle: 0.
-    wanted = {0.1: 5 / 9, 0.2: 2 / 9, 0.25: 1 / 9, 0.3: 1 / 9, 0.4: 1 / 9, 0.5: 1 / 9, 0.6: 1 / 9}
-    assert dict(drawn.rates) == pytest.approx(wanted, abs=0.04)
+    expected = {0.1: 5 / 9, 0.2: 2 / 9, 0.25: 1 / 9, 0.3: 1 / 9, 0.4: 1 / 9, 0.5: 1 / 9, 0.6: 1 / 9}
+    assert dict(drawn.rates) == pytest.approx(expected, abs=0.04)
     again = opened(tmp_path / "team", Matching("tokens", 0.25)).survey().random_matches
     assert again is not None
     assert asdict(again) == asdict(drawn)
@@ -186,11 +188,11 @@ def test_the_survey_counts_matches_and_draws_random_texts(tmp_path: Path) -> Non
 def test_queries_of_the_beir_layout_need_no_judgements(tmp_path: Path) -> None:
     queries: Sequence[Mapping[str, object]] = [
         {
-            "_id": str(one["query_id"]),
-            "text": one["query"],
-            **{k: v for k, v in one.items() if k in ("expected", "kind")},
+            "_id": str(label["query_id"]),
+            "text": label["query"],
+            **{k: v for k, v in label.items() if k in ("expected", "kind")},
         }
-        for one in EXPECTING
+        for label in EXPECTING
     ]
     folder = beir(tmp_path / "team", SAYING, queries, dev="ferry\tnine\t1\n")
     assert list(questions(opened(folder, Matching("tokens")))) == ["capital", "ferry", "bicycle", "cars"]
@@ -205,7 +207,7 @@ def test_queries_of_the_beir_layout_need_no_judgements(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "expected", "found"),
+    ("label", "expected", "actual"),
     [
         ({"query": "When?"}, "the text of an answer, or kind abstention", "none"),
         ({"query": "When?", "relevant": ["paris"]}, "the text of an answer, or kind abstention", "none"),
@@ -214,12 +216,12 @@ def test_queries_of_the_beir_layout_need_no_judgements(tmp_path: Path) -> None:
         ({"query": "When?", "expected": ["nine"]}, "text", "a list, ['nine']"),
     ],
 )
-def test_wrong_expectations_are_named(tmp_path: Path, label: dict[str, object], expected: str, found: str) -> None:
+def test_wrong_expectations_are_named(tmp_path: Path, label: dict[str, object], expected: str, actual: str) -> None:
     folder = short(tmp_path / "team", [label], SAYING)
-    with pytest.raises(InputError, match=r"gold.jsonl: .*field expected") as told:
+    with pytest.raises(InputError, match=r"gold.jsonl: .*field expected") as refused:
         opened(folder, Matching("tokens")).survey()
-    assert (told.value.expected, told.value.found) == (expected, found)
-    assert "--match id" in told.value.remedy or "mend the file" in told.value.remedy
+    assert (refused.value.expected, refused.value.found) == (expected, actual)
+    assert "--match id" in refused.value.remedy or "mend the file" in refused.value.remedy
 
 
 def test_ids_decide_where_some_queries_have_no_text(tmp_path: Path) -> None:
@@ -230,15 +232,15 @@ def test_ids_decide_where_some_queries_have_no_text(tmp_path: Path) -> None:
         {"query_id": "none", "query": "Who?", "kind": "abstention"},
     ]
     folder = short(tmp_path / "team", labels, SAYING)
-    found = questions(opened(folder, Matching("tokens")))
-    shown = {id: (sorted(one.gold), one.one_find, bool(one.expected)) for id, one in found.items()}
+    queries = questions(opened(folder, Matching("tokens")))
+    shown = {id: (sorted(query.gold), query.one_find, bool(query.expected)) for id, query in queries.items()}
     assert shown == {
         "id": ([0, 1], False, False),
         "both": ([3], False, False),
         "text": ([2, 3], True, True),
         "none": ([], False, False),
     }
-    assert found["id"].grades == {0: 2.0, 1: 1.0}
+    assert queries["id"].grades == {0: 2.0, 1: 1.0}
     # Where each has a text, texts were asked for throughout.
     jsonl(folder / "gold.jsonl", labels[1:])
     assert sorted(questions(opened(folder, Matching("tokens")))["both"].gold) == [2, 3]
@@ -246,9 +248,9 @@ def test_ids_decide_where_some_queries_have_no_text(tmp_path: Path) -> None:
 
 def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:
     folder = short(tmp_path / "team", EXPECTING, SAYING)
-    with pytest.raises(InputError, match="field relevant") as told:
+    with pytest.raises(InputError, match="field relevant") as refused:
         opened(folder, Matching()).survey()
-    assert told.value.remedy == "--match tokens matches by the expected text"
+    assert refused.value.remedy == "--match tokens matches by the expected text"
     jsonl(folder / "gold.jsonl", [{"query": "When?", "relevant": ["nine"], "expected": "At ten."}])
     (question,) = questions(opened(folder, Matching())).values()
     assert (question.gold, question.expected) == ({2}, "")
@@ -263,7 +265,7 @@ def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:
         (Matching("bm25", 0.4, 120), "bm25-0.4-120"),
     ],
 )
-def test_hybrid_and_bm25_are_told_by_the_name_too(matching: Matching, name: str) -> None:
+def test_a_set_name_holds_hybrid_and_bm25_too(matching: Matching, name: str) -> None:
     assert matching.code == name
     assert parse_set_name(f"labelled/team@{'0' * 64}+{name}") == SetName("team", "0" * 64, matching)
     with pytest.raises(UsageError, match="names no labelled set"):
@@ -277,30 +279,33 @@ def test_hybrid_takes_ids_and_texts_and_keeps_them_apart(tmp_path: Path) -> None
         {"query_id": "text", "query": "When?", "expected": "the ferry leaves at nine"},
         {"query_id": "none", "query": "Who?", "kind": "abstention"},
     ]
-    found = questions(opened(short(tmp_path / "team", labels, SAYING), Matching("hybrid")))
-    shown = {id: (sorted(one.gold), sorted(one.by_id), sorted(one.exact), one.one_find) for id, one in found.items()}
+    queries = questions(opened(short(tmp_path / "team", labels, SAYING), Matching("hybrid")))
+    shown = {
+        id: (sorted(query.gold), sorted(query.by_id), sorted(query.exact), query.one_find)
+        for id, query in queries.items()
+    }
     assert shown == {
         "id": ([0, 1], [], [], False),
         "both": ([0, 2, 3], [0], [2], True),
         "text": ([2, 3], [], [2], True),
         "none": ([], [], [], False),
     }
-    assert [step_of(found["both"], position) for position in range(4)] == ["id", None, "exact", "tokens"]
-    assert [step_of(found["id"], position) for position in range(3)] == ["id", "id", None]
+    assert [step_of(queries["both"], position) for position in range(4)] == ["id", None, "exact", "tokens"]
+    assert [step_of(queries["id"], position) for position in range(3)] == ["id", "id", None]
     # Behind a haystack of four its places are four further on.
     twice = list(opened(tmp_path / "team", Matching("hybrid")).haystacks()) * 2
-    (whole,) = pooled(twice)
-    assert [sorted(one.by_id) for one in whole.questions if one.id == "both"] == [[0], [4]]
+    (haystack,) = pooled(twice)
+    assert [sorted(question.by_id) for question in haystack.questions if question.id == "both"] == [[0], [4]]
 
 
-def test_gold_by_bm25_is_what_has_a_passage_that_scores_enough(tmp_path: Path) -> None:
-    found = questions(opened(short(tmp_path / "team", EXPECTING, SAYING), Matching("bm25")))
-    assert {id: sorted(one.gold) for id, one in found.items()} == {
+def test_gold_by_bm25_has_a_passage_above_the_threshold(tmp_path: Path) -> None:
+    queries = questions(opened(short(tmp_path / "team", EXPECTING, SAYING), Matching("bm25")))
+    assert {id: sorted(query.gold) for id, query in queries.items()} == {
         "capital": [1],
         "ferry": [2, 3],
         "bicycle": [],
         "cars": [],
     }
-    scores = Passages([one["text"] for one in SAYING], 60).scores("the ferry leaves at nine")
-    assert dict(found["ferry"].likeness) == {n: score for n, score in enumerate(scores.tolist()) if score >= 0.1}
-    assert found["ferry"].likeness[2] == 1.0
+    scores = Passages([document["text"] for document in SAYING], 60).scores("the ferry leaves at nine")
+    assert dict(queries["ferry"].likeness) == {n: score for n, score in enumerate(scores.tolist()) if score >= 0.1}
+    assert queries["ferry"].likeness[2] == 1.0

@@ -44,21 +44,21 @@ def test_f1_by_hand(expected: str, text: str, f1: float) -> None:
 
 
 @given(texts, texts)
-def test_f1_is_symmetric_and_0_without_overlap(one: str, other: str) -> None:
-    value = overlap(set(words(one)), set(words(other)))
-    assert value == overlap(set(words(other)), set(words(one)))
-    shared = set(words(one)) & set(words(other))
+def test_f1_is_symmetric_and_0_without_overlap(first: str, second: str) -> None:
+    value = overlap(set(words(first)), set(words(second)))
+    assert value == overlap(set(words(second)), set(words(first)))
+    shared = set(words(first)) & set(words(second))
     assert (value > 0) == bool(shared)
-    assert (value == 1) == (set(words(one)) == set(words(other)) and bool(shared))
+    assert (value == 1) == (set(words(first)) == set(words(second)) and bool(shared))
 
 
 def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
     filler = " ".join(f"word{n}" for n in range(500))
     session = f"{filler} the answer is Portland, Oregon {filler}"
     whole, chunked = Read(session), Read(session, 10)
-    wanted = Read("answer: Portland, Oregon")
-    assert whole.f1(wanted) == pytest.approx(6 / (3 + 505))
-    assert chunked.f1(wanted) == pytest.approx(6 / 13)
+    answer = Read("answer: Portland, Oregon")
+    assert whole.f1(answer) == pytest.approx(6 / (3 + 505))
+    assert chunked.f1(answer) == pytest.approx(6 / 13)
 
 
 @pytest.mark.parametrize("place", range(40))
@@ -97,8 +97,8 @@ def test_words_in_a_run_match_by_exact_and_by_tokens_only_with_their_f1() -> Non
     assert [run.matches(Matching("tokens", t, 60)) for t in (0.1, 0.25, 0.3, 0.5)] == [True, True, False, False]
     # "no" is in three of the pool: F1 1, 2 / 3 and 2 / 8; one of them alone is drawn.
     pool = [Read(text, 60) for text in ("no", "oh no", "there is no ferry on that day")]
-    found = random_matches([Read("No.")], pool, [{0, 1}], (0.2, 0.3))
-    assert (found.exact, found.rates) == (1.0, {0.2: 1.0, 0.3: 0.0})
+    drawn = random_matches([Read("No.")], pool, [{0, 1}], (0.2, 0.3))
+    assert (drawn.exact, drawn.rates) == (1.0, {0.2: 1.0, 0.3: 0.0})
 
 
 @pytest.mark.parametrize(
@@ -120,25 +120,26 @@ def test_how_long_a_text_may_be_to_match_an_answer(expected: str, threshold: flo
 
 
 def test_answers_that_no_chunk_can_match_are_counted() -> None:
-    told = Matching("tokens", 0.3, 60).out_of_reach(["no", "the ferry leaves at nine", " ".join(map(str, range(11)))])
-    assert told is not None
-    assert told.startswith("2 of 3 expected texts are too short for chunks of 60 tokens")
-    assert told.endswith("--match-chunk 5 lets the shortest match")
+    answers = ["no", "the ferry leaves at nine", " ".join(map(str, range(11)))]
+    warning = Matching("tokens", 0.3, 60).out_of_reach(answers)
+    assert warning is not None
+    assert warning.startswith("2 of 3 expected texts are too short for chunks of 60 tokens")
+    assert warning.endswith("--match-chunk 5 lets the shortest match")
     assert Matching("tokens", 0.3, 5).out_of_reach(["no"]) is None
     assert Matching("tokens", 0.3).out_of_reach(["no"]) is None
     assert Matching("exact", chunk=60).out_of_reach(["no"]) is None
 
 
 def test_a_matching_names_itself() -> None:
-    named = [
+    matchings = [
         Matching(),
         Matching("exact"),
         Matching("tokens"),
         Matching("tokens", 0.5, 60),
         Matching("exact", chunk=60),
     ]
-    told = ["id", "exact", "tokens f1>=0.3", "tokens f1>=0.5, chunk 60", "exact, chunk 60"]
-    assert [str(one) for one in named] == told
+    names = ["id", "exact", "tokens f1>=0.3", "tokens f1>=0.5, chunk 60", "exact, chunk 60"]
+    assert [str(matching) for matching in matchings] == names
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_a_matching_names_itself() -> None:
     [("words", 0.3, None), ("tokens", 0.0, None), ("tokens", 1.1, None), ("tokens", float("nan"), None),
      ("tokens", 0.3, 0), ("id", 0.3, 60)],
 )  # fmt: skip
-def test_a_matching_that_is_none(wrong: tuple) -> None:
+def test_an_invalid_matching_is_refused(wrong: tuple) -> None:
     with pytest.raises(UsageError):
         Matching(*wrong)
 
@@ -154,16 +155,11 @@ def test_a_matching_that_is_none(wrong: tuple) -> None:
 def test_random_texts_that_match() -> None:
     pool = [Read("alpha beta"), Read("gamma"), Read("alpha")]
     # Drawn for "alpha" are the first (F1 2/3) and the second (0), each about half the time.
-    found = random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
-    assert found.pairs == 400
-    assert found.exact == found.rates[0.3]
-    assert found.rates[0.3] == pytest.approx(0.5, abs=0.1)
-    assert found.rates[0.7] == 0
-    assert random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == found
+    drawn = random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
+    assert drawn.pairs == 400
+    assert drawn.exact == drawn.rates[0.3]
+    assert drawn.rates[0.3] == pytest.approx(0.5, abs=0.1)
+    assert drawn.rates[0.7] == 0
+    assert random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == drawn
     assert random_matches([Read("alpha")], [Read("alpha")], [{0}]).pairs == 0
     assert random_matches([], pool, []).rates == {}
-
-
-def test_overlap_of_sets() -> None:
-    assert overlap({"a", "b"}, {"b"}) == pytest.approx(2 / 3)
-    assert overlap(set(), set()) == 0
