@@ -18,7 +18,7 @@ from recallbench.whole_file import write_whole
 def write_result(place: Path) -> None:
     with staged(place / "result") as staging:
         for name in ("metrics.json", "report.md"):
-            (staging.place / name).write_text(name)
+            (staging.temporary / name).write_text(name)
 
 
 def write_file(place: Path) -> None:

@@ -264,4 +264,4 @@ def test_graded_questions_alone(tmp_path: Path) -> None:
         assert recallbench("evaluate", "team", "--store", "bm25", "--folder", name, "-q", cwd=tmp_path).returncode == 0
     done = recallbench("compare", "third", "fourth", "--measures", "ndcg@10(graded)", cwd=tmp_path)
     assert done.returncode == 2
-    assert "no question has what ndcg@10(graded) counts" in done.stderr
+    assert "no question counts for ndcg@10(graded)" in done.stderr

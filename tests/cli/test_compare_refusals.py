@@ -196,7 +196,7 @@ def test_what_is_no_result_is_told_by_name(
 WRONG = {
     "one folder": (("bm25",), "Missing argument"),
     "no such measure": (("bm25", "again", "--measures", "recall@10"), "unknown measure"),
-    "a measure of a set": (("bm25", "again", "--measures", "f1_of_means@10"), "belongs to a set of questions"),
+    "a measure of a set": (("bm25", "again", "--measures", "f1_of_means@10"), "has no value for a single question"),
     "too deep": (("shallow", "shallow", "--measures", "mrr@50"), "a depth of 20 or less"),
     "too deep a condition": (("shallow", "shallow", "--fail-if", "mrr@50 drops .1"), "a depth of 20 or less"),
     "no condition": (("bm25", "again", "--fail-if", "mrr@50 falls"), "MEASURE drops SHARE"),

@@ -31,7 +31,7 @@ def test_an_explicit_folder_that_exists_is_wrong_usage(tmp_path: Path) -> None:
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
     def fail() -> None:
         with staged(tmp_path / "r") as staging:
-            (staging.place / "a").write_text("x")
+            (staging.temporary / "a").write_text("x")
             raise ValueError("halfway")
 
     with pytest.raises(ValueError, match="halfway"):
@@ -53,7 +53,7 @@ def test_a_folder_made_meanwhile_is_not_touched(tmp_path: Path) -> None:
 
 def test_a_default_name_taken_meanwhile_gets_a_number(tmp_path: Path) -> None:
     with staged(tmp_path / "r", explicit=False) as staging:
-        (staging.place / "a").write_text("x")
+        (staging.temporary / "a").write_text("x")
         (tmp_path / "r").mkdir()
         (tmp_path / "r" / "b").write_text("y")
     assert staging.folder == tmp_path / "r_2"

@@ -144,9 +144,9 @@ def test_memory_goes_by_what_came_back_and_not_by_the_depth() -> None:
         ([[0]], [{0, 2}], [2], None, "gold of the question at index 0 names a segment outside"),
         ([[0]], [{0}], [2], [{2: 1.0}], "grades of the question at index 0 names a segment outside"),
         ([[0]], [{0}], [0], None, "index 0 names a segment outside"),
-        ([[0]], [{0}], [2], [{0: float("nan")}], "index 0 has a grade that is none"),
-        ([[0]], [{0}], [2], [{0: -1.0}], "index 0 has a grade that is none"),
-        ([[0]], [{0}], [2], [{0: float("inf")}], "index 0 has a grade that is none"),
+        ([[0]], [{0}], [2], [{0: float("nan")}], "index 0 has an invalid grade"),
+        ([[0]], [{0}], [2], [{0: -1.0}], "index 0 has an invalid grade"),
+        ([[0]], [{0}], [2], [{0: float("inf")}], "index 0 has an invalid grade"),
     ],
 )
 def test_contradictions_are_named(rankings, gold, candidates, grades, message) -> None:  # type: ignore[no-untyped-def]

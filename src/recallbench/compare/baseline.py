@@ -12,58 +12,57 @@ from recallbench.results.result import open_result
 from recallbench.scratch import scratch, sweep
 
 
-def store(result: Path, place: Path, *, replace: bool) -> str:
-    """Copy a result to `place`, and return what was done; raises UsageError for another one there without `replace`."""
-    if _same_place(result, place):
+def store(result: Path, baseline: Path, *, replace: bool) -> str:
+    """Copy a result to the baseline's folder; raises UsageError where another one is there, but for `replace`.
+
+    The text returned says what was done.
+    """
+    if result.resolve() == baseline.resolve():
         raise UsageError(
-            f"{place} is the result itself",
-            expected="a baseline in a place of its own",
-            found="one folder named as both",
+            f"{baseline} is the result itself",
+            expected="a baseline in another folder",
+            found="the same folder for both",
             remedy="name another baseline",
         )
-    sweep(place.parent)
-    aside = place.with_name(f".{place.name}.before")
-    _restore(place, aside)
-    if not place.exists():
-        _copy(result, place)
+    sweep(baseline.parent)
+    aside = baseline.with_name(f".{baseline.name}.before")
+    _restore(baseline, aside)
+    if not baseline.exists():
+        _copy(result, baseline)
         return "stored"
-    before, now = (open_result(folder).content_sha256 for folder in (place, result))
-    if before == now and not manifest.differences(place):
+    before, now = (open_result(folder).content_sha256 for folder in (baseline, result))
+    if before == now and not manifest.differences(baseline):
         return "the same already"
     if not replace:
         raise UsageError(
-            f"{place} holds another baseline",
+            f"{baseline} holds another baseline",
             expected=f"content {now[:12]}, or --replace",
             found=f"content {before[:12]}",
-            remedy="look at `recallbench compare` of both, then `recallbench gate --update --replace`",
+            remedy="compare both with `recallbench compare`, then replace it: `recallbench gate --update --replace`",
         )
     try:
-        _copy(result, place, aside)
+        _copy(result, baseline, aside)
     finally:
-        _restore(place, aside)
+        _restore(baseline, aside)
     return "replaced"
 
 
-def _copy(result: Path, place: Path, aside: Path | None = None) -> None:
+def _copy(result: Path, baseline: Path, aside: Path | None = None) -> None:
     """Copy the result to its place. What stands there is moved aside only when the copy is complete."""
-    with staged(place) as draft:
+    with staged(baseline) as draft:
         for path in sorted(result.iterdir()):
-            shutil.copyfile(path, draft.place / path.name)
+            shutil.copyfile(path, draft.temporary / path.name)
         if aside is not None:
-            place.rename(aside)
+            baseline.rename(aside)
 
 
-def _restore(place: Path, aside: Path) -> None:
+def _restore(baseline: Path, aside: Path) -> None:
     """Move a baseline that a killed run left aside back to its place, or remove it where another one stands there."""
     if not (aside / manifest.NAME).is_file():
         return
-    if place.exists():
+    if baseline.exists():
         # Moved before it is removed: a half-removed baseline could not be told from a folder of the user's.
         with scratch(aside.parent) as room:
             aside.rename(room / aside.name)
     else:
-        aside.rename(place)
-
-
-def _same_place(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+        aside.rename(baseline)

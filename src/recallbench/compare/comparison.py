@@ -44,8 +44,8 @@ def compare(
     counted = first.rankings.answerable
     if not counted.any():
         raise InputError(
-            "no question has anything to find, so there is nothing to compare",
-            expected="one question with something relevant",
+            "no question has gold, so there is nothing to compare",
+            expected="at least one question with gold",
             found=f"{len(counted)} without",
         )
     overall = _measured(first, second, compared, counted, corrected=True)
@@ -90,7 +90,7 @@ def _same_kinds(first: Side, second: Side) -> None:
                 f"{first.part.name} and {second.part.name} were not asked the same questions",
                 expected=f"{question} of the kind {kind!r}",
                 found=f"{other!r} in {second.part.name}",
-                remedy="`recallbench audit` tells which of the two is not as its dataset says",
+                remedy="`recallbench audit` finds which of the two differs from its dataset",
             )
 
 

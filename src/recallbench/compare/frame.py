@@ -51,7 +51,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     if missing:
         raise UsageError(
             f"{names[0]} and {names[1]} differ in {_joined(missing)}, which was not allowed",
-            expected="two results that differ in nothing but what --allow names",
+            expected="results that differ only in what --allow names",
             found="; ".join(
                 f"{part.what}: {part.first} against {part.second}" for kind, part in allowable if kind in missing
             ),
@@ -126,7 +126,7 @@ def _check_allowed(allowed: Collection[str]) -> None:
             f"--allow {unknown[0]} is not possible",
             expected=" or ".join((*ALLOWABLE, ",".join(ALLOWABLE))),
             found=unknown[0],
-            remedy="results that differ in anything else are measured again, alike",
+            remedy="no other difference can be allowed: measure both alike",
         )
 
 

@@ -24,10 +24,10 @@ def pair(first: Rankings, second: Rankings, measures: Sequence[Measure], *, keep
     for measure in measures:
         if not measure.separable:
             raise UsageError(
-                f"{measure} belongs to a set of questions, not to one, so it can't be compared in pairs",
+                f"{measure} has no value for a single question, so it can't be compared in pairs",
                 expected="a measure that gives each question a value",
                 found=str(measure),
-                remedy=f"{str(measure).replace(measure.name, 'f1')} does",
+                remedy=f"take {str(measure).replace(measure.name, 'f1')}, which does",
             )
     paired: dict[Measure, Paired] = {}
     # Measures over the same questions are tested with the same sign flips.
@@ -35,10 +35,10 @@ def pair(first: Rankings, second: Rankings, measures: Sequence[Measure], *, keep
         chosen = np.flatnonzero(counted if keep is None else counted & keep)
         if not len(chosen):
             raise UsageError(
-                f"no question has what {alike[0]} counts",
+                f"no question counts for {alike[0]}",
                 expected="questions that have grades" if alike[0].option == "graded" else "questions with gold",
                 found="none",
-                remedy=f"choose another measure, as {alike[0].name}@{alike[0].k}",
+                remedy=f"choose another measure, such as {alike[0].name}@{alike[0].k}",
             )
         clusters = [first.clusters[i] for i in chosen]
         before, after = (
@@ -103,8 +103,8 @@ def same_questions(first: Rankings, second: Rankings) -> None:
 
 def _other_questions(first: Rankings, expected: str, second: Rankings, found: str) -> InputError:
     return InputError(
-        f"{first.place} and {second.place} were not asked the same questions",
-        expected=f"{expected}, as in {first.place}",
-        found=f"{found}, in {second.place}",
+        f"{first.origin} and {second.origin} were not asked the same questions",
+        expected=f"{expected}, as in {first.origin}",
+        found=f"{found}, in {second.origin}",
         remedy="measure both on the same corpus file, and leave it alone meanwhile",
     )

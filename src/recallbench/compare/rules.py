@@ -74,8 +74,8 @@ def parse_rule(text: str, parse_measure: Callable[[str], Measure] = parse) -> Ru
     if match is None or threshold is None:
         raise UsageError(
             f"the rule {text!r} can't be understood",
-            expected="MEASURE drops SHARE, the share above 0 and at most 1, or MEASURE at_least (or below) VALUE, the "
-            f"value from 0 to 1, as in '{FORM}'",
+            expected="MEASURE drops SHARE, with a share above 0 and up to 1, or MEASURE at_least VALUE, or "
+            "MEASURE below VALUE, with a value from 0 to 1",
             found=text,
             remedy=f"--fail-if '{FORM}'",
         )

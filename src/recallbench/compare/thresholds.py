@@ -115,7 +115,7 @@ def open_gated(
     side = result_side(result)
     if thresholds.abilities and not any(side.abilities):
         raise InputError(
-            f"{name}: {folder} tells no abilities apart",
+            f"{name}: {folder} has no abilities",
             expected="a result over LongMemEval",
             found=result.metrics.corpus.name,
             remedy=f"take [result.{name}.abilities] out, or name kinds",
@@ -162,10 +162,10 @@ def _measured(gated: GatedResult) -> _Values:
         for measure in (*demands.at_least, *demands.drops):
             if values[name][measure].value is None:
                 raise InputError(
-                    f"{gated.name}: {name} has no question that {measure} counts in {gated.folder}",
+                    f"{gated.name}, {name}: no question counts for {measure} in {gated.folder}",
                     expected="questions that have grades",
                     found="none",
-                    remedy=f"name another measure, as {measure.partition('(')[0]}",
+                    remedy=f"name another measure, such as {measure.partition('(')[0]}",
                 )
     return values
 
@@ -175,10 +175,10 @@ def _empty(gated: GatedResult, part: str) -> InputError:
     labels = {"kind": rankings.kinds, "ability": gated.side.abilities, "tenant": rankings.tenants}.get(what, ())
     shown = list(dict.fromkeys(name for name, gold in zip(labels, rankings.gold, strict=bool(labels)) if gold))
     return InputError(
-        f"{gated.name}: {part} has no question with something to find in {gated.folder}",
+        f"{gated.name}: {part} has no question with gold in {gated.folder}",
         expected=f"one of {', '.join(shown[:12])}{' …' if len(shown) > 12 else ''}" if shown else "questions with gold",
         found=part,
-        remedy=f"name a {what} that is there" if shown else "measure with a set that has answers",
+        remedy="name one of these" if shown else "measure with a set that has gold",
     )
 
 
@@ -195,8 +195,7 @@ def unreachable(gating: Gating) -> UsageError | None:
             for threshold in beyond
         ),
         found="; ".join(f"{threshold.measure} >= {threshold.required:g}" for threshold in beyond),
-        remedy="lower it, or take another measure: recall_frac@k is not bounded by how little there is to find, nor is "
-        "precision@k(retrieved)",
+        remedy="lower it, or take a measure that reaches 1 with little gold: recall_frac@k or precision@k(retrieved)",
     )
 
 

@@ -95,8 +95,8 @@ def _measured(name: str, result: Result) -> Abstention:
 
 def _unknown_abstention(name: str, folder: Path, found: str) -> InputError:
     return InputError(
-        f"{name}: nothing is known of abstention in {folder}",
-        expected="queries of kind abstention, and others that something answers",
+        f"{name}: abstention can't be judged in {folder}",
+        expected="queries of kind abstention, and answerable ones",
         found=found,
         remedy=f"take [result.{name}.abstention] out, or measure with a set that has both",
     )

@@ -163,12 +163,12 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
                 f"{path}{_line(text, (measure,))}: {measure} can't be compared in pairs",
                 expected="a measure that gives each question a value",
                 found=measure,
-                remedy=f"{str(known).replace(known.name, 'f1')} does",
+                remedy=f"take {str(known).replace(known.name, 'f1')}, which does",
             )
     if thresholds.baseline is None and thresholds.compared:
         raise InputError(
             f"{path}: [result.{name}] has {'p95_ratio' if thresholds.p95_ratio else 'drops'} and no baseline",
-            expected='baseline = "DIR", the result that this one is held against',
+            expected='baseline = "DIR", the result to compare with',
             found="none",
             remedy="name one, and store it with `recallbench gate --update`",
         )
@@ -187,10 +187,10 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
         thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.stated or thresholds.audit
     ):
         raise InputError(
-            f"{path}{_line(text, ('result', name))}: [result.{name}] demands nothing",
-            expected="thresholds, at_least or drops, also of kinds, abilities or tenants, abstention, p95_ms, "
-            "p95_ratio, or audit",
-            found="no threshold",
+            f"{path}{_line(text, ('result', name))}: [result.{name}] has no threshold",
+            expected="thresholds, at_least, drops (also for kinds, abilities or tenants), abstention, p95_ms, "
+            "p95_ratio or audit",
+            found="none",
             remedy=EXAMPLE,
         )
 

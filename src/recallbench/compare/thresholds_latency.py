@@ -118,7 +118,7 @@ def _times(name: str, folder: Path, state: str, key: str, rule: Rule) -> _Times:
             f"{name}: {folder} has no p95 of {state} queries",
             expected="queries that were timed one by one",
             found=latency.why_none(folder, state),
-            remedy=f"take {key}.{state} out, or measure with a store that can tell {state} queries",
+            remedy=f"take {key}.{state} out, or measure with a store that has {state} queries",
         )
     return _Times(answered, failed, folder.name, rule)
 

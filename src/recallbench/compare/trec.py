@@ -93,7 +93,7 @@ def _clusters(questions: Sequence[str], file: Path | None, prefix: str | None) -
         if not any(cluster_of.values()):
             raise UsageError(
                 f"--cluster-prefix {prefix!r} gives no question a cluster",
-                expected="what stands in the ids between a cluster's name and the rest",
+                expected="the mark behind the cluster's name in each id",
                 found=f"questions such as {questions[0]}",
                 remedy="leave it out where questions are independent",
             )
@@ -126,7 +126,7 @@ def _side(
         {names[d]: float(grade) for d, grade in grades.items() if grade > 0} for grades, names in _zip(judged, numbers)
     ]
     rankings = Rankings(
-        place=path.name,
+        origin=path.name,
         questions=tuple(judged),
         clusters=tuple(clusters.get(question, "") for question in judged),
         gold=tuple(gold),

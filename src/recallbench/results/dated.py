@@ -36,7 +36,7 @@ def start_of(folder: Path) -> datetime:
         except ValueError:
             continue
     raise InputError(
-        f"{folder}: nothing says when it was made",
+        f"{folder}: the start of its run is not known",
         expected="`started` in environment.json, or <name>_<YYYYMMDD>",
         found=stated or "neither",
         remedy="make the result again with `recallbench run`, or name the folder after its day",
@@ -84,7 +84,7 @@ def by_start(folders: Iterable[Path]) -> list[tuple[datetime, Path]]:
 def _no_result(place: str, found: str) -> Blocked:
     return Blocked(
         f"there is no result at {place}",
-        expected="a result folder, a pattern that matches some, or a folder that holds some",
+        expected="a result folder, a folder of results, or a pattern that matches results",
         found=found,
         remedy="make one first with `recallbench run`, or name another place",
     )

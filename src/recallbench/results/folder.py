@@ -68,7 +68,7 @@ def check_writable(folder: Path) -> None:
 class Staging:
     """A temporary folder, and the result folder it becomes."""
 
-    place: Path
+    temporary: Path
     folder: Path
 
 
@@ -82,15 +82,15 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with scratch(folder.parent) as room:
             staging = Staging(room / "result", folder)
-            staging.place.mkdir()
+            staging.temporary.mkdir()
             yield staging
             while True:
                 if staging.folder.exists():
                     if explicit:
-                        raise _folder_taken(folder)
+                        raise _folder_exists(folder)
                     staging.folder = free_folder(folder.parent, folder.name)
                 try:
-                    staging.place.rename(staging.folder)
+                    staging.temporary.rename(staging.folder)
                     break
                 except OSError as error:
                     if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
@@ -111,7 +111,7 @@ def not_a_result(
     )
 
 
-def _folder_taken(folder: Path) -> UsageError:
+def _folder_exists(folder: Path) -> UsageError:
     return UsageError(
         f"another run made {folder} meanwhile",
         expected="a folder that does not exist",
@@ -125,7 +125,7 @@ def _unwritable(folder: Path, reason: str) -> InputError:
         f"the result can't be written to {folder}",
         expected="a writable place with room for it",
         found=reason,
-        remedy="free some room or name another place with --out DIR; nothing was left half-written",
+        remedy="free some room, or name another place with --out DIR; nothing half-written was left",
     )
 
 
@@ -140,7 +140,7 @@ def write_blocked(folder: Path, corpus: str, what: str, found: str, remedy: str)
             + (f"**Found:** {_markdown(found)}\n\n" if found else "")
             + f"**What gets it:** {_markdown(remedy)}\n"
         )
-        (staging.place / BLOCKED).write_text(concealed(text), encoding="utf-8")
+        (staging.temporary / BLOCKED).write_text(concealed(text), encoding="utf-8")
 
 
 def _markdown(text: str) -> str:

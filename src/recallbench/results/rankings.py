@@ -25,8 +25,8 @@ Ids = tuple[tuple[str, ...], ...]
 class Rankings:
     """The questions of a result and its rankings."""
 
-    place: str
-    """The folder's name."""
+    origin: str
+    """The name of the folder, or of the run file."""
     questions: tuple[str, ...]
     clusters: tuple[str, ...]
     gold: tuple[frozenset[int], ...]
@@ -79,7 +79,7 @@ def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
         return judge(ranked, gold, candidates, depth, grades if any(grades) else None, one_find)
 
     rankings = Rankings(
-        place=folder.name,
+        origin=folder.name,
         questions=tuple(row.question_id for row in rows),
         clusters=tuple(row.cluster for row in rows),
         gold=tuple(gold),

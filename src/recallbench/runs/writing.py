@@ -64,7 +64,7 @@ def write(
     # Parts are built without checks along the way; what is written has passed them all.
     whole = Metrics.model_validate(metrics.model_dump())
     with staged(folder, explicit=circumstances.options.folder is not None) as draft:
-        staging = draft.place
+        staging = draft.temporary
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
         environment_document = _printable(_environment(folder, circumstances, retrieval))
         _write(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])

@@ -231,7 +231,7 @@ def merged(parts: Sequence[tuple[Sequence[int], Judged]]) -> Judged:
 
 def _as_set(gold: Collection[int]) -> frozenset[int]:
     if isinstance(gold, Mapping):
-        raise TypeError("gold is a set of positions; grades have a place of their own")
+        raise TypeError("gold is a set of positions; grades are an argument of their own")
     return frozenset(gold)
 
 
@@ -363,7 +363,7 @@ def _graded(gold: Sequence[Collection[int]], grades: Sequence[Mapping[int, float
     if wrong.any():
         row = int(np.repeat(np.arange(len(by_question)), lengths)[wrong][0])
         raise InputError(
-            f"the question at index {row} has a grade that is none",
+            f"the question at index {row} has an invalid grade",
             expected="finite, 0 or more",
             found=str(values[wrong][0]),
             remedy="correct the grades of this question",

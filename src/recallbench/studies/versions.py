@@ -190,5 +190,5 @@ def _write(summary: Versions, attempts: Sequence[_Attempt], folder: Path) -> Pat
             (MARKDOWN, markdown(summary, results)),
             (PAGE, versions_page.render(summary, results)),
         ):
-            (draft.place / name).write_text(concealed(text), encoding="utf-8", newline="\n")
+            (draft.temporary / name).write_text(concealed(text), encoding="utf-8", newline="\n")
     return draft.folder

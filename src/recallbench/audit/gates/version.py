@@ -14,10 +14,10 @@ def check(evidence: GateEvidence) -> Finding:
     requested = store.asked_version
     # Behind its own name and version a store may state what it runs on; only its own counts here.
     own = store.version.split(" ")[0].removeprefix("v")
-    as_asked = requested is None or requested.removeprefix("v") in (own, own.rpartition("/")[2])
+    as_requested = requested is None or requested.removeprefix("v") in (own, own.rpartition("/")[2])
     should = store.version if store.name == "pgmnemo" else None
     return passed_if(
-        pinned == should and as_asked,
+        pinned == should and as_requested,
         f"{store.name} states {store.version}, pgmnemo_version is {pinned or 'null'}, "
         f"--version {requested or 'not given'}",
     )
