@@ -147,7 +147,7 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
     code, out, _ = cited(repository, "--check", "n.md")
     assert code == 1
     assert out.startswith("n.md:1: unsupported: recall@10 0.93: no result folder is named for it\n")
-    (repository / "n.md").write_text("recall@10 went from 0.7500 to 0.9354 (results/r).\n")
+    (repository / "n.md").write_text("recall@10 was 0.7500, and is 0.9354 now (results/r).\n")
     code, out, _ = cited(repository, "--check", "n.md")
     assert (code, out) == (
         0,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.audit.gate import Check
+from recallbench.citing.headline import headline_figures
 from recallbench.citing.keys import needs_extra, private_key, public_key
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
@@ -136,17 +137,7 @@ def _predicate(metrics: Metrics) -> dict[str, Any]:
         "store": metrics.store.name,
         "store_version": metrics.store.version,
         "deviations": [f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations],
-        "measures": [
-            {
-                "protocol_name": headline.protocol_name,
-                "measure": headline.estimate.measure,
-                "value": headline.estimate.value,
-                "low": headline.estimate.low,
-                "high": headline.estimate.high,
-                "n": headline.estimate.n,
-            }
-            for headline in metrics.headline
-        ],
+        "measures": headline_figures(metrics),
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.audit.audit import Audit
+from recallbench.citing.headline import headline_figures
 from recallbench.citing.publication import CODE as RECORD
 from recallbench.citing.publication import published
 from recallbench.compare.movement import Movement, movements
@@ -220,16 +221,8 @@ def document(citation: Citation) -> dict[str, object]:
             "manifest_sha256": side.result.manifest_sha256,
             "version": side.result.version,
             "figures": [
-                {
-                    "protocol_name": headline.protocol_name,
-                    "measure": headline.estimate.measure,
-                    "value": headline.estimate.value,
-                    "low": headline.estimate.low,
-                    "high": headline.estimate.high,
-                    "n": headline.estimate.n,
-                    "interval_method": headline.estimate.method,
-                }
-                for headline in side.result.headline
+                {**figure, "interval_method": headline.estimate.method}
+                for figure, headline in zip(headline_figures(side.result.metrics), side.result.headline, strict=True)
             ],
         }
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import unquote
 
 from recallbench.audit.audit import Audit
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import read_figures
-from recallbench.citing.figure_grammar import CitedFigure
-from recallbench.compare.movement import movements
+from recallbench.citing.figure_grammar import CitedFigure, words_not_read
+from recallbench.citing.publication import read
+from recallbench.corpora.registry import CORPORA
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import read_data
-from recallbench.reading import document
-from recallbench.results.manifest import NAME as MANIFEST
+from recallbench.results.folder import is_result
 from recallbench.results.metrics import OVERALL
 from recallbench.results.result import Result, open_result, repository
 
@@ -34,15 +34,6 @@ _NO_DEVIATION = re.compile(
     r"\b(?:no|not|never|none|without|zero|0)(?:\s+(?:a|an|any|one|single|known|does|do|did|it)){0,3}\s+deviat\w*",
     re.IGNORECASE,
 )
-
-
-class Expected(NamedTuple):
-    """What the folders have where the text has a figure."""
-
-    value: float
-    low: float | None
-    high: float | None
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +59,8 @@ class CheckedFigure:
 
 def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, ...]:
     """Hold every figure of the file to its folder; raises InputError where the file can't be read."""
-    try:
-        text = document(file).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{file} can't be read", expected="UTF-8", found=str(error), remedy="name a text or Markdown file"
-        ) from None
-    folder = file.resolve().parent
-    if (folder / MANIFEST).is_file():
+    text, folder = read(file), file.resolve().parent
+    if is_result(folder):
         raise InputError(
             f"{file} is part of a result",
             expected="a text about results, such as a release note",
@@ -84,58 +69,82 @@ def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, 
     roots = [folder, repository(folder) or Path.cwd()]
 
     @cache
+    def locate(word: str) -> Path | None:
+        return _result_named(word, roots)
+
+    @cache
     def audited(path: Path) -> AuditedResult:
         return AuditedResult(open_result(path), examine(path))
 
-    return tuple(_checked(figure, audited, text) for figure in read_figures(text, lambda word: _locate(word, roots)))
+    return tuple(_checked(figure, audited, text) for figure in read_figures(text, locate))
 
 
-def _locate(word: str, roots: list[Path]) -> Path | None:
+def _result_named(word: str, roots: list[Path]) -> Path | None:
     """The result folder that a word names: from the text's own folder, else from the root of its repository."""
-    word = unquote(word)
-    tails = [word]
-    if "://" in word:
-        # A link to where the repository is published: what stands behind the branch is the path in it.
-        steps = word.split("://", 1)[1].split("/")
-        tails = ["/".join(steps[i:]) for i in range(1, len(steps))]
-    for place in (root / tail for tail in tails for root in roots):
-        try:
-            for folder in (place.resolve(), place.resolve().parent):
-                if any((folder / name).is_file() for name in (MANIFEST, "metrics.json", "BLOCKED.md")):
-                    return folder
-        except (OSError, ValueError, RuntimeError):
-            continue
+    steps = unquote(word).split("/")
+    # In a link to where the repository is published, the path in it stands behind the branch.
+    for tail in ["/".join(steps[i:]) for i in range(len(steps) if "://" in word else 1)]:
+        for place in (root / tail for root in roots):
+            try:
+                for folder in (place.resolve(), place.resolve().parent):
+                    if is_result(folder):
+                        return folder
+            except (OSError, ValueError, RuntimeError):
+                continue
     return None
 
 
 def _checked(figure: CitedFigure, audited: Callable[[Path], AuditedResult], text: str) -> CheckedFigure:
-    hindrance = figure.unplaced or next(
-        (f"{name.text} is no measure of a result" for name in figure.names if not name.measure), ""
-    )
-    if not hindrance and not figure.folders:
-        if "baseline" not in figure.sentence.lower():
-            row = f"row `{figure.row}`: " if figure.row else ""
-            return CheckedFigure(figure, "unsupported", (f"{row}no result folder is named for it",))
-        hindrance = "a baseline of others has no result folder"
-    elif not hindrance and figure.role == "bound":
-        hindrance = "a bound is not compared"
-    if hindrance:
+    if hindrance := _hindrance(figure):
         return CheckedFigure(figure, "not checkable", (hindrance,))
-    sides: list[AuditedResult] = []
-    for folder in figure.folders:
-        if folder.path is None:
-            return CheckedFigure(figure, "unsupported", (f"there is no result folder {folder.text}",))
-        try:
-            sides.append(audited(folder.path))
-        except RecallBenchError as error:
-            return CheckedFigure(figure, "unsupported", (": ".join(filter(None, (error.problem, error.found))),))
-    altered = tuple(_difference(figure, sides) if figure.role == "difference" else _value(figure, sides[0].result))
-    wrong = tuple(problem for side in sides for problem in _standing(figure, side, text))
+    if not figure.folders:
+        row = f"row `{figure.row}`: " if figure.row else ""
+        return CheckedFigure(figure, "unsupported", (f"{row}no result folder is named for it",))
+    if (folder := figure.folders[0]).path is None:
+        return CheckedFigure(figure, "unsupported", (f"there is no result folder {folder.text}",))
+    try:
+        side = audited(folder.path)
+    except RecallBenchError as error:
+        return CheckedFigure(figure, "unsupported", (": ".join(filter(None, (error.problem, error.found))),))
+    if doubt := _doubt(figure, side.result):
+        return CheckedFigure(figure, "not checkable", (doubt,))
+    altered, wrong = tuple(_differences(figure, side.result)), tuple(_standing(figure, side, text))
     if altered or wrong:
         return CheckedFigure(figure, "altered" if altered else "unsupported", (*altered, *wrong))
     if _number(figure.value)[1] < FEWEST:
         return CheckedFigure(figure, "not checkable", (f"{figure.value} has too few digits",))
     return CheckedFigure(figure, "agrees")
+
+
+def _hindrance(figure: CitedFigure) -> str:
+    """Why the text does not place a figure; empty where it does."""
+    measures = {name.measure for name in figure.names}
+    if figure.is_amount:
+        return f"{figure.value} is not read as the value of a measure"
+    if len(measures) != 1:
+        return f"{'several measures are' if measures else 'no measure is'} named for it"
+    if "" in measures:
+        return f"{figure.names[0].text} is no measure of a result"
+    if len(figure.alike) > 1:
+        return f"several figures are given for {figure.names[0].text}"
+    if len(figure.folders) > 1:
+        return "several folders are named for it"
+    of_others = not figure.folders and "baseline" in figure.sentence.lower()
+    return "a baseline of others has no result folder" if of_others else ""
+
+
+def _doubt(figure: CitedFigure, result: Result) -> str:
+    """Why a figure may be another than the one that its folder states; empty where its words leave no doubt."""
+    metrics, kinds = result.metrics, _kinds(result)
+    corpora = [name for name in CORPORA if name != metrics.corpus.name and _named(figure.sentence, [name])]
+    if corpora:
+        return f"the sentence names {corpora[0]}, the folder is of {metrics.corpus.name}"
+    own = (metrics.corpus.name, metrics.store.name, metrics.embedder_name, result.version, *kinds)
+    if words := words_not_read(figure, own):
+        return f"what '{words}' makes of it is not known"
+    before = _named(f"{figure.row} {figure.near}", kinds)
+    around = before or _named(figure.clause, kinds)
+    return f"it may be of {' or '.join(around)}" if len(before) != bool(around) else ""
 
 
 def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[str]:
@@ -159,81 +168,45 @@ def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[s
         yield f"the text does not tell that {known['stands_in']} stands in for {known['paper_embedder']}"
 
 
-def _value(figure: CitedFigure, result: Result) -> Iterator[str]:
-    """How a figure is not what its folder has."""
-    measure = figure.names[0].measure
-    if figure.names[-1].measure != measure:
-        yield f"{figure.names[0].text} stands for {measure}, not for {figure.names[-1].measure}"
-        return
-    stated = _stated(figure, result)
-    fitting = [expected for expected in stated if _same(expected.value, figure.value)]
-    if fitting:
-        yield from _beside(figure, fitting[0])
-    elif not stated:
-        yield f"{result.folder.name} states no {measure}"
-    else:
-        others = [part.measure for part in result.metrics.estimates[OVERALL] if _same(part.value, figure.value)]
-        hint = f"; it is its {others[0]}" if others and figure.role == "value" else ""
-        yield f"{result.folder.name} has {stated[0].value:.{max(4, _number(figure.value)[1])}f}{hint}"
-
-
-def _stated(figure: CitedFigure, result: Result) -> list[Expected]:
-    """What the folder states: of the kinds named before the figure, else over all questions, or of a kind behind it."""
-    metrics = result.metrics
+def _differences(figure: CitedFigure, result: Result) -> Iterator[str]:
+    """How a figure, its interval and its n are not what the folder states of the kind it names, or of all questions."""
+    metrics, measure = result.metrics, figure.names[0].measure
     source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
-
-    def named(text: str) -> list[str]:
-        kinds = [kind for kind in source if kind != OVERALL]
-        return [kind for kind in kinds if re.search(rf"(?<![\w-]){re.escape(kind)}(?![\w-])", text, re.IGNORECASE)]
-
-    kinds = named(figure.near)
-    if not kinds or re.search(r"\b(?:overall|all|pooled|mean|average)\b", figure.near, re.IGNORECASE):
-        kinds = [OVERALL, *named(figure.sentence)]
-    parts = [part for kind in kinds for part in source.get(kind, []) if part.measure == figure.names[0].measure]
-    if figure.role in ("chance", "ceiling"):
-        beside = [(part.chance if figure.role == "chance" else part.ceiling, part.n) for part in parts]
-        return [Expected(value, None, None, n) for value, n in beside if value is not None]
-    return [Expected(part.value, part.low, part.high, part.n) for part in parts if part.value is not None]
-
-
-def _difference(figure: CitedFigure, sides: Sequence[AuditedResult]) -> Iterator[str]:
-    """How a difference is not what the two folders give."""
-    try:
-        moved = [one for one in movements(sides[0].result, sides[1].result) if one.measure == figure.names[0].measure]
-    except RecallBenchError as error:
-        yield error.problem
+    kind = next(iter(_named(f"{figure.row} {figure.near}", _kinds(result))), OVERALL)
+    part = next((part for part in source.get(kind, []) if part.measure == measure), None)
+    beside = part and {"chance": part.chance, "ceiling": part.ceiling}
+    value = beside.get(figure.role, part.value) if part and beside else None
+    if part is None or value is None:
+        yield f"{result.folder.name} states no {measure}"
         return
-    paired = moved[0].paired if moved else None
-    if paired is None:
-        yield f"these results can't be compared: {moved[0].reason if moved else 'no such metric of the protocol'}"
-        return
-    if not _same(paired.difference, figure.value):
-        yield f"the folders differ by {paired.difference:+.4f}"
-    yield from _beside(figure, Expected(paired.difference, paired.low, paired.high, paired.n))
-
-
-def _beside(figure: CitedFigure, expected: Expected) -> Iterator[str]:
-    """How the interval and the count beside a figure are not the folder's."""
-    low, high = expected.low, expected.high
-    if figure.interval and not (_same(low, figure.interval[0]) and _same(high, figure.interval[1])):
-        right = "no interval" if low is None else f"{low:.4f} to {high:.4f}"
+    if not _is_same(value, figure.value):
+        others = [other.measure for other in source[kind] if _is_same(other.value, figure.value)]
+        hint = f"; it is its {others[0]}" if others and figure.role == "value" else ""
+        yield f"{result.folder.name} has {value:.{max(4, _number(figure.value)[1])}f}{hint}"
+    if figure.interval and not all(map(_is_same, (part.low, part.high), figure.interval)):
+        right = "no interval" if part.low is None else f"{part.low:.4f} to {part.high:.4f}"
         yield f"the interval {' to '.join(figure.interval)}: the folder has {right}"
-    width = None if low is None or high is None else (high - low) / 2
-    if figure.half and not _same(width, figure.half):
-        yield f"± {figure.half}: the folder has {'no interval' if width is None else f'± {width:.4f}'}"
-    if figure.count and int(re.sub(r"\D", "", figure.count)) != expected.n:
-        yield f"n = {figure.count}: the folder has {expected.n}"
+    if figure.count and int(re.sub(r"\D", "", figure.count)) != part.n:
+        yield f"n = {figure.count}: the folder has {part.n}"
+
+
+def _kinds(result: Result) -> list[str]:
+    """The parts of the questions that a result has figures of."""
+    return [kind for kind in {**(result.metrics.abilities or {}), **result.metrics.estimates} if kind != OVERALL]
+
+
+def _named(text: str, names: Iterable[str]) -> list[str]:
+    """Return those of the names that a text has."""
+    return [name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
 
 
 def _number(text: str) -> tuple[float, int]:
     """A printed figure and its decimals, percent as a share."""
-    if fraction := re.fullmatch(r"(\d+)\s?/\s?(\d+)", text):
-        return int(fraction[1]) / int(fraction[2]), len(fraction[2])
-    plain = re.sub(r"[^\d.,+-]", "", text.replace("−", "-")).replace(",", ".")
-    value, decimals = float(plain), len(plain.partition(".")[2])
-    return (value / 100, decimals + 2) if re.search(r"%|p", text) or abs(value) > 1 else (value, decimals)
+    digits = re.sub(r"[^\d.,]", "", text).replace(",", ".")
+    value, decimals = float(digits), len(digits.partition(".")[2])
+    return (value / 100, decimals + 2) if re.search(r"%|p", text, re.IGNORECASE) else (value, decimals)
 
 
-def _same(right: float | None, printed: str) -> bool:
+def _is_same(stated: float | None, printed: str) -> bool:
     value, digits = _number(printed)
-    return right is not None and abs(right - value) <= 0.5 * 10.0**-digits + 1e-9
+    return stated is not None and abs(stated - value) <= 0.5 * 10.0**-digits + 1e-9

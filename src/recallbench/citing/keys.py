@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.results.folder import BLOCKED
-from recallbench.results.manifest import NAME as MANIFEST
+from recallbench.results.folder import is_result
 from recallbench.whole_file import PRIVATE, refuse_shared, write_errors, write_whole
 
 PUBLIC = ".pub"
@@ -99,7 +98,7 @@ def public_key(path: Path) -> Any:
 def refuse_near_results(path: Path) -> None:
     """Raise UsageError for a private key in, below, beside or right above results: it would be published."""
     folder = path.resolve().parent
-    near = next((above for above in (folder, *folder.parents) if above.name == "results" or _is_result(above)), None)
+    near = next((above for above in (folder, *folder.parents) if above.name == "results" or is_result(above)), None)
     if near is None and _holds_results(folder):
         near = folder
     if near is not None:
@@ -119,15 +118,11 @@ def _public_bytes(private: bytes) -> bytes:
     )
 
 
-def _is_result(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (MANIFEST, "metrics.json", BLOCKED))
-
-
 def _holds_results(folder: Path) -> bool:
     """Whether results lie in the folder, or in a `results` of it."""
     try:
         inside = [child for parent in (folder, folder / "results") if parent.is_dir() for child in parent.iterdir()]
-        return any((child / name).exists() for child in inside for name in ("metrics.json", BLOCKED))
+        return any(map(is_result, inside))
     except OSError:
         return False
 

@@ -10,15 +10,10 @@ from pathlib import Path
 
 from recallbench.errors import Blocked, InputError
 from recallbench.reading import document, parsed
-from recallbench.results.folder import BLOCKED
+from recallbench.results.folder import BLOCKED, is_result
 
 _DAY = re.compile(r"(?:^|_)(\d{8})(?=_|$)")
 _WILD = re.compile(r"[*?\[]")
-
-
-def is_result(folder: Path) -> bool:
-    """Return whether a run left this folder, be it a BLOCKED one."""
-    return (folder / "metrics.json").is_file() or (folder / BLOCKED).is_file()
 
 
 def start_of(folder: Path) -> datetime:

@@ -18,6 +18,11 @@ from recallbench.scratch import scratch
 BLOCKED = "BLOCKED.md"
 
 
+def is_result(folder: Path) -> bool:
+    """Return whether a run left this folder, be it a BLOCKED one."""
+    return (folder / "metrics.json").is_file() or (folder / BLOCKED).is_file()
+
+
 def folder_name(version: str, day: date, label: str | None = None) -> str:
     """Return `<version>_<YYYYMMDD>[_label]`."""
     parts = [version, f"{day:%Y%m%d}", *([label] if label else [])]
