@@ -96,7 +96,7 @@ def _decided(gate: Gate) -> Callable[[AuditSubject], Finding]:
         try:
             metrics = subject.derived
         except (CannotTell, RecallBenchError):
-            metrics = subject.metrics  # what is wrong with the rest has its own check
+            metrics = subject.metrics  # other checks report what is wrong with the rest
         return gate.check(GateEvidence(metrics, subject.rules, subject.corpus, subject.folder))
 
     return look

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 ROUNDING = 1e-9
-"""The last digits of a sum differ from one processor to the next; nothing that is printed does."""
+"""The tolerance for figures: the last digits of a sum differ from one processor to the next."""
 
 
 def differing(stated: Any, derived: Any, place: str = "") -> Iterator[str]:

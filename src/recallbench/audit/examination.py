@@ -19,7 +19,7 @@ class CannotTell(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A check of the audit. Its code stays what it is; benchmarks/AUDIT.md explains each."""
+    """A check of the audit. Its code never changes; benchmarks/AUDIT.md explains each."""
 
     code: str
     name: str
@@ -28,7 +28,7 @@ class Examination:
     needed: bool = True
 
     def check(self, subject: AuditSubject) -> Check:
-        """Decide it. A refusal on the way is a failed check, and so is a crash."""
+        """Return the outcome. An error on the way is a failed check, and so is a crash."""
         try:
             finding = self.look(subject)
         except CannotTell as reason:
@@ -49,9 +49,9 @@ def one_line(error: RecallBenchError) -> str:
 SHOWN = 5
 
 
-def pass_unless(faults: list[str], nothing: str) -> Finding:
-    """Fail with the first faults; without any, pass with this text."""
+def pass_unless(faults: list[str], text: str) -> Finding:
+    """Fail with the first faults or, without any, pass with the text."""
     if not faults:
-        return Finding("pass", nothing)
+        return Finding("pass", text)
     more = f"; and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
     return Finding("fail", "; ".join(faults[:SHOWN]) + more)

@@ -6,7 +6,7 @@ import re
 
 _VERSION = re.compile(
     r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![.\d])|(?<![\w.])v([0-9]+)(?![\d])"
-    # Of three numbers, a word may stand right before them: pgmnemo0.3.1.
+    # Three numbers may follow a word directly: pgmnemo0.3.1.
     r"|(?<=[a-z])([0-9]+(?:\.[0-9]+){2,})(?![.\d])",
     re.IGNORECASE,
 )

@@ -112,12 +112,12 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
                 f"is 0 or of the other sign (leaving one out gives {measure.least:+.4f} to {measure.most:+.4f})"
             )
     tests = sum(measure.role == "primary" for measure in measures)
-    mute = [measure for measure in measures if measure.role == "primary" and (measure.wins or measure.losses)]
+    unreachable = [measure for measure in measures if measure.role == "primary" and (measure.wins or measure.losses)]
     warnings += [
         f"{measure.measure}: so few {'questions' if measure.least is None else 'clusters'} differ "
         f"that no p of {LEVEL} or less can be reached: the smallest, "
         f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, measure.smallest_p * tests):.4f}"
-        for measure in mute
+        for measure in unreachable
         if measure.smallest_p * tests > LEVEL
     ]
     return warnings

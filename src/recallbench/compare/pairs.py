@@ -31,20 +31,20 @@ def pair(first: Rankings, second: Rankings, measures: Sequence[Measure], *, keep
             )
     paired: dict[Measure, Paired] = {}
     # Measures over the same questions are tested with the same sign flips.
-    for counted, alike in _by_population(first, measures):
+    for counted, group in _by_population(first, measures):
         chosen = np.flatnonzero(counted if keep is None else counted & keep)
         if not len(chosen):
             raise UsageError(
-                f"no question counts for {alike[0]}",
-                expected="questions that have grades" if alike[0].option == "graded" else "questions with gold",
+                f"no question counts for {group[0]}",
+                expected="questions that have grades" if group[0].option == "graded" else "questions with gold",
                 found="none",
-                remedy=f"choose another measure, such as {alike[0].name}@{alike[0].k}",
+                remedy=f"choose another measure, such as {group[0].name}@{group[0].k}",
             )
         clusters = [first.clusters[i] for i in chosen]
         before, after = (
-            np.column_stack([side.values(measure)[chosen] for measure in alike]) for side in (first, second)
+            np.column_stack([side.values(measure)[chosen] for measure in group]) for side in (first, second)
         )
-        paired |= zip(alike, paired_columns(before, after, clusters), strict=True)
+        paired |= zip(group, paired_columns(before, after, clusters), strict=True)
     return [paired[measure] for measure in measures]
 
 

@@ -106,7 +106,7 @@ def gate(
 def open_gated(
     name: str, thresholds: ResultThresholds, base: Path, other_folder: Path | None, *, baseline: bool = True
 ) -> GatedResult:
-    """Return the result, and with `baseline` also that one; raises InputError where either is damaged."""
+    """Return the checked result and, with `baseline`, its baseline; raises InputError where either is damaged."""
     if other_folder is not None:
         folder = other_folder if other_folder.exists() else latest_result(str(other_folder), Path())
     else:
@@ -156,7 +156,7 @@ def _measured(gated: GatedResult) -> _Values:
     for name, mask in masks.items():
         if not (mask & rankings.answerable).any():
             raise _empty(gated, name)
-    # By the measure's name as the file has it, be it between blanks.
+    # Keyed by the measure's text in the file, which may have blanks around it.
     values = {name: dict(zip(names, row, strict=True)) for name, row in by_part.items()}
     for name, _, demands in gated.parts():
         for measure in (*demands.at_least, *demands.drops):

@@ -74,9 +74,9 @@ class AbstentionThresholds(_Part):
     """Thresholds on the queries that should find nothing."""
 
     auroc: float | None = None
-    """At least."""
+    """The lowest AUROC."""
     false_retrieval: float | None = None
-    """At most."""
+    """The highest rate of false retrieval."""
 
     @property
     def stated(self) -> dict[str, float]:

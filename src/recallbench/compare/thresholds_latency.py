@@ -20,7 +20,7 @@ SMALL_SAMPLE = 20
 
 
 def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> GateThreshold:
-    """Hold the p95 of the queries in that state to a limit."""
+    """Return the threshold on the p95 of the queries in that state."""
     times = _times(name, folder, state, "p95_ms", rule)
     bounds = quantile_interval(times.least, SHARE)
     short, open_ = times.p95 > limit, times.most > limit
@@ -38,7 +38,7 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
 def relative(
     name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
 ) -> GateThreshold:
-    """Hold the ratio of the p95 to the baseline's to a limit; it can't be told for times of other hardware."""
+    """Return the threshold on the ratio of the p95 to the baseline's; times of other hardware can't be compared."""
     after, past = (_times(name, place, state, "p95_ratio", rule) for place in (folder, baseline))
     times, before_times, now, before = after.least, past.least, after.p95, past.p95
     # 95% for both intervals at once, so each has the square root of that.

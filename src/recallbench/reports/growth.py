@@ -56,7 +56,7 @@ class Growth:
 
 
 def document(growth: Growth) -> dict[str, object]:
-    """Return the document for programs."""
+    """Return the JSON document."""
     return asdict(growth) | {
         "percentiles": "interpolated",
         "sizes": [

@@ -38,7 +38,7 @@ class Page:
     body: Sequence[str]
 
     def html(self) -> str:
-        """Return the whole file; its policy forbids to fetch anything."""
+        """Return the whole file; its policy forbids fetching anything."""
         name = html(self.title)
         lines = [
             "<!DOCTYPE html>",

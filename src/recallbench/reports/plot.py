@@ -28,7 +28,7 @@ class Plot:
     """A figure with panels one below the other."""
 
     def __init__(self, title: str, width: float, height: float, panels: int = 1) -> None:
-        # The figure itself, not pyplot: that would ask for a display and keep it.
+        # Not by pyplot, which asks for a display and keeps every figure.
         from matplotlib.figure import Figure
 
         self.title = visible(title)
@@ -87,7 +87,7 @@ class Plot:
 @contextmanager
 def plotting(title: str, width: float, height: float, panels: int = 1) -> Iterator[Plot]:
     """Yield an empty plot, to be drawn and written inside the block."""
-    # Imported here: it takes half a second, which no other command should wait for.
+    # Imported here, since it takes half a second.
     import matplotlib
 
     with matplotlib.rc_context(OPTIONS):

@@ -90,7 +90,7 @@ class Table:
 
     def draw(self, file: TextIO) -> None:
         """Write the table to a terminal, which wraps a wide one: no figure is cut."""
-        # Imported here: rich takes long to import, and off a terminal nobody needs it.
+        # Imported here: rich takes long to import, and only a terminal needs it.
         from rich import box
         from rich.console import Console
         from rich.padding import Padding

@@ -109,11 +109,11 @@ def reading(versions: Versions) -> list[str]:
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
     differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
-    mute = [pair for pair in differing if (pair.p_holm or 0.0) > LEVEL and pair.smallest_p * tests > LEVEL]
-    if mute:
+    unreachable = [pair for pair in differing if (pair.p_holm or 0.0) > LEVEL and pair.smallest_p * tests > LEVEL]
+    if unreachable:
         lines.append(
-            f"{len(mute)} of these tests might not have come below {LEVEL} after the correction, whatever they found: "
-            "too few clusters differ for so many tests. Compare fewer versions at a time."
+            f"{len(unreachable)} of these tests might not have come below {LEVEL} after the correction, whatever they "
+            "found: too few clusters differ for so many tests. Compare fewer versions at a time."
         )
     return lines
 

@@ -121,7 +121,7 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
                 return corpus
             others.append(f"{corpus.path.name} has sha256 {corpus.sha256}")
         except InputError as error:
-            # Of several files one may be of another corpus altogether.
+            # One of several files may be of another corpus.
             if len(files) < 2:
                 raise
             others.append(error.brief)

@@ -29,9 +29,9 @@ PACKAGES = (
 
 
 def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
-    """Commit and cleanliness of the checkout a folder lies in; empty outside one or without git.
+    """Return commit and cleanliness of the checkout that a folder lies in; empty outside one or without git.
 
-    `only` looks at that part of it, untracked files included, and says nothing where git does not track it at all.
+    `only` limits it to that part, untracked files included; empty where git does not track the part at all.
     """
     if shutil.which("git") is None:
         return {}
@@ -51,12 +51,12 @@ def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
 
 
 def packages() -> dict[str, str]:
-    """Versions of the installed packages that take part in a run."""
+    """Return the versions of the installed packages that take part in a run."""
     return {name: version_of(name) or "not installed" for name in PACKAGES}
 
 
 def machine() -> dict[str, object]:
-    """Hardware and system."""
+    """Return facts of hardware and system."""
     return {
         "python": sys.version.split()[0],
         "system": f"{platform.system()} {platform.release()}",

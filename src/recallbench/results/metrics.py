@@ -96,7 +96,7 @@ class RetrievalPart(_Part):
     agreement: AgreementPart | None = Field(description="top 10 of the two calls; null where one call serves both")
     failed: list[str] = Field(
         default=[],
-        # A run without failures has the bytes it had before runs could keep going.
+        # Left out where empty, so that results have the bytes of earlier releases.
         exclude_if=lambda failed: not failed,
         description="questions that the store failed on: empty rankings, and false retrievals where nothing is right",
     )
@@ -341,19 +341,19 @@ class Metrics(_Part):
     )
     reproduction: str | None = Field(
         default=None,
-        # A result without one has the bytes it had before there were any.
+        # Left out where there is none, so that results have the bytes of earlier releases.
         exclude_if=lambda name: name is None,
         description="the published baseline measured again beside this result; its figures are in reproduction.json",
     )
 
     @property
     def embedder_name(self) -> str:
-        """The embedder's, or that the store needs none."""
+        """The name of the embedder, or `no embedder`."""
         return self.embedder.name if self.embedder else "no embedder"
 
 
 def schema_text() -> str:
-    """The JSON Schema of metrics.json, as it is published beside this module."""
+    """Return the JSON Schema of metrics.json, as published beside this module."""
     return json.dumps(Metrics.model_json_schema(), indent=1, sort_keys=True) + "\n"
 
 

@@ -81,7 +81,7 @@ def parity(runs: int, seed: int) -> list[Tally]:
         their_values = score(drawn, sorted(set(shared.values())))
         for ours, theirs in shared.items():
             values = parse(ours).values(drawn.judged)
-            # pytrec_eval drops a question without an answer; ir_measures scores it 0, and so do we.
+            # pytrec_eval drops a question without an answer; ir_measures scores it 0, as is done here.
             rows = [i for i, name in enumerate(drawn.names) if name in their_values[theirs]]
             expected = np.array([their_values[theirs][drawn.names[i]] for i in rows])
             apart: Floats = np.abs(values[rows] - expected)

@@ -47,9 +47,9 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
     }
     with suppress(CannotTell):  # RB-CALLS reports it
         expected["ready"] = not declared_store(subject).one_scope_at_a_time
-    for name, there in expected.items():
-        if (name in named) != there:
-            yield f"{'no' if there else 'a'} phase {name}"
+    for name, required in expected.items():
+        if (name in named) != required:
+            yield f"{'no' if required else 'a'} phase {name}"
     # The report has a row for each.
     yield from (f"a phase {name[:60]}, which no run has" for name in named if name not in (*expected, "ready"))
     stated = subject.environment.get("seconds")

@@ -12,7 +12,7 @@ def check(evidence: GateEvidence) -> Finding:
     if store.name == "pgmnemo" and named and not alike(named, version_in(store.version)):
         return Finding("fail", f"the folder is named {named}, measured was {store.version}")
     requested = store.asked_version
-    # Behind its own name and version a store may state what it runs on; only its own counts here.
+    # A store may state what it runs on behind its own version, which alone counts here.
     own = store.version.split(" ")[0].removeprefix("v")
     as_requested = requested is None or requested.removeprefix("v") in (own, own.rpartition("/")[2])
     should = store.version if store.name == "pgmnemo" else None

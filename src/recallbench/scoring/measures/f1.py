@@ -12,8 +12,8 @@ from recallbench.scoring.measures.measure import Alias, Measure, share
 class F1(Measure):
     """The harmonic mean of a question's precision@k and recall_frac@k.
 
-    With h gold segments found and G there are, that is 2h / (k + G). `f1@k(retrieved)` takes the precision over what
-    came back, r segments, k at most: 2h / (r + G). `f1_of_means@k` averages first.
+    With h of G gold segments in the top k, that is 2h / (k + G). `f1@k(retrieved)` takes the precision over the r
+    returned segments, k at most: 2h / (r + G). `f1_of_means@k` averages first.
     """
 
     __slots__ = ()

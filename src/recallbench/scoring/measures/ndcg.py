@@ -12,9 +12,9 @@ from recallbench.scoring.measures.measure import Alias, Measure, share
 class Ndcg(Measure):
     """Grades in the top k, each divided by log2(rank + 1), over the best such sum that the grades allow.
 
-    Gain is linear; a question without grades has grade 1 on each gold segment. Where several segments say the one thing
-    that is to be found, the best sum is that of as many of them on top as stand in the top k, one at least.
-    `ndcg@k(graded)` is the mean over the questions that have grades, those alone.
+    Gain is linear; a question without grades has grade 1 on each gold segment. Where one of several gold
+    segments is enough, the best sum has as many of them on top as are in the top k, at least one. `ndcg@k(graded)` is
+    the mean over the questions with grades only.
     """
 
     __slots__ = ()

@@ -10,7 +10,7 @@ from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallAll(Measure):
-    """1 when every gold segment is in the top k, else 0; never more than 0 with more gold than k."""
+    """1 when every gold segment is in the top k, else 0: always 0 with more gold than k."""
 
     __slots__ = ()
     name = "recall_all"

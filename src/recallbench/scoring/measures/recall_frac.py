@@ -10,9 +10,9 @@ from recallbench.scoring.measures.recall_any import RecallAny
 
 
 class RecallFrac(Measure):
-    """The share of a question's gold segments that is in the top k; 1 with the first of those that say the same.
+    """The share of a question's gold segments that is in the top k; where one is enough, 1 with the first of them.
 
-    What the published v0.2.1 baselines counted (clarification 1).
+    The published v0.2.1 baselines counted it (clarification 1).
     """
 
     __slots__ = ()
