@@ -19,7 +19,7 @@ FRESH = "RECALLBENCH_TEST_FRESH"
 SEEDED = ("run", "versions", "repeat", "evaluate", "grow")
 """Commands that start themselves again under the protocol's hash seed, where none is set."""
 READ_AT_START = ("PYTHON", "LANG", "LC_", "OPENBLAS", "OMP", "MKL", "LD_", "COVERAGE")
-"""How variables begin that an interpreter reads when it starts."""
+"""Prefixes of the variables that an interpreter reads when it starts."""
 
 PRIVATE = (
     "PGMNEMO_DSN",

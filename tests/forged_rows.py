@@ -1,4 +1,4 @@
-"""What anyone can do who may write to a cache of vectors."""
+"""Forgeries by somebody who may write to a cache of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that are killed at any step of what they do on disk."""
+"""Processes that are killed at a chosen step of their work on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STEPS = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir",
 
 
 def killed_at(step: int, work: Callable[[], None], steps: Collection[str] = STEPS) -> bool:
-    """Whether a process of its own, doing this, was killed right before that step on disk; else it came to its end."""
+    """Run this in a process of its own and kill it right before that step on disk; return whether it got that far."""
     child = os.fork()
     if child == 0:
         left = step

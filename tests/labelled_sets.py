@@ -40,7 +40,7 @@ EXPECTING = (
     {"query_id": "bicycle", "query": "What colour is it?", "expected": "a blue bicycle"},
     {"query_id": "cars", "query": "Who sells cars?", "kind": "abstention"},
 )
-"""A short form that says what answers say; `SAYING` has two of them."""
+"""A short form with texts of answers; `SAYING` has two of them."""
 SAYING = (
     {"_id": "berlin", "text": "Berlin is large."},
     {"_id": "paris", "text": "Paris is the capital and most populous city of France."},

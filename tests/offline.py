@@ -1,4 +1,4 @@
-"""A command where there is no network, not even the loopback interface, and what it tried to send all the same."""
+"""Commands without any network, not even the loopback interface, and the packets that they try to send."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEEP = 'at=$1; shift; "$@"; code=$?; cat /proc/self/net/snmp /proc/self/net/snmp
 
 
 class Offline(NamedTuple):
-    """How it ended, and how many packets it sent or would have sent: the kernel counts, whoever sends."""
+    """The end of a command, and how many packets it sent or tried to send, by the kernel's counters."""
 
     returncode: int
     stdout: str

@@ -1,4 +1,4 @@
-"""Which of many cases of one kind are looked at in the short stage too."""
+"""The sample of many cases of one kind that the short stage runs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from bolt import PASSWORD, SERVER, free_ports
 
 @pytest.mark.skipif(importlib.util.find_spec("arcadedb_embedded") is None, reason="arcadedb-embedded is not installed")
 @pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_cleanly_when_asked(tmp_path: Path, order: signal.Signals) -> None:
+def test_the_server_stops_cleanly_on_a_signal(tmp_path: Path, order: signal.Signals) -> None:
     (port,) = free_ports(1)
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", str(port)],

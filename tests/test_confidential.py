@@ -87,7 +87,7 @@ def test_base64_in_lines_is_found() -> None:
 
 
 @pytest.mark.parametrize("short", ["", "a", "ab", "abc", " "])
-def test_what_is_too_short_shreds_nothing(short: str) -> None:
+def test_a_short_secret_is_not_replaced(short: str) -> None:
     remember_secrets(short)
     assert sanitised("abc a ab a") == "abc a ab a"
     assert sanitised(f"http://joe:{short.strip()}@h/") == "http://***@h/"
@@ -113,12 +113,12 @@ def test_what_is_too_short_shreds_nothing(short: str) -> None:
         ("me@example.org wrote: k=3", "me@example.org wrote: k=3"),
     ],
 )
-def test_logins_of_addresses_are_replaced_in_what_others_say(text: str, shown: str) -> None:
+def test_logins_in_addresses_are_replaced(text: str, shown: str) -> None:
     assert sanitised(text) == shown
     assert sanitised(shown) == shown
 
 
-def test_what_a_peer_sends_can_not_stall_it() -> None:
+def test_no_text_makes_the_replacement_slow() -> None:
     remember_secrets("%s&#5-hunter\\2", "hush")
     for text in (
         "a-" * 200_000,
@@ -166,7 +166,7 @@ def test_secrets_are_known_from_the_environment_and_from_addresses() -> None:
     assert concealed("/home/joe-the-9th") == "/home/joe-the-9th"
 
 
-def test_what_a_server_says_is_rid_of_it_in_keys_and_depth() -> None:
+def test_secrets_are_replaced_in_nested_keys_and_values() -> None:
     remember_secrets("hunter-2")
     assert sanitised_json({"a": [{"Bearer hunter-2": "x hunter-2", "n": 1.5, "t": True}], "b": None}) == {
         "a": [{"Bearer ***": "x ***", "n": 1.5, "t": True}],
@@ -175,7 +175,7 @@ def test_what_a_server_says_is_rid_of_it_in_keys_and_depth() -> None:
     assert list(concealed_lines(["a hunter-2\n", "b\n"])) == ["a ***\n", "b\n"]
 
 
-def test_an_error_never_holds_it_and_keeps_its_examples() -> None:
+def test_an_error_never_holds_a_secret_and_keeps_its_examples() -> None:
     remember_secrets("hunter-2", "hush")
     error = Blocked(
         "no http:/joe:x@h", expected="such as postgresql://user:password@host", found="hunter-2", remedy="not hush"

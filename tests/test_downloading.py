@@ -1,4 +1,4 @@
-"""Answers that bring no file: nothing of them is read, and nobody waits as long as they ask for."""
+"""Answers without a file: their body is not read, and a long Retry-After is not obeyed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_body_of_a_redirection_is_not_read_and_it_is_followed() -> None:
         ("RateLimit", '"api";r=0;t=31536000', False),
     ],
 )
-def test_no_longer_wait_is_asked_for_than_a_silence_may_last(name: str, value: str, passed_on: bool) -> None:
+def test_a_server_can_not_ask_for_a_wait_of_over_a_minute(name: str, value: str, passed_on: bool) -> None:
     with scripted_server() as script, download_client(timeout=10) as client:
         script.answer = lambda path, body: (429, b"", {name: value})
         assert (name in client.get(script.address).headers) is passed_on

@@ -3,7 +3,7 @@
 from recallbench.errors import InputError
 
 
-def test_what_an_error_quotes_makes_no_line_of_the_program() -> None:
+def test_a_quotation_in_an_error_makes_no_line_of_its_own() -> None:
     error = InputError(
         "a\nrecallbench: VERIFIED: not this", expected="one\x1b[2J", found="line 1\n  what to do: rm", remedy="mend it"
     )

@@ -1,4 +1,4 @@
-"""The house: no import cycle, no class name twice, no folder too large. The layers are lint-imports' to hold."""
+"""No import cycle, no class name twice, no folder too large; lint-imports checks the layers."""
 
 from __future__ import annotations
 

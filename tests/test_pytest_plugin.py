@@ -129,7 +129,7 @@ def test_thresholds_are_those_of_the_report(pytester: pytest.Pytester) -> None:
     assert not baseline(pytester).exists()
 
 
-def test_a_baseline_of_other_cases_is_no_baseline(pytester: pytest.Pytester) -> None:
+def test_a_baseline_of_other_cases_is_refused(pytester: pytest.Pytester) -> None:
     write(pytester)
     run(pytester, "--recallbench-update")
     path = pytester.path / "test_recall.py"

@@ -1,4 +1,4 @@
-"""The page about the rankers of the graph: its set is made as it says, its figures are what its commands give."""
+"""The page about the rankers of the graph: its set is as described, and its commands give its figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def table(title: str) -> dict[str, list[str]]:
     return {first: rest for first, *rest in rows[2:]}
 
 
-def test_intervals_are_described_as_they_are_made() -> None:
+def test_the_page_names_the_methods_of_its_intervals() -> None:
     values = np.array([[1.0, 0.5], [0.0, 1.0], [1.0, 1.0]])
     first, third = (mean.method for mean in CURRENT.means(values, [True, False], None))
     assert first == "Wilson 95%"
@@ -86,7 +86,7 @@ def stems(text: str) -> set[str]:
     return {re.sub(r"(ing|ed|es|s|'s)$", "", word) for word in words if word not in MEANINGLESS}
 
 
-def test_each_kind_is_what_the_page_says() -> None:
+def test_queries_of_each_kind_are_as_the_page_says() -> None:
     documents = {document["_id"]: document for document in read("corpus.jsonl")}
     order = list(documents)
     topics: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Files nobody vouches for: each is read, or refused with its line and a reason."""
+"""A file of anybody is read, or refused with its line and a reason."""
 
 import os
 from pathlib import Path
@@ -46,14 +46,14 @@ def test_objects_come_with_their_line_numbers(path: Path) -> None:
     ],
     ids=["two rows", "cut off", "blank", "NaN", "infinity", "twice", "list", "latin-1", "binary", "nested"],
 )
-def test_what_is_no_row_is_refused_with_its_line(path: Path, content: bytes, line: int, complaint: str) -> None:
+def test_a_malformed_row_is_refused_with_its_line(path: Path, content: bytes, line: int, complaint: str) -> None:
     path.write_bytes(content)
     error = refusal(path)
     assert f"rows.jsonl, line {line}: can't be read" in error.problem
     assert error.found == complaint
 
 
-def test_a_line_of_two_gigabytes_is_refused_before_it_is_held(path: Path) -> None:
+def test_a_line_of_two_gigabytes_is_refused_before_it_is_read(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(2 << 30)  # sparse: it takes no room
     assert refusal(path).expected == "lines of at most 33,554,432 bytes"

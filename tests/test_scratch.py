@@ -1,4 +1,4 @@
-"""Unfinished work: a process killed at any step leaves nothing that the next one does not sweep."""
+"""The unfinished work of a process killed at any step is swept by the next one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def throw_away(place: Path) -> None:
         (throw_away, [[]]),
     ],
 )
-def test_whenever_it_is_killed_the_next_one_sweeps(
+def test_work_killed_at_any_step_is_swept_by_the_next(
     tmp_path: Path, work: Callable[[Path], None], outcomes: list[list[str]]
 ) -> None:
     steps = 0
@@ -74,7 +74,7 @@ def test_a_living_owners_folder_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_ours_stays(tmp_path: Path) -> None:
+def test_files_of_others_stay(tmp_path: Path) -> None:
     strange = tmp_path / f"{PREFIX}strange"
     strange.mkdir()
     (strange / "thesis.txt").write_text("mine")
@@ -106,7 +106,7 @@ def test_a_link_within_is_removed_and_not_followed(tmp_path: Path) -> None:
     assert (outside / "thesis.txt").read_text() == "mine"
 
 
-def test_a_folder_taken_away_in_the_making_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_removed_before_its_lock_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, times = fcntl.flock, []
 
     def meanwhile(file: int, how: int) -> None:

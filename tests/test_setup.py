@@ -1,4 +1,4 @@
-"""What scripts/setup installs is held to the sha256 of the lists; the lists agree with pyproject.toml."""
+"""scripts/setup installs only files with the sha256 of the lists; the lists agree with pyproject.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of other memories over LoCoMo is what its commands give."""
+"""The commands of the page about other memories give its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads that go on for ever if they may: real sockets on the loopback interface, with limits made small."""
+"""Endless downloads end at the limits: real sockets on the loopback interface, small limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recallbench.web_client import web_client
 LOCOMO = replace(load().corpora["locomo"], sha256="0" * 64)
 REVISION = "a" * 40
 HEAD = b'HTTP/1.1 200 OK\r\nETag: "b"\r\nX-Repo-Commit: ' + b"a" * 40 + b"\r\nContent-Length: 1000000\r\n\r\n"
-"""What the hub says of a file of a megabyte, and what then becomes of it is up to the test."""
+"""The head of the hub's answer for a file of a megabyte; the body is the test's."""
 
 Talk = Callable[[socket, bytes], None]
 
@@ -124,7 +124,7 @@ def test_a_download_that_hardly_moves_ends(talk: Talk, complaint: str, source: s
 
 
 @pytest.mark.usefixtures("small")
-def test_a_peer_that_hangs_up_after_each_byte_is_left_in_the_end(tmp_path: Path) -> None:
+def test_a_peer_that_hangs_up_after_each_byte_is_given_up(tmp_path: Path) -> None:
     with talking(hanging_up) as url:
         environ = {"HF_ENDPOINT": url, "HF_HOME": str(tmp_path / "hf")}
         with pytest.raises(hub.Unreachable, match="too slow"):
@@ -144,7 +144,7 @@ def test_a_slow_download_that_keeps_the_pace_is_waited_for() -> None:
         assert len(client.get(url).content) == 40_000
 
 
-def test_what_is_sent_has_its_time_too() -> None:
+def test_sending_has_a_time_limit_too() -> None:
     """A peer that reads nothing: the socket takes some megabytes, and then no more."""
     with create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
@@ -156,7 +156,7 @@ def test_what_is_sent_has_its_time_too() -> None:
             client.post(url, content=b"a" * (64 << 20))
 
 
-def test_without_a_limit_the_clients_own_time_counts() -> None:
+def test_without_a_limit_the_clients_own_timeout_counts() -> None:
     with talking(silent) as url, web_client(timeout=0.2) as client, pytest.raises(httpx2.ReadTimeout):
         client.get(url)
 

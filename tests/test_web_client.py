@@ -1,4 +1,4 @@
-"""The proxies of the environment are gone through, and NO_PROXY is heeded: a real server plays the proxy."""
+"""Requests use the proxies of the environment and heed NO_PROXY; a real server plays the proxy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_proxy_gets_the_whole_address_and_its_password(variable: str, monkeypa
 
 
 @pytest.mark.parametrize("exempt", ["127.0.0.1", "x.org, 127.0.0.0/8", "*", "http://127.0.0.1"])
-def test_what_is_exempt_is_asked_itself(exempt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exempt_host_is_reached_without_the_proxy(exempt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with scripted_server() as server:
         server.answer = lambda path, body: path.encode()
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -54,7 +54,7 @@ def test_https_is_tunnelled(monkeypatch: pytest.MonkeyPatch) -> None:
             client.get("https://a.invalid/file")
 
 
-def test_what_no_proxy_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_names_hosts_domains_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "proxy:3128")
     named = "localhost, .a.org, b.org, 10.0.0.0/8, ::1, fe80::/10, [::1]:80, c.org:8080, http://d.org"
     monkeypatch.setenv("NO_PROXY", f"{named}, 10.0.0.0/99, 10.0.0.0/255.0.0.0, e.org/f, http://f.org:g")

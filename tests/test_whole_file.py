@@ -19,7 +19,7 @@ def create(path: Path, key: bytes) -> None:
     write_whole(path, key, overwrite=False, mode=PRIVATE, synced=True)
 
 
-def test_whenever_it_is_killed_a_key_is_whole_or_absent_and_the_next_one_sweeps(tmp_path: Path) -> None:
+def test_a_key_is_whole_or_absent_after_a_kill_at_any_step(tmp_path: Path) -> None:
     steps = 0
     while True:
         place = tmp_path / str(steps)
@@ -37,7 +37,7 @@ def test_whenever_it_is_killed_a_key_is_whole_or_absent_and_the_next_one_sweeps(
     assert sorted(os.listdir(place)) == ["key", "other"]
 
 
-def test_one_that_is_there_stays(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("key", "link"):
@@ -47,7 +47,9 @@ def test_one_that_is_there_stays(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["key", "link"]
 
 
-def test_where_a_file_can_have_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_hard_links_an_existing_file_is_not_overwritten_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def none(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -60,7 +62,7 @@ def test_where_a_file_can_have_one_name_only(tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "key").read_bytes() == KEY
 
 
-def test_what_goes_wrong_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     write_whole(tmp_path / "new" / "report", "old")
     with pytest.raises(UnicodeEncodeError):
         write_whole(tmp_path / "new" / "report", "half a character: \ud83d")
@@ -68,7 +70,7 @@ def test_what_goes_wrong_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     assert os.listdir(tmp_path / "new") == ["report"]
 
 
-def test_what_the_system_refuses_says_what_to_do(tmp_path: Path) -> None:
+def test_a_refusal_of_the_system_has_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(Blocked) as refused,

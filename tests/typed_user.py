@@ -1,4 +1,4 @@
-"""What a user of the package writes, for mypy --strict to check; it is never run."""
+"""A user's code for mypy --strict to check; it is never run."""
 
 import recallbench
 from recallbench import Case, Report

@@ -88,7 +88,7 @@ def test_each_kind_of_addition_has_its_example() -> None:
     assert len(placed("toml")) == 1
 
 
-def test_a_retriever_of_ones_own(tmp_path: Path) -> None:
+def test_the_example_of_a_retriever_runs(tmp_path: Path) -> None:
     (body,) = [block.body for block in blocks(CONTRIBUTING) if block.body.startswith("# my_memory.py\n")]
     (tmp_path / "my_memory.py").write_text(body)
     name = "python:my_memory:open_memory"
@@ -99,7 +99,7 @@ def test_a_retriever_of_ones_own(tmp_path: Path) -> None:
     assert metrics.headline[0].estimate.value > metrics.headline[0].estimate.chance
 
 
-def test_a_new_store(extended: Path) -> None:
+def test_the_example_of_a_store_works_in_every_command(extended: Path) -> None:
     plain, with_option = [words for words in command_lines(CONTRIBUTING) if "newest" in words]
     listed = in_the_copy(extended, "stores").stdout
     assert re.search(r"^newest +the newest sessions first$", listed, re.MULTILINE)
@@ -121,7 +121,7 @@ def test_a_new_store(extended: Path) -> None:
     assert in_the_copy(extended, *with_option, "--dry-run").returncode == 0
 
 
-def test_a_new_corpus(extended: Path) -> None:
+def test_the_example_of_a_corpus_works_in_every_command(extended: Path) -> None:
     (words,) = [words for words in command_lines(CONTRIBUTING) if "diary" in words and "--dry-run" not in words]
     metrics = written(in_the_copy(extended, *words, "--folder", "notes"), extended / "notes")
     assert metrics.corpus.segments == 3
@@ -133,7 +133,7 @@ def test_a_new_corpus(extended: Path) -> None:
     assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", printed) == ["RB-COMMITTED"]
 
 
-def test_a_new_encoder(extended: Path) -> None:
+def test_the_example_of_an_encoder_is_listed(extended: Path) -> None:
     ((_, text),) = placed("toml")
     ((name, table),) = tomllib.loads(text).items()
     spec = read_spec(name, table)
@@ -143,7 +143,7 @@ def test_a_new_encoder(extended: Path) -> None:
 
 
 @pytest.mark.marked
-def test_a_new_encoder_embeds(extended: Path) -> None:
+def test_the_example_of_an_encoder_embeds(extended: Path) -> None:
     words = (
         "run",
         "canary-locomo",
@@ -161,7 +161,7 @@ def test_a_new_encoder_embeds(extended: Path) -> None:
     assert metrics.exposure.max_tokens == 256
 
 
-def test_a_new_measure(extended: Path) -> None:
+def test_the_example_of_a_measure_is_computed(extended: Path) -> None:
     assert "last_rr@k\n    1 / rank of the last gold segment" in in_the_copy(extended, "measures").stdout
     measure = imported(extended, "src/recallbench/scoring/measures/last_rr.py").LastRr
     judged = judge([[4, 0, 1], [2, 3], [0]], [{0, 1}, {0}, set()], [5, 5, 5], 3)
@@ -176,7 +176,7 @@ def test_a_new_measure(extended: Path) -> None:
             assert chance == pytest.approx(float(np.mean(measure(k).values(every))), abs=1e-12)
 
 
-def test_a_new_gate(extended: Path, tmp_path: Path) -> None:
+def test_the_example_of_a_gate_decides(extended: Path, tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path)
     metrics = written(done, tmp_path / "r")
     gate = imported(extended, "src/recallbench/audit/gates/control.py").GATE

@@ -77,7 +77,7 @@ def test_every_system_of_a_table_has_its_command() -> None:
 
 
 def points(cells: Sequence[str]) -> list[str]:
-    """Without the intervals: those of a result are of the edition of the statistics that it was made by."""
+    """Return the cells without intervals, which depend on the edition of the result."""
     return [cell for cell in cells if " to " not in cell]
 
 

@@ -1,4 +1,4 @@
-"""What the documents list is what there is."""
+"""Lists in the documents are complete."""
 
 from __future__ import annotations
 

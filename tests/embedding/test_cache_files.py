@@ -1,4 +1,4 @@
-"""Whoever shares a cache can put a link or a pipe in a file's place: neither is opened."""
+"""Links and pipes that somebody put in the place of a shared cache's files are not opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recallbench.errors import InputError
 
 
 @pytest.mark.parametrize("kind", ["link to a file", "link to nothing", "pipe"])
-def test_what_is_no_file_is_refused_and_not_followed(tmp_path: Path, kind: str) -> None:
+def test_links_and_pipes_are_refused_and_not_followed(tmp_path: Path, kind: str) -> None:
     private, place = tmp_path / "private", tmp_path / "index"
     if kind == "link to a file":
         private.write_text("a secret of the user's\n")
@@ -29,7 +29,7 @@ def test_what_is_no_file_is_refused_and_not_followed(tmp_path: Path, kind: str) 
     )
 
 
-def test_what_is_written_at_a_place_is_read_from_there(tmp_path: Path) -> None:
+def test_bytes_written_at_an_offset_are_read_from_there(tmp_path: Path) -> None:
     descriptor = open_cache_file(tmp_path / "index")
     write_at(descriptor, b"abcdef", 2)
     assert read_at(descriptor, 4, 3) == b"cde"

@@ -1,4 +1,4 @@
-"""Each distinct text is embedded once, whatever happens in between."""
+"""Each distinct text is embedded once, across interruptions and processes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_prefix_is_read_by_the_model_but_not_counted_in_the_cut(opened: Any, t
     assert 0 < prefixed.cut[2] < plain.cut[2]
 
 
-def test_lookup_returns_rows_in_the_order_asked_with_repeats(opened: Any) -> None:
+def test_lookup_returns_rows_in_the_order_of_the_texts_with_repeats(opened: Any) -> None:
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
     embedded = embedder.lookup([TEXTS[3], TEXTS[0], TEXTS[3]], "passage")
@@ -112,7 +112,7 @@ def test_lookup_returns_rows_in_the_order_asked_with_repeats(opened: Any) -> Non
     assert embedder.lookup([], "passage").vectors.shape == (0, 32)
 
 
-def test_each_second_is_counted_once(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_spent_embedding_is_counted_once(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     active: list[str] = []
 
     @contextmanager
@@ -130,7 +130,7 @@ def test_each_second_is_counted_once(opened: Any, monkeypatch: pytest.MonkeyPatc
 
 
 class Interrupted(Silent):
-    """Progress during which the user presses Ctrl-C, once so many texts are done."""
+    """A progress that raises Ctrl-C once so many texts are done."""
 
     def __init__(self, after: int) -> None:
         self.left = after
@@ -159,7 +159,7 @@ def test_ctrl_c_keeps_every_finished_batch(opened: Any, tiny_bge: Tiny) -> None:
     )
 
 
-def test_a_damaged_vector_is_computed_anew_and_said_so(opened: Any, tmp_path: Path) -> None:
+def test_a_damaged_vector_is_computed_anew_and_reported(opened: Any, tmp_path: Path) -> None:
     embedder = opened()
     before = embedder.lookup(TEXTS, "passage").vectors
     embedder.close()

@@ -18,7 +18,7 @@ from recallbench.protocol.frozen import load
 from recallbench.results import environment, manifest
 
 
-def test_bge_m3() -> None:
+def test_bge_m3_is_as_the_protocol_says() -> None:
     spec = ENCODERS["bge-m3"]
     assert (spec.passage.repo, spec.passage.revision) == ("BAAI/bge-m3", "5617a9f61b028005a4858fdac845db406aefb181")
     assert spec.query == spec.passage
@@ -28,7 +28,7 @@ def test_bge_m3() -> None:
     assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("cls", True, 1024, 1024)
 
 
-def test_dragon_plus() -> None:
+def test_dragon_plus_is_as_the_protocol_says() -> None:
     spec = ENCODERS["dragon-plus"]
     query = ("facebook/dragon-plus-query-encoder", "2d3808c087119b953f8494b7638c216c71712cee")
     assert (spec.query.repo, spec.query.revision) == query
@@ -42,7 +42,7 @@ def test_dragon_plus() -> None:
     assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("cls", False, 768, 1024)
 
 
-def test_minilm() -> None:
+def test_minilm_is_as_documented() -> None:
     spec = ENCODERS["minilm"]
     assert (spec.pooling, spec.normalise, spec.native_dims, spec.stored_dims) == ("mean", True, 384, 384)
     assert spec.passage.model_file == "model.safetensors"

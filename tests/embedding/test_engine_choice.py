@@ -46,7 +46,7 @@ def choice(
     return choose_backend(preference, {}, Memo(folder), [WEIGHTS])[0]
 
 
-def test_openvino_where_it_is_faster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_openvino_is_chosen_where_it_is_faster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert choice(monkeypatch, tmp_path) == "openvino/cpu"
     assert choice(monkeypatch, tmp_path, avx512=False) == "torch/cpu"
     assert choice(monkeypatch, tmp_path, "openvino", avx512=False) == "openvino/cpu"
@@ -57,7 +57,7 @@ def test_openvino_where_it_is_faster(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
-def test_torch_on_a_graphics_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str) -> None:
+def test_torch_is_chosen_on_a_graphics_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str) -> None:
     assert choice(monkeypatch, tmp_path, device=device) == f"torch/{device}"
     assert choice(monkeypatch, tmp_path, "torch", device=device) == f"torch/{device}"
     assert choice(monkeypatch, tmp_path, "openvino", device=device) == "openvino/cpu"
@@ -143,7 +143,7 @@ def test_texts_for_a_proof_are_distinct_and_spread_over_all_lengths() -> None:
 
 
 @pytest.mark.marked
-def test_openvino_is_proven_once_and_the_proof_is_kept(opened: Any) -> None:
+def test_openvino_is_proven_once_and_the_proof_is_cached(opened: Any) -> None:
     first = opened(backend="openvino")
     first.ensure(MANY, "passage")
     report = first.report()
@@ -161,7 +161,7 @@ def test_openvino_is_proven_once_and_the_proof_is_kept(opened: Any) -> None:
 
 
 @pytest.mark.marked
-def test_a_proof_on_few_texts_is_made_again_on_more(opened: Any) -> None:
+def test_a_proof_over_few_texts_is_repeated_over_more(opened: Any) -> None:
     first = opened(backend="openvino")
     first.ensure(["a cat", "a dog"], "passage")
     assert first.report().proof_texts == 2
@@ -200,7 +200,7 @@ def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatc
 
 
 def scripted_proofs(patched: pytest.MonkeyPatch, *outcomes: bool) -> list[bool]:
-    """Let these comparisons end so, in turn; the list has those that are left."""
+    """Give the next comparisons these outcomes; return the list of outcomes not used yet."""
     left = list(outcomes)
 
     def outcome(fast: Engine, reference: Engine, batches: Sequence[Batch], advance: Any) -> Proof:
@@ -241,7 +241,7 @@ def test_twins_that_are_proven_are_not_proven_again(
 
 @pytest.mark.marked
 @pytest.mark.parametrize("recheck_own", [False, True])
-def test_a_proof_that_fails_beside_kept_vectors_stops_the_run_and_the_next_one_uses_torch(
+def test_a_proof_that_fails_beside_cached_vectors_stops_the_run_and_the_next_one_uses_torch(
     opened: Any, tiny_bge: Tiny, monkeypatch: pytest.MonkeyPatch, recheck_own: bool
 ) -> None:
     opened(backend="openvino").ensure(TEXTS, "passage")

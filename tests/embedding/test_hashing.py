@@ -12,7 +12,7 @@ import pytest
 from recallbench.embedding.registry import open_embedder
 
 
-def test_a_bag_of_signed_places_brought_to_length_one(tmp_path: Path) -> None:
+def test_a_vector_is_a_normalised_bag_of_signed_words(tmp_path: Path) -> None:
     embedder = open_embedder("hash", cache_dir=tmp_path)
     embedded = embedder.lookup(["cat dog", "Dog  CAT", "cat", "", "cat cat dog"], "passage")
     assert embedded.vectors.shape == (5, 256)
@@ -26,7 +26,7 @@ def test_a_bag_of_signed_places_brought_to_length_one(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_stops_reading_at_512_words(tmp_path: Path) -> None:
+def test_words_after_the_512th_are_cut(tmp_path: Path) -> None:
     embedder = open_embedder("hash", cache_dir=tmp_path)
     embedded = embedder.lookup(["ab " * 512, "ab " * 513, "ab " * 512 + "zz"], "passage")
     assert embedded.tokens.tolist() == [512, 513, 513]
@@ -36,7 +36,7 @@ def test_it_stops_reading_at_512_words(tmp_path: Path) -> None:
     assert (report.distinct, report.truncated, report.tokens) == (3, 2, 1538)
 
 
-def test_it_does_not_depend_on_the_process() -> None:
+def test_vectors_do_not_depend_on_the_process() -> None:
     program = (
         "import hashlib, pathlib\n"
         "from recallbench.embedding.registry import open_embedder\n"

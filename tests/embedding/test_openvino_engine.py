@@ -1,4 +1,4 @@
-"""Whatever goes wrong with OpenVINO, torch embeds."""
+"""Torch embeds wherever OpenVINO fails."""
 
 from __future__ import annotations
 

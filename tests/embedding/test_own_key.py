@@ -23,7 +23,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return key_path()
 
 
-def test_it_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: Path) -> None:
+def test_a_key_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: Path) -> None:
     key, note = own_key(tmp_path / "cache")
     assert (len(key), note) == (32, "")
     assert path.read_bytes() == key
@@ -34,7 +34,7 @@ def test_it_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o620])
-def test_one_that_others_may_use_is_refused(path: Path, tmp_path: Path, mode: int) -> None:
+def test_a_key_that_others_may_use_is_refused(path: Path, tmp_path: Path, mode: int) -> None:
     own_key(tmp_path / "cache")
     path.chmod(mode)
     with pytest.raises(InputError) as error:
@@ -54,7 +54,7 @@ def test_another_file_in_its_place_is_refused_and_left_alone(path: Path, tmp_pat
     assert path.read_bytes() == b"x" * length
 
 
-def test_where_none_can_be_kept_it_holds_for_this_process_and_a_note_says_so(path: Path, tmp_path: Path) -> None:
+def test_a_key_that_can_not_be_stored_serves_this_process_and_a_note_says_so(path: Path, tmp_path: Path) -> None:
     (tmp_path / "settings").write_text("a file where the settings folder should be")
     first, note = own_key(tmp_path / "cache")
     assert len(first) == 32
@@ -63,7 +63,7 @@ def test_where_none_can_be_kept_it_holds_for_this_process_and_a_note_says_so(pat
 
 
 @pytest.mark.parametrize("cache", ["settings", "settings/recallbench", "link"])
-def test_a_cache_that_would_hold_it_is_refused(path: Path, tmp_path: Path, cache: str) -> None:
+def test_a_cache_that_would_hold_the_key_is_refused(path: Path, tmp_path: Path, cache: str) -> None:
     path.parent.mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "settings")
     with pytest.raises(UsageError, match="would hold your own key as well"):
@@ -83,7 +83,7 @@ print(own_key(Path(sys.argv[1]))[0].hex())
 """
 
 
-def test_processes_that_make_it_at_once_agree(path: Path, tmp_path: Path) -> None:
+def test_processes_that_make_a_key_at_once_agree(path: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", MAKER, str(tmp_path / "cache")]
     makers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) for _ in range(4)
@@ -98,7 +98,7 @@ def test_processes_that_make_it_at_once_agree(path: Path, tmp_path: Path) -> Non
     assert keys == [path.read_bytes().hex()] * 4
 
 
-def test_one_of_another_user_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_of_another_user_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_key(tmp_path / "cache")
     monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
     with pytest.raises(InputError, match="is not your own key"):
@@ -106,7 +106,7 @@ def test_one_of_another_user_is_refused(path: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
-def test_what_is_no_file_is_refused_at_once(path: Path, tmp_path: Path, kind: str) -> None:
+def test_a_key_that_is_no_file_is_refused_at_once(path: Path, tmp_path: Path, kind: str) -> None:
     path.parent.mkdir(parents=True)
     if kind == "pipe":
         os.mkfifo(path, 0o600)
@@ -118,7 +118,7 @@ def test_what_is_no_file_is_refused_at_once(path: Path, tmp_path: Path, kind: st
         own_key(tmp_path / "cache")
 
 
-def test_one_behind_a_link_counts_as_what_it_leads_to(path: Path, tmp_path: Path) -> None:
+def test_a_key_behind_a_link_is_judged_by_its_target(path: Path, tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     real = tmp_path / "elsewhere.key"
     real.write_bytes(b"k" * 32)
@@ -132,10 +132,10 @@ def test_one_behind_a_link_counts_as_what_it_leads_to(path: Path, tmp_path: Path
         own_key(tmp_path)
 
 
-def test_another_file_that_takes_its_place_is_not_the_one_that_was_looked_at(
+def test_a_file_replaced_after_opening_is_not_trusted(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that all may read, and a private one put in its place between opening and looking."""
+    """A readable file is replaced by a private one between opening and checking."""
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x" * 32)
     path.chmod(0o644)
@@ -154,7 +154,9 @@ def test_another_file_that_takes_its_place_is_not_the_one_that_was_looked_at(
         own_key(tmp_path / "cache")
 
 
-def test_where_nothing_can_be_written_it_is_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_read_where_nothing_can_be_written(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key, _ = own_key(tmp_path / "cache")
     opened = os.open
 

@@ -133,9 +133,7 @@ def test_vectors_that_are_put_there_during_a_run_are_checked_before_they_are_use
         embedder.lookup([*TEXTS, "rain again"], "passage")
 
 
-def test_own_vectors_are_checked_where_that_is_asked_for(
-    user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_cache_as(user, opened, "ann")
     embedder = opened(recheck_own=True)
     embedder.ensure([*TEXTS, "rain again"], "passage")
@@ -170,7 +168,7 @@ def test_a_draw_is_of_eight_distinct_rows_whatever_their_order() -> None:
     assert drawn(seals, [5, 5, 3]) == sorted([3, 5], key=lambda row: seals[row])
 
 
-def test_whoever_forges_a_quarter_of_the_rows_is_met_nine_times_in_ten() -> None:
+def test_forging_a_quarter_of_the_rows_is_detected_nine_times_in_ten() -> None:
     # 10 of 40 rows, and 400 users who each have a key that the forger does not know: 1 - C(30, 8) / C(40, 8) = .9239.
     met = 0
     for user in range(400):

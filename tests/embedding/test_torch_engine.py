@@ -1,4 +1,4 @@
-"""Loading is real: the canonical architectures over HTTP, file by file, each one's hash checked."""
+"""Weights of the canonical architectures, loaded over real HTTP, file by file, with each hash checked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_bert_twins_with_cls_unnormalised_and_zero_padded_equal_transformers(
     assert (np.abs(sides["passage"] - sides["query"]).max(axis=1) > 0.1).all()
 
 
-def test_files_are_asked_for_one_by_one_at_the_pinned_revision(
+def test_only_pinned_files_are_requested_at_their_revision(
     tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path, hub: LoopbackHub
 ) -> None:
     embed(tiny_dragon.spec, environ, tmp_path / "cache")
@@ -111,7 +111,7 @@ def test_a_revision_the_hub_does_not_have_blocks(tiny_bge: Tiny, environ: dict[s
     assert error.value.remedy.startswith("recallbench fetch tiny-bge")
 
 
-def test_offline_without_the_files_blocks_and_asks_nobody(
+def test_offline_without_the_files_blocks_without_a_request(
     tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, hub: LoopbackHub
 ) -> None:
     with pytest.raises(Blocked, match=r"of tiny/bge at revision a{40}") as error:
@@ -128,7 +128,7 @@ def test_a_hub_that_is_down_blocks(tiny_bge: Tiny, tmp_path: Path) -> None:
 
 
 class Burglar:
-    """Pickled, it would make a folder when it is loaded."""
+    """An object whose pickle makes a folder when it is loaded."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -181,7 +181,7 @@ def test_a_checkpoint_that_lacks_a_tensor_is_refused(tiny_bge: Tiny, tmp_path: P
     assert error.value.found == "1 missing or of another shape, first encoder.layer.1.output.dense.weight"
 
 
-def test_a_hash_not_known_beforehand_is_recorded_and_held_from_then_on(
+def test_an_unpinned_hash_is_recorded_and_checked_from_then_on(
     tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path
 ) -> None:
     embedder = open_embedder(tiny_dragon.spec, cache_dir=tmp_path / "cache", environ=environ, backend="torch")

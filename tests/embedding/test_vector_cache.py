@@ -36,7 +36,7 @@ def test_vectors_outlive_their_process(opened_cache: Any) -> None:
     assert again.vectors(rows).dtype == np.float32
 
 
-def test_a_key_that_is_there_stays_as_it_is(opened_cache: Any, tmp_path: Path) -> None:
+def test_a_vector_in_the_cache_is_not_overwritten(opened_cache: Any, tmp_path: Path) -> None:
     cache = opened_cache()
     fill(cache, 1)
     cache.append([key(1)], [0], [0], np.full((1, DIMS), 9, np.float32))
@@ -91,7 +91,7 @@ def test_a_reader_takes_in_what_another_appended(opened_cache: Any) -> None:
     assert values(writer, 1, 2, 3, 4) == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_rows_that_are_about_to_be_taken_back_are_not_read(opened_cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_an_interrupted_write_are_not_read(opened_cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, interrupted = opened_cache(), opened_cache()
     fill(interrupted, 1, 2, 3)
     reading = threading.Thread(target=reader.refresh)
@@ -128,7 +128,7 @@ def test_files_that_are_cut_while_they_are_in_use_are_refused(opened_cache: Any,
     assert values(opened_cache(), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, None]
 
 
-def test_left_over_records_never_come_to_stand_beside_rows_of_other_texts(
+def test_left_over_records_are_never_paired_with_other_texts(
     opened_cache: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, killed = tmp_path / "c", tmp_path / "killed"
@@ -150,7 +150,7 @@ def test_left_over_records_never_come_to_stand_beside_rows_of_other_texts(
     assert (after.corrupt, len(after)) == (0, 3)
 
 
-def test_the_folder_tells_what_its_rows_were_computed_with(opened_cache: Any) -> None:
+def test_the_folder_names_the_versions_behind_its_rows(opened_cache: Any) -> None:
     first = opened_cache(SEAL, None, "torch 2.13.0")
     assert first.computed_with == ()
     fill(first, 1)
@@ -163,7 +163,7 @@ def test_the_folder_tells_what_its_rows_were_computed_with(opened_cache: Any) ->
     assert first.computed_with == newer.computed_with == ("torch 2.13.0", "torch 2.14.0")
 
 
-def test_rows_from_before_that_was_recorded_are_said_to_be_so(opened_cache: Any) -> None:
+def test_rows_without_recorded_versions_are_reported_as_such(opened_cache: Any) -> None:
     fill(opened_cache(), 1)
     later = opened_cache(SEAL, None, "torch 2.13.0")
     assert later.computed_with == ("versions not recorded",)
@@ -275,7 +275,7 @@ def test_no_file_is_opened_through_a_link(opened_cache: Any, tmp_path: Path, nam
     assert (tmp_path / "private").read_text() == "a secret of the user's\n"
 
 
-def test_a_link_in_the_place_of_what_is_written_for_people_is_left_alone(opened_cache: Any, tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_fingerprint_file_is_left_alone(opened_cache: Any, tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c/fingerprint.json").symlink_to(tmp_path / "private")
     fill(opened_cache(SEAL, {"encoder": "tiny"}), 1)

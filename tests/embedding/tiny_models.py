@@ -31,7 +31,7 @@ class Tiny:
 
 
 def sentence(words: int, seed: int = 0) -> str:
-    """A text of so many words, a function of the seed."""
+    """Return a text of so many words, drawn by the seed."""
     return " ".join(WORDS[(seed * 7 + place * (seed + 3) + place // 5) % len(WORDS)] for place in range(words))
 
 
@@ -150,7 +150,7 @@ def weights_of(repo: str, files: Mapping[str, bytes], *names: str) -> PinnedFile
 
 
 def repin(tiny: Tiny, name: str, body: bytes) -> Tiny:
-    """The same one-sided encoder with another body, pinned as such."""
+    """Return the encoder with another body for this file, and its hash pinned."""
     repo = tiny.spec.passage.repo
     weights = replace(tiny.spec.passage, files={**tiny.spec.passage.files, name: _sha256(body)})
     return replace(

@@ -1,4 +1,4 @@
-"""JSON says the same, without a character that can't be seen."""
+"""Escaped JSON is the same document, without hidden characters."""
 
 import json
 
@@ -18,5 +18,5 @@ def test_json_is_the_same_document_and_hides_nothing(document: object) -> None:
         assert not hidden(text.replace("\n", ""))
 
 
-def test_what_can_be_seen_is_left() -> None:
+def test_visible_characters_are_unchanged() -> None:
     assert plain('{"é": "\x9b\u202e\U000e0041"}') == '{"é": "\\u009b\\u202e\\udb40\\udc41"}'

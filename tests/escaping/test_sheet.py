@@ -1,4 +1,4 @@
-"""A cell is no formula, and is read as it was."""
+"""A cell is never a formula, and is read back unchanged."""
 
 import csv
 import io
@@ -33,13 +33,13 @@ hostile = st.text(st.sampled_from([*"=+-@'\t\r\n,\";0.5eE%aB \x1b"]), max_size=1
         ("–", "–"),
     ],
 )
-def test_what_a_spreadsheet_would_work_out_is_text(text: str, expected: str) -> None:
+def test_a_cell_that_a_spreadsheet_would_evaluate_is_text(text: str, expected: str) -> None:
     assert cell(text) == expected
 
 
 @given(st.lists(hostile, min_size=2))
 @example(["=1+1", 'a,"b"\nc'])
-def test_a_row_is_read_as_it_was(row: list[str]) -> None:
+def test_a_row_is_read_back_unchanged(row: list[str]) -> None:
     read = next(csv.reader(io.StringIO(csv_text([row]), newline="")))
 
     assert [re.sub(r"^'(?='*([=+@-]|\\[tr]))", "", value) for value in read] == [visible_lines(value) for value in row]

@@ -21,7 +21,7 @@ from recallbench.escaping.terminal import hidden, visible, visible_lines
         ("[red]bold[/red]", "[red]bold[/red]"),
     ],
 )
-def test_what_cannot_be_seen_is_written_out_and_the_rest_left(text: str, expected: str) -> None:
+def test_hidden_characters_are_written_out_and_the_rest_is_unchanged(text: str, expected: str) -> None:
     assert visible(text) == expected
     assert hidden(text) == (text != expected)
 
@@ -31,7 +31,7 @@ def test_lines_of_a_block_stay_lines() -> None:
 
 
 @given(st.text(st.characters()))
-def test_nothing_hidden_is_left_and_nothing_seen_is_changed(text: str) -> None:
+def test_no_hidden_character_is_left_and_no_other_is_changed(text: str) -> None:
     shown = visible(text)
 
     assert not hidden(shown)

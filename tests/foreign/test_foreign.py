@@ -1,4 +1,4 @@
-"""Foreign folders, audited: which definition each published number follows, and what can't be told."""
+"""Audits of foreign folders: the definition behind each published number, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -90,13 +90,15 @@ def test_a_corpus_says_itself_whether_independence_may_be_assumed(
         ("f1", 0.1, "cannot-tell", "no measure of rankings that this tool knows"),
     ],
 )  # fmt: skip
-def test_what_a_published_number_is(tmp_path: Path, name: str, value: float, status: str, observed: str) -> None:
+def test_a_published_number_is_traced_to_its_definition(
+    tmp_path: Path, name: str, value: float, status: str, observed: str
+) -> None:
     folder = published(tmp_path, ROWS, overall={name: {"n": 4, "mean": value}})
     check = claim(folder, name)
     assert (check[0], observed in check[1]) == (status, True), check
 
 
-def test_what_was_cut_off_is_bounded_and_the_protocols_own_figure_told(tmp_path: Path) -> None:
+def test_figures_over_cut_rankings_are_bounded_beside_the_protocols_own(tmp_path: Path) -> None:
     rows = [row(0, ["D1", "D2"], [f"D{n}" for n in range(10, 20)], 20)]
     status, observed = claim(published(tmp_path, rows, overall={"recall@25": 0.7512}), "recall@25")
     assert status == "fail"
@@ -108,7 +110,7 @@ def test_what_was_cut_off_is_bounded_and_the_protocols_own_figure_told(tmp_path:
     )
 
 
-def test_a_slice_is_found_by_its_count_whatever_it_is_called(tmp_path: Path) -> None:
+def test_a_slice_is_matched_by_its_count_whatever_its_name(tmp_path: Path) -> None:
     folder = published(tmp_path, ROWS, by_category={"single_hop": {"recall@10": {"n": 2, "mean": 0.5}}})
     assert claim(folder, "recall@10, single_hop") == (
         "cannot-tell",
@@ -125,7 +127,7 @@ def test_other_denominators_are_tried(tmp_path: Path) -> None:
     assert observed.startswith("0.6667 is recall_any@10, bare ids, over without adversarial (3): 0.66667")
 
 
-def test_without_rows_nothing_can_be_told(tmp_path: Path) -> None:
+def test_without_rows_no_claim_can_be_checked(tmp_path: Path) -> None:
     folder = published(tmp_path, None, overall={"recall@10": 0.5}, baseline={"recall@10": 0.4})
     by_name = checks(folder)
     assert by_name["RB-F-ROWS rows readable"].status == "fail"
@@ -151,7 +153,7 @@ def test_an_id_that_comes_twice_in_a_conversation_is_a_leak(tmp_path: Path) -> N
     assert "is no higher" in text
 
 
-def test_stated_first_ranks_are_held_against_the_lists(tmp_path: Path) -> None:
+def test_stated_first_ranks_are_compared_with_the_lists(tmp_path: Path) -> None:
     rows = [row(0, ["D1"], ["D2", "D1"], 1), row(1, ["D1"], ["D2"], None, mrr=0.5), row(2, ["D1"], ["D2"], 7)]
     check = checks(published(tmp_path, rows))["RB-F-FIRST first hits as kept"]
     assert (check.status, check.observed) == (
@@ -162,7 +164,7 @@ def test_stated_first_ranks_are_held_against_the_lists(tmp_path: Path) -> None:
 
 
 def test_only_first_ranks_that_the_lists_show_agree(tmp_path: Path) -> None:
-    """In a list of ten a hit may lie deeper; a shorter one ended by itself, and shows that there is none."""
+    """Below a list of ten a hit may follow; a shorter list is complete, so there is none."""
     ten = [f"D{n}" for n in range(10, 20)]
     rows = [row(0, ["D1"], ["D2", "D1"], 2), row(1, ["D1"], ten, 20), row(2, ["D1"], ten), row(3, ["D1"], ["D2"])]
     check = checks(published(tmp_path, rows))["RB-F-FIRST first hits as kept"]
@@ -190,7 +192,7 @@ def test_scores_that_rise_are_named_and_those_that_fit_no_list_refused(tmp_path:
 
 
 def test_two_ranges_of_one_definition_say_what_differs(tmp_path: Path) -> None:
-    """Turns as they were ranked, and cut to sessions: the kept ids bound either otherwise."""
+    """Turns, and turns cut to sessions, have different bounds from the same ids."""
     ranked = ["D3:1", "D3:2", "D1:9", *(f"D{n}:1" for n in range(10, 17))]
     rows = [row(0, ["D1:1", "D2:1"], ranked), row(1, ["D4:1", "D5:1"], ranked)]
     for entry in rows:
@@ -200,7 +202,7 @@ def test_two_ranges_of_one_definition_say_what_differs(tmp_path: Path) -> None:
     assert "recall_any@25, bare ids, turns cut to sessions, lies between 0.5000 and 1.0000" in observed
 
 
-def test_figures_of_rows(tmp_path: Path) -> None:
+def test_figures_of_rows_are_traced_to_a_definition(tmp_path: Path) -> None:
     def stating(value: float) -> Path:
         first = row(0, ["D1", "D2"], ["D1", "D3"], 1, **{"recall@10": value})
         return published(tmp_path, [first, row(1, ["D1"], ["D1"], 1, **{"recall@10": 1.0})])
@@ -213,7 +215,7 @@ def test_figures_of_rows(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_not_stated_fails(tmp_path: Path) -> None:
+def test_missing_facts_fail(tmp_path: Path) -> None:
     (tmp_path / "raw_retrievals.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
     (tmp_path / "metrics.json").write_text("{}")
     by_name = checks(tmp_path)
@@ -244,7 +246,7 @@ def test_rows_that_cannot_be_read_are_a_failed_check(tmp_path: Path) -> None:
     assert audit.verdict.label == "UNVERIFIED"
 
 
-def test_what_no_layout_fits_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_no_known_layout_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("")
     with pytest.raises(InputError, match="not in a form that this tool reads"):
         audit_foreign(tmp_path, (), {})
@@ -316,7 +318,7 @@ def test_a_missing_and_a_doubled_question_are_named(tmp_path: Path) -> None:
 # The other two layouts.
 
 
-def test_a_trec_folder(tmp_path: Path) -> None:
+def test_a_trec_folder_is_audited(tmp_path: Path) -> None:
     (tmp_path / "run.trec").write_text("q1 Q0 c/1 1 2 t\nq1 Q0 d/5 2 1 t\nq2 Q0 c/3 1 2 t\n")
     (tmp_path / "qrels.trec").write_text("q1 0 c/1 1\nq1 0 c/2 1\nq2 0 c/4 1\n")
     (tmp_path / "run.eval").write_text("recall_10 all 0.2500\nsuccess_10 all 0.5000\nrecip_rank all 0.5000\n")
@@ -332,7 +334,7 @@ def test_a_trec_folder(tmp_path: Path) -> None:
     assert by_name["RB-F-ORDER scores ordered"].status == "pass"
 
 
-def test_a_longmemeval_log(tmp_path: Path) -> None:
+def test_a_longmemeval_log_is_audited(tmp_path: Path) -> None:
     """Of two gold sessions one was said by no user: the log scores the other alone, and its nDCG is its own."""
     names = ["s1", "answer_1", "noans_2", "s2"]
     log = 1 / math.log2(3)

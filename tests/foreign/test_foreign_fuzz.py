@@ -1,4 +1,4 @@
-"""Whatever stands in a foreign folder: never a traceback, and never VERIFIED."""
+"""No content of a foreign folder leads to a traceback or to VERIFIED."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ WORDS = st.lists(
 @pytest.mark.marked
 @settings(max_examples=150, deadline=None)
 @given(rows=ROWS, metrics=METRICS, cut=st.integers(0, 40), likely=st.booleans(), report=WORDS)
-def test_hostile_folders(
+def test_a_hostile_folder_is_never_verified_nor_crashes(
     rows: list[dict[str, Any]], metrics: dict[str, Any], cut: int, likely: bool, report: str
 ) -> None:
     with TemporaryDirectory() as name:

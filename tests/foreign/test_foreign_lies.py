@@ -1,4 +1,4 @@
-"""An honest foreign folder is VERIFIED; with any one lie, or claim that nobody can read, it is not."""
+"""An honest foreign folder is VERIFIED; one with a single false or unreadable claim is not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Over all questions recall@10 = {any10:.4f} and MRR is {mrr:.2%}.
 
 
 def honest(folder: Path) -> Metrics:
-    """Rankings of the bundled canary, with the first gold session in place 1, 2 or 12, and figures that are true."""
+    """Write rankings of the canary with the first gold session at rank 1, 2 or 12; return their true figures."""
     corpus = open_corpus("canary-locomo", rules=load(), environ={})
     rows: list[dict[str, Any]] = []
     number = 0
@@ -102,7 +102,7 @@ def test_the_honest_folder_is_verified(folder: Path) -> None:
     )
 
 
-def test_scores_are_not_needed(folder: Path) -> None:
+def test_without_scores_only_their_order_is_uncertain(folder: Path) -> None:
     metrics = honest(folder)
     path = folder / "raw_retrievals.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -113,7 +113,7 @@ def test_scores_are_not_needed(folder: Path) -> None:
 
 
 def overall(**changed: Any) -> Callable[[Metrics], None]:
-    """Changes what is published as recall@10."""
+    """Return a change of the published recall@10."""
     return lambda metrics: metrics["overall"]["recall@10"].update(changed)
 
 
@@ -154,7 +154,7 @@ def only(value: Any) -> Callable[[Metrics], None]:
         (lambda metrics: metrics.pop("overall"), "RB-F-CLAIM", "cannot-tell", "nothing is claimed of this run"),
     ],
 )  # fmt: skip
-def test_a_lie_among_the_figures(
+def test_a_lie_among_the_figures_fails(
     folder: Path, lie: Callable[[Metrics], None], code: str, status: str, observed: str
 ) -> None:
     metrics = honest(folder)
@@ -194,7 +194,7 @@ def test_few_decimals_pass_nothing_that_they_do_not_show(folder: Path, value: fl
         ("| what | we |\n|---|---|\n| hit rate | 0.9999 |", "cannot-tell", "hit_rate 0.9999"),
     ],
 )
-def test_a_lie_in_the_report(folder: Path, report: str, status: str, observed: str) -> None:
+def test_a_lie_in_the_report_fails(folder: Path, report: str, status: str, observed: str) -> None:
     metrics = honest(folder)
     (folder / "report.md").write_text(report)
     audit = audited(folder, metrics)
@@ -210,7 +210,7 @@ def test_a_lie_in_the_report(folder: Path, report: str, status: str, observed: s
 @pytest.mark.parametrize(
     ("name", "code"), [("README.md", "RB-F-REPORT"), ("notes.txt", "RB-F-REPORT"), ("summary.json", "RB-F-UNREAD")]
 )
-def test_a_lie_in_another_file(folder: Path, name: str, code: str) -> None:
+def test_a_lie_in_another_file_fails(folder: Path, name: str, code: str) -> None:
     metrics = honest(folder)
     (folder / name).write_text("| measure | value |\n|---|---|\n| recall@10 | 0.9999 |\n")
     audit = audited(folder, metrics)

@@ -1,4 +1,4 @@
-"""The audit of a published folder begins with what its maintainer needs."""
+"""The audit of a foreign folder begins with a summary for its maintainer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of tables: by which measure, where, of which part, and whether they can mean anything else."""
+"""Figures of tables have a measure, a place and a part, and are marked where they can mean something else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_prose_is_named_and_not_read() -> None:
         ("recall@10 +0.02", ("recall@10", 0.02, 2, False)),
     ],
 )
-def test_a_cell_that_names_its_measure(cell: str, expected: tuple[str, float, int, bool]) -> None:
+def test_a_cell_that_names_its_measure_is_a_figure(cell: str, expected: tuple[str, float, int, bool]) -> None:
     (figure,) = figures(f"| what | we |\n|---|---|\n| best | {cell} |")
     assert (figure.name, pytest.approx(figure.value), figure.decimals, figure.plain) == expected
     assert figure.where == "report.md line 3"
@@ -41,7 +41,7 @@ def test_counts_and_qualified_names_are_no_figures() -> None:
     assert [number.text for number in numbers.loose] == ["value: 0.0043"]
 
 
-def test_a_table_by_rows() -> None:
+def test_a_table_with_measures_in_rows_is_read() -> None:
     text = "\n| metric | n | ours | baseline | 95% CI |\n|---|--:|---|---|---|\n| MRR | 9 | 0.55 | 0.24 | [0.5, 0.6] |"
     ours, baseline = figures(text)
     assert (ours.name, ours.value, ours.low, ours.high, ours.other) == ("mrr", 0.55, 0.5, 0.6, False)
@@ -49,7 +49,7 @@ def test_a_table_by_rows() -> None:
     assert (ours.where, ours.where == baseline.where) == ("report.md line 4", True)
 
 
-def test_a_table_by_columns() -> None:
+def test_a_table_with_measures_in_columns_is_read() -> None:
     text = (
         "| category | N | recall@10 |\n|---|---|---|\n| temporal | 92 | 0.645 [0.559, 0.731] |\n| overall | 99 | 0.8 |"
     )
@@ -58,14 +58,14 @@ def test_a_table_by_columns() -> None:
     assert (overall.label, overall.value, overall.low) == ("", 0.8, None)
 
 
-def test_numbers_by_no_measure_are_kept_apart() -> None:
+def test_numbers_without_a_measure_are_listed_apart() -> None:
     text = "| what | we |\n|---|---|\n| share | 0.9742 |\n| when | 2026-05-13, v0.3.1, D1:3 |"
     numbers = table_numbers([ReportText("a.md", text)])
     assert numbers.figures == ()
     assert [(number.where, number.text) for number in numbers.loose] == [("a.md line 3", "we: 0.9742")]
 
 
-def test_a_long_line_takes_no_time_to_speak_of() -> None:
-    """Were every number to look at every name, these would be a billion steps."""
+def test_a_long_line_is_read_quickly() -> None:
+    """Comparing every number with every name would take a billion steps."""
     assert len(figures("| a | " + "recall@10 0.5 " * 20_000 + "|")) == 20_000
     assert figures("-" * 200_000 + "x|y|z") == []

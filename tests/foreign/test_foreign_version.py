@@ -1,4 +1,4 @@
-"""Which version a foreign folder names, claims and measured."""
+"""The version that a foreign folder names, claims and measured."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_version_that_was_not_measured_is_a_finding_of_its_own(
     assert (check.status, check.observed) == (status, expected)
 
 
-def test_the_folder_one_stands_in_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "v0.4.0").mkdir()
     monkeypatch.chdir(tmp_path / "v0.4.0")
     Path("metrics.json").write_text(json.dumps({"pgmnemo_version": "0.3.1", "overall": {"recall@10": 0.5}}))

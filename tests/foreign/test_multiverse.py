@@ -50,7 +50,7 @@ LOG = 1 / math.log2(3)
         (Definition("ndcg", 3, LONGMEMEVAL), [(1 + LOG) / 2, 1, 0]),
     ],
 )
-def test_whole_rankings_have_one_figure(definition: Definition, expected: list[float]) -> None:
+def test_complete_rankings_have_an_exact_figure(definition: Definition, expected: list[float]) -> None:
     assert spread(definition, view("own", RANKED, GOLD)) == [(round(value, 6), round(value, 6)) for value in expected]
 
 
@@ -66,7 +66,7 @@ def test_whole_rankings_have_one_figure(definition: Definition, expected: list[f
         (Definition("precision", 4), [(0.5, 0.5), (0.25, 0.25), (0, 0.25)]),
     ],
 )
-def test_what_was_cut_off_is_bounded(definition: Definition, expected: list[tuple[float, float]]) -> None:
+def test_cut_rankings_have_bounds(definition: Definition, expected: list[tuple[float, float]]) -> None:
     assert spread(definition, view("own", RANKED, GOLD, row_depth=3)) == expected
 
 
@@ -97,14 +97,14 @@ def test_a_row_that_states_no_rank_is_bounded_by_its_ids_alone() -> None:
     assert spread(Definition("recall_any", 10), rankings) == [(1, 1), (0, 1)]
 
 
-def test_of_two_calls_the_first_gives_what_it_reaches() -> None:
+def test_of_two_calls_the_shallower_gives_the_measures_that_it_reaches() -> None:
     deep, shallow = view("own", [["x", "a"]], [["a"]]), view("own", [["a", "x"]], [["a"]])
     both = replace(deep, call=shallow, reach=1)
     assert spread(Definition("recall_any", 1), both) == [(1, 1)]
     assert spread(Definition("mrr", 50), both) == [(0.5, 0.5)]
 
 
-def test_bounds_hold_whatever_was_cut_off() -> None:
+def test_bounds_contain_the_figure_of_the_complete_ranking() -> None:
     generator = np.random.default_rng(7)
     for _ in range(200):
         names = [str(i) for i in generator.permutation(12)]
@@ -118,7 +118,7 @@ def test_bounds_hold_whatever_was_cut_off() -> None:
                 assert low - 1e-12 <= exact <= high + 1e-12, (definition, names, gold, depth, stated)
 
 
-def test_denominators() -> None:
+def test_denominators_decide_the_mean_and_its_n() -> None:
     rankings = view("own", [["a"], ["x"], ["x"]], [["a"], ["b"], []])
     everyone = np.ones(3, dtype=np.bool_)
     table = cells(
@@ -140,7 +140,7 @@ def test_denominators() -> None:
     ]
 
 
-def test_a_cell_says_when_it_rests_on_what_is_only_stated() -> None:
+def test_a_cell_says_that_it_rests_on_stated_ranks() -> None:
     everyone = [Denominator("all", np.ones(1, dtype=np.bool_))]
     listed = view("bare", [["x", "a"]], [["a"]], row_depth=2, first=[2])
     deeper = view("bare", [["x", "y"]], [["a"]], row_depth=2, first=[4])

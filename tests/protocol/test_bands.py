@@ -26,6 +26,6 @@ def test_any_two_repeats_lie_within_the_band(
     assert check_band(facts(corpus, load()), metric, values).inside is inside
 
 
-def test_what_is_no_repeat_is_not_judged() -> None:
+def test_runs_that_are_no_repeats_are_not_held_to_the_band() -> None:
     verdict = check_band(facts("locomo", load()), "recall@10", [0.1, 0.9], "only 5 of the questions were asked")
     assert (verdict.inside, verdict.description) == (None, "not applicable: only 5 of the questions were asked")

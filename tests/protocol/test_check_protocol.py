@@ -16,7 +16,7 @@ DATA = read_data(number=Decimal)
 
 
 def places(value, way=()):
-    """The way to every single value of a tree."""
+    """The path to each value of a tree."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from places(inner, (*way, key))
@@ -35,7 +35,7 @@ def changed(value):
     return value.replace(year=1999) if hasattr(value, "year") else value + 1
 
 
-def test_they_agree() -> None:
+def test_document_and_data_agree() -> None:
     assert differences(DATA, MARKDOWN) == []
 
 

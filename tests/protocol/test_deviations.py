@@ -1,4 +1,4 @@
-"""A deviation is one of the known kinds, told in one line."""
+"""A deviation is of a known kind and has one line."""
 
 import pytest
 
@@ -13,6 +13,6 @@ def test_a_deviation_has_a_name_and_a_line() -> None:
 
 
 @pytest.mark.parametrize(("kind", "detail"), [("embeder", "minilm"), ("embedder", " "), ("embedder", "mini\nlm")])
-def test_what_is_no_deviation_is_refused(kind: str, detail: str) -> None:
+def test_a_malformed_deviation_is_refused(kind: str, detail: str) -> None:
     with pytest.raises(ValueError, match="deviation"):
         Deviation(kind, detail)

@@ -1,4 +1,4 @@
-"""The protocol files are what was locked, and say what the facts say."""
+"""The protocol files are the locked ones, and state the registered facts."""
 
 import shutil
 import subprocess
@@ -109,7 +109,7 @@ def test_an_earlier_clarification_cannot_be_changed_by_locking_the_file_anew(fol
 
 
 @pytest.mark.parametrize(("number", "through"), [(19, 19), (17, 18), (18, 17)])
-def test_numbers_run_without_a_hole(folder: Path, number: int, through: int) -> None:
+def test_the_numbers_of_clarifications_have_no_gap(folder: Path, number: int, through: int) -> None:
     with (folder / CLARIFIED).open("a") as file:
         file.write(appended(number))
     relock(folder, through)
@@ -149,7 +149,7 @@ def test_a_corpus_has_the_clarifications_that_concern_it() -> None:
     assert only == {3: ("locomo",), 4: ("locomo",), 6: ("longmemeval",), 10: ("locomo",)}
 
 
-def test_what_is_registered_of_longmemeval() -> None:
+def test_the_registered_facts_of_longmemeval() -> None:
     corpus = load().corpora["longmemeval"]
     assert corpus.sha256 == "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442"
     assert corpus.revision == "98d7416c24c778c2fee6e6f3006e7a073259d48f"
@@ -170,7 +170,7 @@ def test_what_is_registered_of_longmemeval() -> None:
     assert (corpus.embedder, corpus.variable) == ("bge-m3", "LONGMEMEVAL_DATA_DIR")
 
 
-def test_what_is_registered_of_locomo() -> None:
+def test_the_registered_facts_of_locomo() -> None:
     corpus = load().corpora["locomo"]
     assert corpus.sha256 == "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
     assert (corpus.questions, corpus.with_evidence, corpus.segments, corpus.scopes) == (1986, 1982, 272, 10)
@@ -192,7 +192,7 @@ def test_what_is_registered_of_locomo() -> None:
     assert (corpus.embedder, corpus.variable) == ("dragon-plus", "LOCOMO_DATA_DIR")
 
 
-def test_what_malformed_evidence_means() -> None:
+def test_the_categories_and_evidence_repairs_of_locomo() -> None:
     rules = load()
     assert rules.locomo_kinds == {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
     assert rules.evidence_repairs == {
@@ -205,7 +205,7 @@ def test_what_malformed_evidence_means() -> None:
     }
 
 
-def test_how_a_number_is_made() -> None:
+def test_the_settings_of_the_protocol() -> None:
     rules = load()
     assert (rules.version, rules.frozen) == ("1.0.0", "2026-05-10")
     assert rules.cited_as == "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md)"

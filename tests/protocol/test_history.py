@@ -1,4 +1,4 @@
-"""HISTORY.md is read as it is written, and has what the protocol asks of it."""
+"""HISTORY.md can be read by the program, and has the entries that the protocol requires."""
 
 from datetime import date
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_entries_are_read_with_their_records() -> None:
     assert (second.title, second.records) == ("Second: with a colon", (DeviationRecord("store exact", ""),))
 
 
-def test_a_record_holds_for_its_corpus_or_for_all() -> None:
+def test_a_record_counts_for_its_corpus_or_for_all() -> None:
     assert deviations_named(SAMPLE) == {"embedder minilm", "limit", "store exact"}
     assert deviations_named(SAMPLE, "locomo") == {"embedder minilm", "limit", "store exact"}
     assert deviations_named(SAMPLE, "longmemeval") == {"store exact"}
@@ -132,7 +132,7 @@ def test_every_clarification_has_its_entry() -> None:
         assert titled[f"Clarification {clarification.number}: {clarification.title}"] == clarification.dated
 
 
-def test_what_the_first_committed_result_departs_in_is_on_record() -> None:
+def test_the_deviations_of_the_first_committed_result_are_on_record() -> None:
     run = [
         Deviation("embedder", "minilm instead of dragon-plus"),
         Deviation("store", "pgvector instead of pgmnemo"),

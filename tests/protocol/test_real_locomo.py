@@ -44,7 +44,7 @@ def test_the_file_is_the_registered_one(content: bytes) -> None:
     assert len(content) == read_data().frozen["corpora"]["locomo"]["bytes"]
 
 
-def test_counts(conversations: list[dict]) -> None:
+def test_the_file_has_the_stated_counts(conversations: list[dict]) -> None:
     assert tuple(len(sessions(conversation)) for conversation in conversations) == RULES.segments_per_scope
     assert (
         sum(len(turns) for conversation in conversations for turns in sessions(conversation).values())
@@ -60,7 +60,7 @@ def test_counts(conversations: list[dict]) -> None:
     assert kinds == Counter(RULES.kinds)
 
 
-def test_malformed_evidence(conversations: list[dict]) -> None:
+def test_malformed_evidence_is_as_listed(conversations: list[dict]) -> None:
     malformed, missing, loses, unreachable = [], [], 0, 0
     for conversation in conversations:
         turns = {turn["dia_id"] for session in sessions(conversation).values() for turn in session}
@@ -83,7 +83,7 @@ def test_malformed_evidence(conversations: list[dict]) -> None:
 
 
 @pytest.mark.parametrize(("k", "measure"), [(10, "recall_any@10"), (25, "recall_any@25")])
-def test_chance(conversations: list[dict], k: int, measure: str) -> None:
+def test_the_stated_chance_follows_from_the_file(conversations: list[dict], k: int, measure: str) -> None:
     expected = []
     for conversation in conversations:
         candidates = len(sessions(conversation))

@@ -25,7 +25,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_the_word_says_no_other_than_the_interval(name: str) -> None:
+def test_the_word_agrees_with_the_interval(name: str) -> None:
     first, last, word = TABLE[name]
     pair = paired(np.array(first), np.array(last))
     fields = difference_fields("mrr@10", pair, None)

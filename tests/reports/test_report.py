@@ -25,7 +25,7 @@ HOSTILE = (
     "un\u200bverified \u202e\x1b[31m",
 )
 KEPT = frozenset({"measure", "status", "scope", "label", "kind"})
-"""Fields with a few words of their own, by which the report is put together."""
+"""Fields of fixed words, by which the report is put together."""
 
 
 def tokens(page: str) -> list[Token]:
@@ -34,7 +34,7 @@ def tokens(page: str) -> list[Token]:
 
 
 def forged(value: Any, text: str, place: str = "") -> Any:
-    """Every text of a document followed by another."""
+    """Return the document with this text appended to each of its texts."""
     if isinstance(value, dict):
         keys = place in ("fingerprint", "guc_state", "evidence")
         # Evidence of several lines, such as a plan, stands in a block of its own.

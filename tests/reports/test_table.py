@@ -57,7 +57,7 @@ def test_a_row_of_another_width_is_an_error() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stdout that says that somebody is looking."""
+    """A stdout that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -118,7 +118,7 @@ def drawing(page: str) -> ET.Element:
     return ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
 
 
-def test_nothing_is_fetched() -> None:
+def test_the_page_fetches_nothing() -> None:
     page = render(TWO, {"0.1": "../0.1_20261118"})
     tags = read(page).tags
     assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "embed", "image", "base"}
@@ -172,7 +172,7 @@ def test_a_corpus_without_a_band_gets_none() -> None:
     assert "var(--band)" not in page[page.index("<svg") :]
 
 
-def test_bands_and_intervals_are_drawn_where_they_are() -> None:
+def test_bands_and_intervals_are_drawn_to_scale() -> None:
     # Of the vertical extents in the drawing one interval is .06 and one band is .02: three to one.
     def heights(kind: str) -> list[float]:
         heights_of_kind = []
@@ -203,7 +203,7 @@ def test_two_drawings_are_the_same_bytes() -> None:
     assert render(TWO, {}) == render(TWO, {})
 
 
-def test_rows_and_what_could_never_have_been_found() -> None:
+def test_the_table_has_a_row_per_version_and_names_tests_too_small_to_show_a_difference() -> None:
     assert version_table(TWO).rows == [
         ["0.1", "0.8000", "0.7700 to 0.8300", "–"],
         ["0.2", "–", "–", "not installed: it <broke> | & $x$"],

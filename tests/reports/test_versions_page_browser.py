@@ -42,7 +42,9 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("scheme", "colours"), [("1", DAY), ("0", NIGHT)], ids=["day", "night"])
-def test_what_is_painted(page: Path, scheme: str, colours: dict[str, tuple[int, int, int]]) -> None:
+def test_the_page_has_its_colours_by_day_and_by_night(
+    page: Path, scheme: str, colours: dict[str, tuple[int, int, int]]
+) -> None:
     shot = page.with_suffix(".png")
     browser(
         f"--blink-settings=preferredColorScheme={scheme}",
@@ -61,7 +63,7 @@ def test_what_is_painted(page: Path, scheme: str, colours: dict[str, tuple[int, 
     assert painted[other["ground"]] < 200
 
 
-def test_nothing_is_asked_for_and_nothing_is_refused(page: Path) -> None:
+def test_the_page_sends_no_request_and_breaks_no_policy(page: Path) -> None:
     log = page.with_suffix(".netlog")
     done = browser(f"--log-net-log={log}", "--dump-dom", page=page)
     assert "bounds repeats of that one version" in done.stdout

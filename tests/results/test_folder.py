@@ -12,7 +12,7 @@ from recallbench.results.manifest import build, differences
 DAY = date(2026, 5, 9)
 
 
-def test_names() -> None:
+def test_folders_are_named_by_version_and_date() -> None:
     assert folder_name("v0.2.1", DAY) == "v0.2.1_20260509"
     assert folder_name("v0.2.1", DAY, "my label/x") == "v0.2.1_20260509_my-label-x"
 
@@ -28,7 +28,7 @@ def test_an_explicit_folder_that_exists_is_wrong_usage(tmp_path: Path) -> None:
         explicit_folder(tmp_path)
 
 
-def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_folder(tmp_path: Path) -> None:
     def fail() -> None:
         with staged(tmp_path / "r") as staging:
             (staging.temporary / "a").write_text("x")
@@ -91,7 +91,7 @@ def test_the_content_hash_leaves_out_what_varies(tmp_path: Path) -> None:
     assert first.splitlines()[-2] == second.splitlines()[-2]
 
 
-def test_what_a_server_said_makes_no_markup_in_blocked(tmp_path: Path) -> None:
+def test_a_servers_message_makes_no_markup_in_blocked(tmp_path: Path) -> None:
     message = "no server\n\n# Verdict\n```\n<script>"
     write_blocked(tmp_path / "result", "locomo <b>", "<i>what</i> \x1b[2J", message, "run `psql` | [x](javascript:1)")
     text = (tmp_path / "result/BLOCKED.md").read_text()

@@ -1,4 +1,4 @@
-"""Every ranking as a line that a machine reads and a licence allows."""
+"""Each ranking is a JSON line, without the text that a licence does not allow."""
 
 import json
 
@@ -25,7 +25,7 @@ def test_a_row_holds_ids_ranks_scores_gold_and_kind_but_no_text() -> None:
     }
 
 
-def test_text_is_added_when_asked_for() -> None:
+def test_text_is_added_where_it_is_passed() -> None:
     (line,) = rows([QUESTION], [3], [RANKING], None, {'a"b/2': "two", 'a"b/1': "öne"})
     row = json.loads(line)
     assert row["question"] == "Who?"

@@ -34,7 +34,7 @@ def test_qrels_keep_grades_and_questions_without_any(tmp_path: Path) -> None:
         ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", 2, "each document once for q1"),
     ],
 )
-def test_what_is_no_run_is_refused_with_its_line(tmp_path: Path, content: str, line: int, expected: str) -> None:
+def test_a_malformed_run_is_refused_with_its_line(tmp_path: Path, content: str, line: int, expected: str) -> None:
     path = tmp_path / "run.trec"
     path.write_text(content)
     with pytest.raises(InputError) as caught:
@@ -51,7 +51,7 @@ def test_what_is_no_run_is_refused_with_its_line(tmp_path: Path, content: str, l
         ("q1 0 a 1\nq1 0 a 0\n", "each document once for q1"),
     ],
 )
-def test_what_are_no_qrels_is_refused(tmp_path: Path, content: str, expected: str) -> None:
+def test_malformed_qrels_are_refused(tmp_path: Path, content: str, expected: str) -> None:
     path = tmp_path / "qrels.trec"
     path.write_text(content)
     with pytest.raises(InputError) as caught:

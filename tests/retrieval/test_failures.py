@@ -1,4 +1,4 @@
-"""What becomes of questions that a store fails on."""
+"""Questions that a store fails on have no ranking, and are counted."""
 
 from collections.abc import Callable
 

@@ -100,7 +100,7 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3, progress: 
 
 
 @pytest.mark.parametrize(("stable", "answers"), [(True, 3), (False, 6)])
-def test_both_calls_of_a_question_count_for_how_far_it_is(stable: bool, answers: int) -> None:
+def test_progress_counts_both_calls_of_a_question(stable: bool, answers: int) -> None:
     progress = RecordedProgress()
     ask(Witness(stable=stable), progress=progress)
     assert progress.stages == [("ingesting", 3, "questions", 3), ("asking", answers, "answers", answers)]
@@ -126,7 +126,7 @@ def test_a_store_gets_the_dates_of_items_and_questions() -> None:
     assert {query.asked_at for query, _ in store.queries} == {ASKED}
 
 
-def test_what_the_encoder_saw_is_counted() -> None:
+def test_truncated_segments_and_cuts_of_gold_turns_are_recorded() -> None:
     seen = ask(Witness()).tokens
     assert seen is not None
     assert seen.truncated == [False] * 15
@@ -145,20 +145,20 @@ def test_questions_without_gold_are_not_asked() -> None:
     assert result.candidates == [3, 3, 12]
 
 
-def test_a_server_is_asked_once_it_holds_everything() -> None:
+def test_a_server_is_searched_once_everything_is_ingested() -> None:
     store = Witness(stable=True)
     ask(store)
     assert store.log[:3] == ["ingest 1", "ingest 2", "ready"]
 
 
-def test_an_in_process_store_is_asked_scope_by_scope_and_forgets() -> None:
+def test_an_in_process_store_is_searched_scope_by_scope_and_forgets() -> None:
     store = Witness(stable=True, scopewise=True)
     result = ask(store)
     assert [word for word in store.log if "search" not in word] == ["ingest 1", "forget 1", "ingest 2", "forget 2"]
     assert [ranking.positions for ranking in result.rankings] == [(2, 1, 0), (2, 1, 0), (11, 10, 9, 8, 7)]
 
 
-def test_two_calls_are_made_unless_one_serves_both() -> None:
+def test_two_calls_are_made_unless_rankings_are_prefix_stable() -> None:
     twice, once = Witness(), Witness(stable=True)
     assert [ranking.positions for ranking in ask(twice).short or ()] == [(2, 1), (2, 1), (11, 10)]
     assert {k for _, k in twice.queries} == {2, 5}
@@ -177,7 +177,7 @@ def test_a_store_without_need_of_vectors_gets_none() -> None:
     assert store.dims == 0
 
 
-def test_a_limit_asks_the_first_questions_and_stores_no_haystack_after_them() -> None:
+def test_a_limit_takes_the_first_questions_and_ingests_no_later_haystack() -> None:
     store = Witness()
     result = ask(store, limit=2, expected=2)
     assert [question.id for question in result.questions] == ["answer_a_abs/q0", "answer_a_abs/q2"]
@@ -257,7 +257,7 @@ def test_a_question_that_fails_in_one_call_has_no_ranking_in_any_and_the_others_
         run_moody(Moody("word1?", depth, needs=False, scopewise=scopewise), keep_going=False)
 
 
-def test_a_scope_that_can_not_be_taken_in_fails_its_own_questions_only() -> None:
+def test_a_scope_that_can_not_be_ingested_fails_its_own_questions_only() -> None:
     class Picky(Witness):
         def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
             if items[0].text.startswith("a"):

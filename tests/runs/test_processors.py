@@ -12,7 +12,7 @@ from commandline import recallbench
 from recallbench.results.manifest import VARYING
 
 DISPATCHED = " ".join(np._core._multiarray_umath.__cpu_dispatch__)  # type: ignore[attr-defined]
-"""What numpy uses where the processor has it."""
+"""The instruction sets that numpy uses where the processor has them."""
 OLDEST = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "2", "NPY_DISABLE_CPU_FEATURES": DISPATCHED}
 
 
@@ -37,7 +37,7 @@ def test_another_processor_gives_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.marked
 def test_any_processor_and_number_of_threads_gives_the_same_bytes(tmp_path: Path) -> None:
-    """One that the machine can't be is one that OpenBLAS passes over."""
+    """OpenBLAS ignores a processor type that the machine can't be."""
     first = measure(tmp_path, "first", {})
     for core in ("Zen", "Haswell", "SKYLAKEX"):
         for threads in ("1", "2"):

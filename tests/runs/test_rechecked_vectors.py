@@ -17,7 +17,7 @@ from recallbench.runs.options import Options
 
 
 @pytest.mark.parametrize(("left", "rechecked"), [(set(), True), ({"limit"}, True), ({"store"}, False)])
-def test_a_run_without_any_deviation_does(
+def test_only_a_run_without_deviations_rechecks_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: set[str], rechecked: bool
 ) -> None:
     rechecks: list[Any] = []

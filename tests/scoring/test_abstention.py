@@ -72,7 +72,7 @@ def test_an_empty_ranking_is_the_right_answer_to_nothing() -> None:
     assert abstention([nothing, nothing], [YES, NO]).auroc == 0.5
 
 
-def test_one_side_missing() -> None:
+def test_with_one_kind_of_question_alone_there_is_no_auroc() -> None:
     only_answerable, only_abstaining = abstention([0.5], [YES]), abstention([0.5], [NO])
     assert (only_answerable.false_retrieval, only_answerable.auroc) == (None, None)
     assert (only_abstaining.threshold, only_abstaining.false_retrieval, only_abstaining.auroc) == (None, None, None)

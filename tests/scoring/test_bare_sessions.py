@@ -1,4 +1,4 @@
-"""Old baselines knew a session by its bare name: these are their figures, by hand."""
+"""Figures by bare session names, as old baselines had them, written out."""
 
 from recallbench.scoring.bare_sessions import judge_by_session
 from recallbench.scoring.measures.registry import parse
@@ -30,11 +30,11 @@ def test_recall_is_the_share_of_gold_names() -> None:
     assert recall([["D1", "D5"], ["D2"]], [{"D1", "D2", "D3"}, {"D2"}]) == [1 / 3, 1.0]
 
 
-def test_gold_that_no_segment_bears_stays_gold() -> None:
+def test_gold_without_a_segment_still_counts() -> None:
     assert recall([["D1"]], [{"D1", "D"}]) == [0.5]
 
 
-def test_nothing_returned_is_nothing_found() -> None:
+def test_an_empty_ranking_scores_0() -> None:
     assert recall([[]], [{"D1"}]) == [0.0]
     assert reciprocal([[]], [{"D1"}]) == [0.0]
 

@@ -19,7 +19,7 @@ def test_only_the_first_places_count_and_repetitions_fall_out() -> None:
     assert agreement([[1, 0]], [[0, 1]], depth=1) == Agreement(1, 1, 0.0, 0.0)
 
 
-def test_no_question_agrees_or_disagrees() -> None:
+def test_without_questions_there_is_no_agreement() -> None:
     assert agreement([], []) == Agreement(10, 0, None, None)
     with pytest.raises(ValueError, match="1 rankings against 0"):
         agreement([[1]], [])

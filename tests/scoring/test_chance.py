@@ -36,7 +36,7 @@ def test_closed_forms_equal_exact_fractions(n: int, g: int, k: int) -> None:
     assert parse(f"ndcg@{k}").chance(judged)[0] == pytest.approx(g / n * reached / ideal)
 
 
-def test_written_out() -> None:
+def test_chance_written_out() -> None:
     judged = shape(10, 4, 3)
     assert parse("recall_any@3").chance(judged)[0] == pytest.approx(1 - 20 / 120)
     assert parse("recall_frac@3").chance(judged)[0] == pytest.approx(0.3)
@@ -85,7 +85,7 @@ def test_random_orders_average_to_chance(n: int, g: int, k: int) -> None:
         assert error < 0.01
 
 
-def test_where_one_of_several_is_enough_by_hand() -> None:
+def test_chance_where_one_of_several_is_enough_written_out() -> None:
     # Two of three segments say it; two places: both of them in 1 of 3 orders, one in 2 of 3.
     judged = judge([[]], [{0, 1}], [3], 2, one_find=[True])
     discounts = 1 + 1 / log2(3)

@@ -1,4 +1,4 @@
-"""How often a 95% interval of a mean holds the truth, simulated with fixed seeds: a table for clusters and two without.
+"""The coverage of 95% intervals of a mean, simulated with fixed seeds: a table for clusters and two without.
 
 Wanted: .93 to .97 with ten clusters of LoCoMo's sizes, at an intraclass correlation of .1 up to a mean of .95, and at
 least .91 at .974; at least .925 for independent questions, where counts are so few that more than .97 can't be helped.
@@ -23,7 +23,7 @@ MEANS = (0.5, 0.8, 0.9, 0.95, 0.974, 0.99)
 
 
 def share(intervals: list[Interval], truth: float) -> float:
-    """Of intervals that hold the truth; none at all holds nothing."""
+    """Return the share of intervals that contain the truth; a missing interval does not."""
     return float(
         np.mean(
             [
@@ -38,7 +38,7 @@ def share(intervals: list[Interval], truth: float) -> float:
 
 
 def hits(rng: np.random.Generator, mean: float, icc: float, draws: int) -> Floats:
-    """Of LoCoMo's questions, by conversation (conversations x draws): beta-binomial."""
+    """Return hits by conversation of LoCoMo (conversations x draws), from a beta-binomial."""
     if not icc:
         return rng.binomial(SIZES[:, None], mean, (10, draws)).astype(float)
     a = (1 - icc) / icc
@@ -53,7 +53,7 @@ def of_hits(hits_by_cluster: Floats) -> list[Interval]:
     return jackknifed(means, totals, SIZES, means * (1 - means) / (n - 1), np.full(hits_by_cluster.shape[1], float(n)))
 
 
-def test_sums_by_cluster_are_all_that_an_interval_is_made_of() -> None:
+def test_an_interval_depends_on_sums_by_cluster_alone() -> None:
     hits_by_cluster = hits(np.random.default_rng(1), 0.9, 0.02, 3)
     values = np.column_stack(
         [
@@ -72,7 +72,7 @@ def required(mean: float, icc: float) -> tuple[float, float]:
 
 @pytest.mark.marked
 @pytest.mark.parametrize("icc", [0.0, 0.02, 0.1])
-def test_ten_conversations(icc: float) -> None:
+def test_intervals_over_ten_conversations_cover(icc: float) -> None:
     """10,000 draws each: a simulation error of .0022."""
     rng = np.random.default_rng(20)
     for mean in MEANS:
@@ -103,7 +103,7 @@ def test_few_clusters_near_1_hold_the_truth_where_the_first_edition_did_not() ->
 @pytest.mark.marked
 @pytest.mark.parametrize("icc", [0.0, 0.02, 0.1])
 @pytest.mark.parametrize("mean", [0.8, 0.9, 0.95])
-def test_ten_conversations_of_fractions(mean: float, icc: float) -> None:
+def test_intervals_of_fractions_over_ten_conversations_cover(mean: float, icc: float) -> None:
     """Reciprocal ranks of 1 and 1/2, whose questions share the luck of their conversation: an error of .0049."""
     rng = np.random.default_rng(22)
     first, draws = 2 * mean - 1, 500
@@ -161,7 +161,7 @@ DRAWN = (reciprocal_ranks, first_or_late, shares_of_gold, dependent_shares_of_go
 
 
 @pytest.mark.parametrize("n", NS)
-def test_shares_of_independent_questions(n: int) -> None:
+def test_intervals_of_independent_shares_cover(n: int) -> None:
     """Not simulated: the chance of each count is summed up."""
     from scipy.stats import binom
 
@@ -178,7 +178,7 @@ def test_shares_of_independent_questions(n: int) -> None:
 @pytest.mark.marked
 @pytest.mark.parametrize("n", NS)
 @pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
-def test_fractions_of_independent_questions(draw: Draw, n: int) -> None:
+def test_intervals_of_independent_fractions_cover(draw: Draw, n: int) -> None:
     """2,000 draws each: a simulation error of .0049."""
     rng = np.random.default_rng(24)
     coverages = []

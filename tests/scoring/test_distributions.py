@@ -15,14 +15,14 @@ def test_quantiles_are_those_of_scipy(share: float) -> None:
         assert t_quantile(degrees, share) == pytest.approx(expected, rel=1e-11, abs=1e-12), degrees
 
 
-def test_of_the_tables() -> None:
+def test_quantiles_are_those_of_printed_tables() -> None:
     assert t_quantile(1, 0.975) == pytest.approx(12.706204736)
     assert t_quantile(9, 0.975) == pytest.approx(2.262157163)
     assert normal_quantile(0.975) == pytest.approx(1.959963985)
 
 
 @pytest.mark.parametrize(("degrees", "share"), [(0, 0.975), (3, 0.4), (3, 1.0)])
-def test_what_has_none(degrees: int, share: float) -> None:
+def test_probabilities_without_a_quantile_are_refused(degrees: int, share: float) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         t_quantile(degrees, share)
 

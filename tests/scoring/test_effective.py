@@ -52,7 +52,7 @@ def test_fractions_count_as_the_trials_that_have_their_variance() -> None:
     assert interval.method == "Wilson 95% over trials of the same variance"
 
 
-def test_no_spread_is_no_certainty() -> None:
+def test_values_without_spread_still_have_an_interval() -> None:
     """30 times 1 is what 30 hits are; 30 times .1 has some width though nothing varied."""
     assert interval_of(np.ones(30), binary=False).low == pytest.approx(wilson(30, 30).low)
     tenth = interval_of(np.full(30, 0.1), binary=False)
@@ -61,7 +61,7 @@ def test_no_spread_is_no_certainty() -> None:
     assert 0.06 < tenth.low < 0.08 < 0.13 < tenth.high < 0.16
 
 
-def test_what_is_constant_but_for_rounding_has_no_design_effect() -> None:
+def test_values_equal_but_for_rounding_have_no_design_effect() -> None:
     """.1 is no binary fraction: the residuals of 500 of them are rounding, and so was the ratio of their variances."""
     values = np.full(500, 0.1)
     values[::3] = 0.3 - 0.2
@@ -70,14 +70,14 @@ def test_what_is_constant_but_for_rounding_has_no_design_effect() -> None:
     assert interval == Interval(None, None, "n/a (all questions equal)")
 
 
-def test_degenerate_samples() -> None:
+def test_degenerate_samples_have_no_interval() -> None:
     assert mean_intervals(np.empty((0, 2)), [True, False], None) == [Interval(None, None, "n/a (no question)")] * 2
     assert interval_of(np.array([0.0, 1]), np.array([7, 7])) == Interval(None, None, "n/a (one cluster)")
     assert interval_of(np.array([0.0, 1, 0, 1]), np.array([0, 0, 1, 1])).method == "n/a (all clusters equal)"
     assert sum_interval(1.0, np.zeros(4), np.array([0, 0, 1, 1]), 0.0).method == "n/a (all questions equal)"
 
 
-def test_a_sum_of_influences_is_what_a_mean_is() -> None:
+def test_a_sum_of_influences_has_the_interval_of_a_mean() -> None:
     values, clusters = np.random.default_rng(1).random(200), np.repeat(np.arange(8), 25)
     mean, variance = values.mean(), values.var(ddof=1) / 200
     interval, summed = (
@@ -89,7 +89,7 @@ def test_a_sum_of_influences_is_what_a_mean_is() -> None:
     assert summed.design_effect == pytest.approx(interval.design_effect)
 
 
-def test_which_intervals_are_too_short() -> None:
+def test_an_interval_near_0_or_1_with_a_large_design_effect_is_too_short() -> None:
     assert is_too_short(0.961, 5.1)
     assert is_too_short(0.039, 5.1)
     assert not is_too_short(0.96, 50.0)

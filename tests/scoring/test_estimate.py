@@ -8,7 +8,7 @@ from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import ALL, parse
 
 
-def test_a_measure_with_all_that_stands_beside_it() -> None:
+def test_an_estimate_has_interval_chance_ceiling_and_saturation() -> None:
     judged = judge([[0, 1], [1, 2], [3, 1], [0, 1]], [{0}, {0}, {3}, set()], [4, 4, 2 + 2, 9], depth=2)
     measure = parse("recall_any@2")
     assert estimate(measure, judged) == Estimate(
@@ -100,12 +100,12 @@ def test_clarification_15_each_measure_comes_from_the_shallowest_call_that_reach
         estimates(measures, [ten, judge([[0]], [{0, 1}], [60], depth=50)], None, {})
 
 
-def test_as_many_clusters_as_questions_are_asked_for() -> None:
+def test_other_than_one_cluster_per_question_is_refused() -> None:
     with pytest.raises(ValueError, match="1 clusters for 2 questions"):
         estimate(parse("recall_any@1"), judge([[0], [1]], [{0}, {0}], [4, 4], depth=1), ["a"])
 
 
-def test_what_never_differs_has_no_interval_of_no_width() -> None:
+def test_equal_questions_have_no_interval() -> None:
     judged = judge([[0, 1]] * 6, [{0}] * 6, [2] * 6, depth=2)
     clusters = ["a", "a", "b", "b", "c", "c"]
     figure = estimate(parse("recall_any@2"), judged, clusters)
@@ -113,7 +113,7 @@ def test_what_never_differs_has_no_interval_of_no_width() -> None:
     assert figure.method == "n/a (all questions equal)"
 
 
-def test_ndcg_over_graded_questions_alone() -> None:
+def test_graded_ndcg_counts_graded_questions_alone() -> None:
     """Each ranking has its gold in second place; only the first two questions have grades, one of them nothing else."""
     grades = [{0: 3.0, 1: 1.0}, {0: 2.0}, {}, {}]
     judged = judge([[1, 0], [1, 0], [1, 0], []], [{0, 1}, {0}, {0}, set()], [4, 4, 4, 4], depth=2, grades=grades)
@@ -131,7 +131,7 @@ def test_ndcg_over_graded_questions_alone() -> None:
     assert figures[2] == estimate(parse("ndcg@2(graded)"), judged)
 
 
-def test_nothing_is_graded() -> None:
+def test_ndcg_over_no_graded_question_has_no_value() -> None:
     judged = judge([[0]], [{0}], [4], depth=1)
     figure = estimate(parse("ndcg@1(graded)"), judged)
     assert (figure.value, figure.n, figure.left_out, figure.low) == (None, 0, 1, None)

@@ -16,6 +16,6 @@ def test_a_corpus_without_labelled_turns_has_no_share_of_them() -> None:
     assert exposure([], [], []).truncated_share is None
 
 
-def test_every_turn_needs_its_cut() -> None:
+def test_a_turn_without_a_cut_is_refused() -> None:
     with pytest.raises(ValueError, match="2 gold turns but 1 cuts"):
         exposure([True], [1, 2], [3])

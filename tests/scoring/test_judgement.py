@@ -54,7 +54,7 @@ def test_a_cut_off_judgement_is_the_judgement_of_the_cut_off_ranking() -> None:
         assert places(cut, field) == places(direct, field), field
 
 
-def test_of_gold_that_says_one_thing_the_first_is_found_and_the_ideal_is_what_came_back() -> None:
+def test_of_gold_that_says_one_thing_the_first_hit_counts_and_the_ideal_is_what_came_back() -> None:
     rankings, gold = [[0, 4, 1], [4, 0, 3], [4, 3, 2]], [{0, 1, 2}, {0, 1}, {0}]
     judged = judge(rankings, gold, [5, 5, 5], 3, one_find=[True, True, True])
     assert (judged.gold.tolist(), judged.answering.tolist()) == ([1, 1, 1], [3, 2, 1])
@@ -69,7 +69,7 @@ def test_of_gold_that_says_one_thing_the_first_is_found_and_the_ideal_is_what_ca
     assert Ndcg(3).values(others).tolist() == [1.0, 0.0, 0.0]
 
 
-def test_what_stands_below_k_changes_no_ndcg_at_k() -> None:
+def test_ranks_below_k_change_no_ndcg_at_k() -> None:
     ranking, gold = [0, 5, 6, 1, 2], {0, 1, 2}
     at_2 = [Ndcg(2).values(judge([ranking], [gold], [7], depth, one_find=[True]))[0] for depth in (2, 4, 5)]
     assert at_2 == [1.0, 1.0, 1.0]
@@ -120,7 +120,7 @@ def test_a_stray_position_is_named_by_its_question_in_any_block(monkeypatch: pyt
         judge([[0], [1], [5]], [{0}, {0}, {0}], [3, 3, 3], depth=1)
 
 
-def test_memory_goes_by_what_came_back_and_not_by_the_depth() -> None:
+def test_memory_depends_on_the_hits_and_not_on_the_depth() -> None:
     """2,000 rankings 10 deep and one of 10,000: dense arrays to depth 10,000 took 260 MB for these alone."""
     questions, longest = 2000, list(range(10_000))
     rankings = [longest, *(longest[:10] for _ in range(questions))]
@@ -149,7 +149,7 @@ def test_memory_goes_by_what_came_back_and_not_by_the_depth() -> None:
         ([[0]], [{0}], [2], [{0: float("inf")}], "index 0 has an invalid grade"),
     ],
 )
-def test_contradictions_are_named(rankings, gold, candidates, grades, message) -> None:  # type: ignore[no-untyped-def]
+def test_contradictory_input_is_refused(rankings, gold, candidates, grades, message) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError, match=message):
         judge(rankings, gold, candidates, 5, grades)
 
@@ -166,7 +166,7 @@ def test_a_measure_deeper_than_the_rankings_is_refused() -> None:
         RecallAny(11).values(judge([[0]], [{0}], [20], depth=10))
 
 
-def test_no_questions_at_all() -> None:
+def test_judging_no_questions_is_no_error() -> None:
     judged = judge([], [], [], depth=4)
     assert len(judged) == 0
     assert RecallAny(4).values(judged).shape == (0,)

@@ -15,6 +15,6 @@ def test_no_hits_are_an_empty_ranking() -> None:
     assert order([]) == []
 
 
-def test_the_rule_is_the_one_of_the_run_loop() -> None:
+def test_scoring_and_the_run_loop_order_hits_alike() -> None:
     hits = [(5, 1.0), (3, 1.0), (5, 2.0), (8, 0.0), (8, 0.0)]
     assert order(hits) == list(ranking.sort_hits(hits)[0]) == [5, 3, 8]

@@ -98,7 +98,7 @@ def test_an_oracle_that_returns_gold_alone_reaches_the_ceiling_of_what_came_back
 
 @given(cases(), st.integers(1, DEPTH))
 def test_a_whole_random_order_gives_the_set_measures_their_chance_where_saturated(case, k) -> None:  # type: ignore[no-untyped-def]
-    """Where k cuts nothing off, recall, precision and f1 of any whole ranking are fixed, and equal to chance."""
+    """If k cuts nothing off, recall, precision and f1 of any complete ranking are fixed, and equal to chance."""
     _, gold, sizes = case
     backwards = [list(range(size))[::-1] for size in sizes]
     judged = judge(backwards, gold, sizes, DEPTH)

@@ -57,7 +57,7 @@ RANKINGS, GOLD, SIZES = zip(*CASES.values(), strict=True)
 
 
 @pytest.mark.parametrize("text", EXPECTED)
-def test_values(text: str) -> None:
+def test_values_of_the_matrix(text: str) -> None:
     judged = judge(RANKINGS, GOLD, SIZES, depth=5)
     assert dict(zip(CASES, parse(text).values(judged), strict=True)) == pytest.approx(
         dict(zip(CASES, EXPECTED[text], strict=True)), abs=1e-12
@@ -65,7 +65,7 @@ def test_values(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", CEILINGS)
-def test_ceilings(text: str) -> None:
+def test_ceilings_of_the_matrix(text: str) -> None:
     judged = judge(RANKINGS, GOLD, SIZES, depth=5)
     assert dict(zip(CASES, parse(text).ceiling(judged), strict=True)) == pytest.approx(
         dict(zip(CASES, CEILINGS[text], strict=True)), abs=1e-12
@@ -114,7 +114,7 @@ def test_f1_of_means_leaves_questions_without_gold_out() -> None:
     assert parse("f1_of_means@2").values(judged).tolist() == pytest.approx([2 / 3, 0.0])
 
 
-def test_f1_of_means_of_nothing_found_is_0() -> None:
+def test_f1_of_means_without_a_hit_is_0() -> None:
     judged = judge([[1], []], [{0}, {0}], [10, 10], depth=2)
     assert parse("f1_of_means@2").values(judged).tolist() == [0.0, 0.0]
 

@@ -8,7 +8,7 @@ import pytest
 from recallbench.scoring.paired import holm, paired, paired_columns
 
 
-def test_a_pair_by_hand() -> None:
+def test_a_comparison_written_out() -> None:
     first = np.array([0.0, 1.0, 1.0, 0.0, 0.5, 0.0])
     second = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.5])
     # Differences 1 0 -1 | 1 | .5 .5; totals 0, 1, 1.
@@ -25,7 +25,7 @@ def test_a_pair_by_hand() -> None:
     assert pair.detectable is None
 
 
-def test_six_clusters_bear_an_interval() -> None:
+def test_six_clusters_have_an_interval() -> None:
     # Of 64 flips one may lie beyond each end: the least and the largest mean of any set of clusters.
     pair = paired(np.full(12, 0.5), np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2), [*"aabbccddeeff"])
     assert (pair.low, pair.high) == pytest.approx((-0.1, 0.3))
@@ -33,7 +33,7 @@ def test_six_clusters_bear_an_interval() -> None:
     assert pair.largest == pytest.approx(1 / 6)
 
 
-def test_the_detectable_difference() -> None:
+def test_the_detectable_difference_written_out() -> None:
     # Six clusters: the interval is -.1 to .3, so half of it is .2, of which t(5) = 2.570582 standard errors make one.
     second = np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2)
     pair = paired(np.full(12, 0.5), second, [*"aabbccddeeff"])
@@ -42,7 +42,7 @@ def test_the_detectable_difference() -> None:
     assert paired(np.full(8, 0.5), second[:8], [*"aabbccdd"]).detectable is None
 
 
-def test_independent_questions() -> None:
+def test_independent_binary_questions_get_a_score_interval() -> None:
     first, second = np.zeros(40), np.array([1.0] * 6 + [0.0] * 34)
     pair = paired(first, second)
     assert (pair.clusters, pair.least, pair.most) == (40, None, None)
@@ -91,7 +91,7 @@ def test_a_sign_that_rests_on_one_cluster() -> None:
     assert paired(np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0]), [*"aabb"]).turning == ("a",)
 
 
-def test_the_same_ranking_twice() -> None:
+def test_equal_rankings_do_not_differ() -> None:
     values = np.array([1.0, 0.5, 0.0])
     pair = paired(values, values, ["a", "a", "b"])
     assert (pair.difference, pair.low, pair.high, pair.test.p) == (0.0, None, None, 1.0)
@@ -99,7 +99,7 @@ def test_the_same_ranking_twice() -> None:
     assert (pair.wins, pair.ties, pair.losses) == (0, 3, 0)
 
 
-def test_swapping_the_two_mirrors_everything() -> None:
+def test_swapped_sides_mirror_every_figure() -> None:
     draw = np.random.default_rng(3)
     first, second, clusters = draw.random(60), draw.random(60), [str(i % 6) for i in range(60)]
     there, back = paired(first, second, clusters), paired(second, first, clusters)
@@ -110,14 +110,14 @@ def test_swapping_the_two_mirrors_everything() -> None:
     assert there.least == pytest.approx(-(back.most or 0))
 
 
-def test_other_questions_are_refused() -> None:
+def test_sides_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="not the values of the same questions"):
         paired(np.zeros(3), np.zeros(4))
     with pytest.raises(ValueError, match="2 clusters for 3 questions"):
         paired(np.zeros(3), np.zeros(3), ["a", "b"])
 
 
-def test_holm() -> None:
+def test_holms_correction_written_out() -> None:
     # Sorted .01 .03 .04 times 3, 2, 1: .03, .06, .04 raised to .06.
     assert holm([0.03, 0.01, 0.04]) == pytest.approx([0.06, 0.03, 0.06])
     assert holm([0.6, 0.7]) == [1.0, 1.0]

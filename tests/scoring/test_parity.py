@@ -58,7 +58,7 @@ def test_runs_repeat_and_differ_by_seed() -> None:
     assert draw(100, 43).scores != draw(100, SEED).scores
 
 
-def test_another_measure_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measure_that_differs_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """success at 5 for recall_any@10, and precision's 10 for its 5: both differ, and the rest does not."""
     wrong = {**SHARED, "recall_any@10": ("success_5", "Success@5"), "precision@5": ("P_10", "P@10")}
     monkeypatch.setattr(module, "SHARED", wrong)
@@ -75,7 +75,7 @@ def test_a_missing_oracle_blocks(missing: str, monkeypatch: pytest.MonkeyPatch) 
     assert "pip install 'recallbench[parity]'" in str(caught.value)
 
 
-def test_no_runs_and_what_no_oracle_has() -> None:
+def test_zero_runs_are_refused_and_unshared_measures_are_listed() -> None:
     with pytest.raises(UsageError):
         draw(0, 1)
     assert unshared(["recall_any", "recall_all", "f1"]) == ["recall_all", "f1"]

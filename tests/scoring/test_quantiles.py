@@ -5,7 +5,7 @@ import numpy as np
 from recallbench.scoring.quantiles import quantile, quantile_interval
 
 
-def test_the_smallest_value_that_enough_do_not_exceed() -> None:
+def test_a_quantile_is_the_smallest_value_that_enough_do_not_exceed() -> None:
     assert quantile([3.0, 1, 2], 0.95) == 3.0
     assert quantile(list(map(float, range(1, 101))), 0.95) == 95.0
     assert quantile(list(map(float, range(1, 101))), 0.5) == 50.0
@@ -13,7 +13,7 @@ def test_the_smallest_value_that_enough_do_not_exceed() -> None:
     assert quantile([7.0], 0.01) == 7.0
 
 
-def test_the_index_that_others_take_is_one_further_up() -> None:
+def test_the_quantile_by_index_is_one_value_further_up() -> None:
     hundred = list(map(float, range(100, 0, -1)))
     assert quantile(hundred, 0.95, "index") == 96.0  # sorted[int(.95 * 100)]
     assert quantile(hundred, 0.5, "index") == 51.0

@@ -32,7 +32,7 @@ def test_a_cluster_that_does_not_differ_is_no_evidence() -> None:
     assert (test.p, test.smallest_p, test.method) == (0.25, 0.25, "all 8 sign flips")
 
 
-def test_nothing_differs() -> None:
+def test_equal_systems_have_a_p_of_1() -> None:
     test = sign_flips(np.zeros(10))
     assert (test.p, test.smallest_p, test.method) == (1.0, 1.0, "no cluster differs")
 
@@ -45,7 +45,7 @@ def test_equal_sums_count_although_rounding_parts_them() -> None:
 
 
 @pytest.mark.parametrize("n", range(1, 13))
-def test_up_to_twelve_the_p_is_what_counting_every_flip_gives(n: int) -> None:
+def test_p_of_up_to_twelve_clusters_is_that_of_counting_every_flip(n: int) -> None:
     """Counted in whole numbers, where equal sums are equal: ties abound among thirds of reciprocal ranks."""
     draw = np.random.default_rng(n)
     for _ in range(6):
@@ -73,7 +73,7 @@ def test_drawn_flips_agree_with_the_binomial_and_repeat() -> None:
     assert sign_flips(totals) == test
 
 
-def test_no_difference_is_found_as_often_as_claimed() -> None:
+def test_under_no_difference_p_is_as_small_as_promised() -> None:
     draw = np.random.default_rng(7)
     ps = np.array([sign_flips(draw.normal(size=8)).p for _ in range(2000)])
     for level in (0.05, 0.2, 0.5):
@@ -105,7 +105,7 @@ def test_the_interval_excludes_0_where_p_is_below_05_and_only_there(groups: int)
     assert 0.1 < np.mean(outside) < 0.9
 
 
-def test_fewer_than_six_clusters_bear_none() -> None:
+def test_fewer_than_six_clusters_have_no_interval() -> None:
     # All five moved alike: 2 of 32 flips are as far, and .0625 is no .05.
     (interval,) = mean_intervals(np.array([[1.0], [2.0], [1.0], [3.0], [1.0]]), np.full(5, 10))
     assert (interval.low, interval.high) == (None, None)
@@ -114,7 +114,7 @@ def test_fewer_than_six_clusters_bear_none() -> None:
     assert alone.method == "n/a (one cluster: sign flips reach no p of .05 below 6)"
 
 
-def test_clusters_that_moved_alike_bear_none() -> None:
+def test_clusters_that_moved_alike_have_no_interval() -> None:
     counts = np.array([3, 5, 7, 2, 4, 6])
     (interval,) = mean_intervals((0.1 * counts)[:, None], counts)
     assert (interval.low, interval.high, interval.method) == (None, None, "n/a (all clusters equal)")

@@ -102,7 +102,7 @@ def test_the_totals_by_cluster_are_all_that_the_clustered_test_sees() -> None:
 
 @pytest.mark.marked
 def test_independence_assumed_of_conversations_would_call_chance_a_difference() -> None:
-    """What clustering is for: the same systems as above, tested as if questions were independent."""
+    """The same systems as above, tested as if questions were independent."""
     rng = np.random.default_rng(2)
     first, second = [], []
     for _ in range(300):

@@ -11,7 +11,7 @@ def of(recalls: int, values: list[float], counted: list[float] | None = None) ->
     return Sampled(recalls, np.array(values), np.array(ones), np.array(ones))
 
 
-def test_in_proportion_and_at_least_one() -> None:
+def test_labels_are_allocated_in_proportion_and_at_least_one() -> None:
     plenty = dict.fromkeys("abc", 1000)
     assert allocate(10, {"a": 50, "b": 30, "c": 20}, plenty) == {"a": 5, "b": 3, "c": 2}
     assert allocate(10, {"a": 990, "b": 9, "c": 1}, plenty) == {"a": 8, "b": 1, "c": 1}
@@ -34,7 +34,7 @@ def test_strata_weigh_by_their_recalls() -> None:
     assert weighted_mean([])[0] is None
 
 
-def test_what_is_labelled_throughout_needs_no_interval() -> None:
+def test_a_completely_labelled_log_needs_no_interval() -> None:
     value, bounds = weighted_mean([of(4, [1.0, 0.0, 1.0, 1.0])])
     assert (value, bounds.low, bounds.high) == (0.75, 0.75, 0.75)
     assert weighted_mean([of(40, [1.0])])[1].method == "n/a (one labelled query)"

@@ -17,7 +17,7 @@ def test_five_in_order_are_the_first_that_show_a_trend() -> None:
     assert trend(DAYS[:1], [0.9]).method == "n/a (1 result: fewer than 5 show no trend)"
 
 
-def test_ties_are_no_evidence() -> None:
+def test_ties_are_no_evidence_of_a_trend() -> None:
     assert trend(DAYS[:6], [0.5] * 6).p == 1.0
     # Of the ten places that two of five can take, the two at one end are as far off.
     assert trend(DAYS[:5], [0.9, 0.9, 0.9, 0.8, 0.8]).p == pytest.approx(0.2)
@@ -25,7 +25,7 @@ def test_ties_are_no_evidence() -> None:
     assert trend(DAYS[:5], [0.5 + i * 1e-15 for i in range(5)]).p == 1.0
 
 
-def test_what_is_enumerated_agrees_with_the_exact_distribution_of_kendall() -> None:
+def test_enumerated_trends_agree_with_kendalls_exact_distribution() -> None:
     # S = 10 of n = 6: P(S >= 11) is .028 and P(S >= 9) is .068 by the published table, so an S of 11 has 2 x .0278.
     rising = trend(DAYS[:6], [1, 2, 3, 4, 6, 5])  # 14 rise, 1 falls: S = 13
     assert rising.p == pytest.approx(2 * 6 / 720)
@@ -43,7 +43,7 @@ def test_more_values_go_by_the_normal_with_ties() -> None:
     assert rising.p == pytest.approx(2 * norm.sf((s - 1) / variance**0.5))
 
 
-def test_the_slope_is_a_days_and_outliers_move_it_little() -> None:
+def test_the_slope_is_per_day_and_robust_to_outliers() -> None:
     rising = trend([0.0, 2, 4, 6, 8, 10], [0.0, 0.2, 0.4, 9.0, 0.8, 1.0])
     assert rising.slope == pytest.approx(0.1)
     assert trend([1.0] * 5, [1, 2, 3, 4, 5]).slope is None

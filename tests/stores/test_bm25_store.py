@@ -40,11 +40,11 @@ def test_many_ties_go_by_id() -> None:
     assert [hit.id for hit in store.search(Query(1, "zebra", None), 50)] == [10 + n for n in range(48)]
 
 
-def test_a_scope_without_any_word() -> None:
+def test_a_scope_without_any_word_is_searched() -> None:
     assert [hit.score for hit in store_of("!", "?").search(Query(1, "what is it", None), 5)] == [0.0, 0.0]
 
 
-def test_statistics_are_the_scopes_own() -> None:
+def test_statistics_are_those_of_the_scope() -> None:
     store = store_of("red fox", "blue owl")
     before = store.search(Query(1, "fox", None), 5)
     store.ingest([Item(90 + n, 2, "fox fox fox", None, 0.5) for n in range(20)], None)
@@ -63,6 +63,6 @@ def test_prefix_stable_and_the_same_in_bulk() -> None:
     assert [hits[:10] for hits in deep] == [store.search(question, 10) for question in questions]
 
 
-def test_settings_say_which_bm25() -> None:
+def test_settings_state_the_parameters_of_bm25() -> None:
     settings = BM25Store().settings()
     assert (settings["bm25.k1"], settings["bm25.b"], settings["bm25.method"]) == ("1.2", "0.75", "lucene")

@@ -28,7 +28,7 @@ def test_cosine_is_exact(store: ExactStore) -> None:
     assert store.search(query(10, 0), 5) == [Hit(6, 1.0), Hit(5, 0.6), Hit(4, 0.0)]
 
 
-def test_k_hits_of_more(store: ExactStore) -> None:
+def test_at_most_k_hits_come_back(store: ExactStore) -> None:
     assert [hit.id for hit in store.search(query(10, 0), 2)] == [6, 5]
 
 
@@ -52,7 +52,7 @@ def test_equal_scores_go_by_id() -> None:
     assert len({hit.score for hit in hits}) == 1
 
 
-def test_many_at_once_and_one_by_one_are_identical_and_prefix_stable() -> None:
+def test_bulk_and_single_searches_are_identical_and_prefix_stable() -> None:
     random = np.random.default_rng(6)
     store = ExactStore()
     store.prepare(33)
@@ -82,7 +82,7 @@ def test_forgetting_a_scope_leaves_the_others(store: ExactStore) -> None:
         ([[1, 1]], "1 x 2"),
     ],
 )
-def test_segments_that_cannot_be_compared(rows: list[list[float]], complaint: str) -> None:
+def test_segments_that_cannot_be_compared_are_refused(rows: list[list[float]], complaint: str) -> None:
     store = ExactStore()
     store.prepare(2)
     with pytest.raises(InputError) as caught:
@@ -100,7 +100,9 @@ def test_a_bad_segment_is_named() -> None:
 @pytest.mark.parametrize(
     ("vector", "complaint"), [([0, 0], "only zeros"), ([np.nan, 1], "NaN"), ([1, 2, 3], "3"), (None, "no vector")]
 )
-def test_questions_that_cannot_be_compared(store: ExactStore, vector: list[float] | None, complaint: str) -> None:
+def test_questions_that_cannot_be_compared_are_refused(
+    store: ExactStore, vector: list[float] | None, complaint: str
+) -> None:
     question = Query(1, "who?", None if vector is None else np.array(vector, np.float32))
     with pytest.raises(InputError, match=r"who\?") as caught:
         store.search(question, 5)

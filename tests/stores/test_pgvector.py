@@ -101,7 +101,7 @@ def test_equal_scores_go_by_id(filled) -> None:
 
 
 @pytest.mark.parametrize("weights", ["cosine", None])
-def test_one_by_one_equals_in_bulk_to_the_last_bit(filled, weights: str | None) -> None:
+def test_single_and_bulk_searches_are_equal_to_the_last_bit(filled, weights: str | None) -> None:
     store = filled(weights)
     questions = QUERIES * 20
     assert len(questions) > 2 * 256
@@ -109,7 +109,7 @@ def test_one_by_one_equals_in_bulk_to_the_last_bit(filled, weights: str | None) 
 
 
 @pytest.mark.parametrize("weights", ["cosine", None])
-def test_prefix_stable(filled, weights: str | None) -> None:
+def test_rankings_are_prefix_stable(filled, weights: str | None) -> None:
     store = filled(weights)
     assert store.prefix_stable
     deep = list(store.search_many(QUERIES, 50))
@@ -133,7 +133,7 @@ def dated(*dates: datetime | None) -> tuple[list[Item], Matrix]:
     return [Item(n, 1, "x", date, 0.5) for n, date in enumerate(dates)], np.ones((len(dates), 2), np.float32)
 
 
-def test_recency_by_hand(filled) -> None:
+def test_recency_halves_in_30_days(filled) -> None:
     items, vectors = dated(START, START - timedelta(days=30), START + timedelta(days=5), None)
     store = filled("recency", items, vectors)
     vector = vectors[0]
@@ -156,7 +156,7 @@ def test_a_scope_without_any_date_has_no_recency(filled) -> None:
     assert [hit.score for hit in hits] == pytest.approx([0.5, 0.5])
 
 
-def test_graph_by_hand(filled) -> None:
+def test_neighbours_of_the_best_five_get_the_weight_of_graph(filled) -> None:
     # By importance the best five are 0, 2, 4, 8 and 9; 11 is no neighbour of 9, nor 20 of anything.
     importance = {0: 0.9, 1: 0.1, 2: 0.8, 3: 0.2, 4: 0.7, 8: 0.6, 9: 0.5, 11: 0.3, 20: 0.4}
     items = [Item(n, 1, "x", None, value) for n, value in importance.items()]
@@ -187,7 +187,7 @@ def test_no_shared_word_gives_no_lexical_score(filled) -> None:
         assert max(abs(hit.score) for hit in hits) <= 0.001
 
 
-def test_awkward_texts_are_held_and_found(filled) -> None:
+def test_awkward_texts_are_stored_and_searched(filled) -> None:
     # Too long for a tsvector, a word too long for a lexeme, NUL, half a surrogate pair, nothing at all.
     many = " ".join(f"word{n}" for n in range(120_000))
     texts = [many + " needle", "x" * 3000 + " needle", "a\0needle", "needle \ud800 end", "", "other"]

@@ -29,7 +29,7 @@ def test_segments_are_counted_as_they_go_in(dsn: str) -> None:
     assert progress.stages == [("taking in segments", 51, "segments", 51), ("lexicon", 3, "scopes", 3)]
 
 
-def test_settings_are_read_back_from_the_session(filled) -> None:
+def test_settings_are_read_from_the_session(filled) -> None:
     store = filled("cosine=1,bm25=0.5")
     assert store.settings() == {
         "recallbench.weight_cosine": "1.0",
@@ -93,7 +93,7 @@ def test_a_fresh_session_ranks_alike_and_holds_its_schema(filled, dsn: str) -> N
         assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None
 
 
-def test_closing_twice_leaves_nothing(filled, dsn: str) -> None:
+def test_closing_twice_drops_the_schema_and_is_no_error(filled, dsn: str) -> None:
     store = filled("cosine")
     store.close()
     store.close()
@@ -108,7 +108,7 @@ def test_closing_twice_leaves_nothing(filled, dsn: str) -> None:
         store.search(QUERIES[0], 5)
 
 
-def test_it_stops_a_server_of_its_own() -> None:
+def test_closing_stops_the_stores_own_server() -> None:
     server = EmbeddedServer()
     store = PgvectorStore(server, DEFAULT_WEIGHTS)
     store.prepare(2)
@@ -121,7 +121,7 @@ def test_it_stops_a_server_of_its_own() -> None:
     assert server.pid == 0
 
 
-def test_over_tcp_with_a_password(tcp_dsn: str) -> None:
+def test_a_password_of_a_tcp_server_is_used_and_not_shown(tcp_dsn: str) -> None:
     store = PgvectorStore(tcp_dsn, DEFAULT_WEIGHTS)
     store.prepare(DIMS)
     store.ingest(ITEMS, VECTORS)
@@ -133,7 +133,7 @@ def test_over_tcp_with_a_password(tcp_dsn: str) -> None:
     assert "127.0.0.1" in shown
 
 
-def test_wide_vectors_are_held(filled) -> None:
+def test_vectors_of_3000_numbers_are_searched(filled) -> None:
     random = np.random.default_rng(3)
     vectors = random.standard_normal((4, 3000)).astype(np.float32)
     items = [Item(n, 1, "x", None, 0.5) for n in range(4)]
@@ -141,7 +141,7 @@ def test_wide_vectors_are_held(filled) -> None:
 
 
 @pytest.mark.parametrize("dims", [0, 16_001])
-def test_impossible_width(dsn: str, dims: int) -> None:
+def test_a_width_that_pgvector_does_not_take_is_refused(dsn: str, dims: int) -> None:
     with pytest.raises(UsageError, match="can't hold"):
         PgvectorStore(dsn).prepare(dims)
 
@@ -149,7 +149,7 @@ def test_impossible_width(dsn: str, dims: int) -> None:
 @pytest.mark.parametrize(
     ("row", "complaint"), [([0.0, 0.0], "only zeros"), ([np.nan, 1.0], "NaN"), ([1.0, 2.0, 3.0], "1 x 3")]
 )
-def test_vectors_that_cannot_be_compared(dsn: str, row: list[float], complaint: str) -> None:
+def test_vectors_that_cannot_be_compared_are_refused(dsn: str, row: list[float], complaint: str) -> None:
     store = PgvectorStore(dsn)
     store.prepare(2)
     try:
@@ -161,7 +161,7 @@ def test_vectors_that_cannot_be_compared(dsn: str, row: list[float], complaint: 
 
 
 @pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan")])
-def test_importance_outside_its_range(dsn: str, importance: float) -> None:
+def test_importance_outside_its_range_is_refused(dsn: str, importance: float) -> None:
     store = PgvectorStore(dsn)
     store.prepare(2)
     try:
@@ -172,7 +172,7 @@ def test_importance_outside_its_range(dsn: str, importance: float) -> None:
         store.close()
 
 
-def test_questions_that_cannot_be_searched(filled) -> None:
+def test_questions_that_cannot_be_searched_are_refused(filled) -> None:
     store = filled()
     for vector in (None, np.zeros(DIMS, np.float32), np.ones(DIMS + 1, np.float32), np.full(DIMS, np.nan, np.float32)):
         with pytest.raises(InputError):
@@ -181,7 +181,7 @@ def test_questions_that_cannot_be_searched(filled) -> None:
         store.search(replace(QUERIES[0], text="x " * 200_000), 5)
 
 
-def test_a_search_left_half_way_does_not_hold_up_the_next(filled) -> None:
+def test_a_search_broken_off_does_not_block_the_next(filled) -> None:
     store = filled("cosine")
     questions = QUERIES * 20
     complete = list(store.search_many(questions, 50))
@@ -205,7 +205,7 @@ def test_the_next_block_is_on_its_way_while_one_is_unpacked(filled) -> None:
     assert [hits[0].id for hits in answers] == ([0, 1, 2, 3] * 128)[1:]
 
 
-def test_searching_before_ready(dsn: str) -> None:
+def test_searching_before_ready_is_refused(dsn: str) -> None:
     store = PgvectorStore(dsn)
     store.prepare(2)
     with pytest.raises(Blocked, match="all segments"):

@@ -1,4 +1,4 @@
-"""What every answer promises, in one place for all that answer."""
+"""The promises of every answer, by one rule for all stores and retrievers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recallbench.stores.promises import find_breach
         ([1, 2], [0.3, 0.2], {"known": frozenset({2, 3})}, ("ids of the scope", 0)),
     ],
 )
-def test_the_first_promise_that_is_broken_is_named(
+def test_the_first_broken_promise_of_an_answer_is_named(
     ids: list[Any], scores: list[float] | None, more: dict[str, Any], breach: tuple[str, int] | None
 ) -> None:
     assert find_breach(ids, scores, **more) == breach

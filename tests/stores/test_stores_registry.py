@@ -58,7 +58,9 @@ def test_the_dsn_of_the_option_wins_over_the_environment() -> None:
         (None, {}, None),
     ],
 )
-def test_which_server_is_meant(dsn: str | None, environ: dict[str, str], expected: str | None) -> None:
+def test_the_server_is_that_of_the_option_or_of_the_environment(
+    dsn: str | None, environ: dict[str, str], expected: str | None
+) -> None:
     assert server_of(dsn, environ) == expected
 
 
@@ -97,7 +99,7 @@ def test_a_dsn_in_the_environment_is_no_mistake_for_a_store_in_memory() -> None:
     assert opened("exact", dsn="host=db").name == "exact"
 
 
-def test_status_of_a_real_server(dsn: str, tcp_dsn: str) -> None:
+def test_the_status_of_a_server_names_its_versions(dsn: str, tcp_dsn: str) -> None:
     status = store_status("pgvector", None, {"PGMNEMO_DSN": dsn})
     assert status.ready
     assert "PostgreSQL" in status.detail
@@ -106,7 +108,7 @@ def test_status_of_a_real_server(dsn: str, tcp_dsn: str) -> None:
     assert "p@ss" not in store_status("pgvector", tcp_dsn, {}).detail
 
 
-def test_status_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_without_a_server_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert store_status("pgvector", None, {}).ready
     assert "embedded" in store_status("pgvector", None, {}).detail
     assert store_status("bm25", None, {}).ready
@@ -117,7 +119,7 @@ def test_status_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (down.ready, "does not answer" in down.detail, bool(down.remedy)) == (False, True, True)
 
 
-def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_without_binaries_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recallbench.stores.postgres.binaries.PACKAGE", "no_such_package_anywhere")
     status = store_status("pgvector", None, {"PATH": ""})
     assert not status.ready
@@ -137,7 +139,7 @@ def test_status_when_the_binaries_are_missing(monkeypatch: pytest.MonkeyPatch) -
         ("http://:s3cret@[::1]:8900/a", "http://[::1]:8900/a"),
     ],
 )
-def test_what_results_call_a_store(name: str, recorded: str) -> None:
+def test_a_store_has_its_name_in_results(name: str, recorded: str) -> None:
     assert recorded_name(name) == recorded
     assert find_store(name) is find_store(recorded) is not None
 

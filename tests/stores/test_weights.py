@@ -11,13 +11,13 @@ def test_bare_name_counts_one_and_the_rest_nothing() -> None:
     assert parse_weights("cosine").cosine_only
 
 
-def test_names_with_numbers() -> None:
+def test_names_may_have_numbers() -> None:
     weights = parse_weights("cosine=1, bm25=0.5,recency=.1")
     assert weights == Weights(cosine=1, bm25=0.5, recency=0.1)
     assert not weights.cosine_only
 
 
-def test_nothing_said_gives_the_documented_defaults() -> None:
+def test_no_option_gives_the_documented_defaults() -> None:
     assert WEIGHTS.read({}) == DEFAULT_WEIGHTS
     assert all(getattr(DEFAULT_WEIGHTS, part) > 0 for part in ("cosine", "bm25", "recency", "importance", "graph"))
 

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, *rows: dict[str, Any] | str) -> Path:
     return tmp_path
 
 
-def test_a_session_log(tmp_path: Path) -> None:
+def test_a_session_log_becomes_questions_and_claims(tmp_path: Path) -> None:
     first = row(
         "a", ["s1", "answer_1", "noans_2"], ["answer_1", "answer_2"], {"recall_any@1": 0.0, "recall_any@3": 1.0}
     )
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, rows: list[A
     assert [part for part in ["retrievallog", *complaints] if part not in str(caught.value)] == []
 
 
-def test_whose_folder_it_is(tmp_path: Path) -> None:
+def test_a_folder_of_longmemeval_is_recognised(tmp_path: Path) -> None:
     assert find_layout(folder(tmp_path, GOOD)) is LAYOUTS["longmemeval"]
     (tmp_path / "again.jsonl").write_text(json.dumps(GOOD) + "\n")
     with pytest.raises(InputError, match="which retrieval log is meant"):

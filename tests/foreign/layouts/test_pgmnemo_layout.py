@@ -43,7 +43,7 @@ def folder(tmp_path: Path, rows: list[dict[str, Any]] | str | bytes | None, metr
     return tmp_path
 
 
-def test_a_locomo_row(tmp_path: Path) -> None:
+def test_a_locomo_row_becomes_a_question(tmp_path: Path) -> None:
     imported = pgmnemo.read(folder(tmp_path, [ROW]))
     (question,) = imported.questions
     assert (question.id, question.scope, question.index, question.kinds) == (
@@ -64,7 +64,7 @@ def test_a_locomo_row(tmp_path: Path) -> None:
     )
 
 
-def test_every_claim_with_its_place(tmp_path: Path) -> None:
+def test_every_claim_names_its_place(tmp_path: Path) -> None:
     assert pgmnemo.read(folder(tmp_path, [ROW])).claims == (
         Claim("recall@10", 1.0, "metrics.json /overall/recall@10/mean", "", 1, 0.9, 1.0),
         Claim("mrr", 0.5, "metrics.json /overall/mrr/mean", "", 1),
@@ -73,8 +73,8 @@ def test_every_claim_with_its_place(tmp_path: Path) -> None:
     )
 
 
-def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
-    """Counts and settings are known for what they are; anything else is put down as unread, or as words."""
+def test_counts_and_settings_are_no_claims(tmp_path: Path) -> None:
+    """Counts and settings are recognised; any other number is listed as unread."""
     metrics = METRICS | {
         "wall_clock_sec": 1.5,
         "guc_state": {"work_mem": 64},
@@ -104,7 +104,7 @@ def test_numbers_that_are_no_claims(tmp_path: Path) -> None:
         ({"evidence": []}, ()),
     ],
 )
-def test_gold_in_every_published_form(tmp_path: Path, fields: dict[str, Any], gold: tuple[str, ...]) -> None:
+def test_gold_is_read_in_every_published_form(tmp_path: Path, fields: dict[str, Any], gold: tuple[str, ...]) -> None:
     row = {"qid": "a_abs", "qtype": "multi-session", **fields, "retrieved_session_ids_top20": ["x"], "recall@20": 1.0}
     (question,) = pgmnemo.read(folder(tmp_path, [row])).questions
     assert (question.id, question.gold, question.abstention, question.first) == ("a_abs", gold, True, None)
@@ -169,7 +169,7 @@ def test_a_link_that_leaves_the_folder_and_a_pipe_are_refused(tmp_path: Path) ->
         pgmnemo.read(inside)
 
 
-def test_whose_folder_it_is(tmp_path: Path) -> None:
+def test_a_folder_of_pgmnemo_is_recognised(tmp_path: Path) -> None:
     assert find_layout(folder(tmp_path, [ROW])) is LAYOUTS["pgmnemo"]
     (tmp_path / "manifest.json").write_text("{}")
     assert find_layout(tmp_path) is None, "a manifest is this tool's own"

@@ -32,7 +32,7 @@ def test_questions_are_those_that_were_judged(tmp_path: Path) -> None:
     assert "the judgements are graded: whatever has a grade above 0 counts as gold" in imported.unstated
 
 
-def test_the_scope_of_this_tools_own_ids(tmp_path: Path) -> None:
+def test_the_scope_is_read_from_this_tools_own_ids(tmp_path: Path) -> None:
     files = {"run.txt": "q1 Q0 conv-1/3 1 2 t\n", "qrels.txt": "q1 0 conv-1/3 1\nq1 0 conv-1/4 1\n"}
     assert trec.read(folder(tmp_path, **files)).questions[0].scope == "conv-1"
 
@@ -47,7 +47,7 @@ def test_an_evaluation_holds_the_claims(tmp_path: Path) -> None:
     ]
 
 
-def test_what_an_evaluation_says_in_no_known_form_is_put_down(tmp_path: Path) -> None:
+def test_lines_of_an_evaluation_in_no_known_form_are_unread(tmp_path: Path) -> None:
     printed = "runid all tag\nnum_q all 3\n\nbest recall of all 0.99\niprec_at_recall_0.00 all 0.5\nrecall_10 q1 1.0\n"
     imported = trec.read(folder(tmp_path, **{"run.eval": printed}))
     assert imported.claims == ()
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, files: dict[str, str], com
     assert [part for part in complaints if part not in str(caught.value)] == []
 
 
-def test_whose_folder_it_is(tmp_path: Path) -> None:
+def test_a_folder_of_trec_files_is_recognised(tmp_path: Path) -> None:
     assert find_layout(folder(tmp_path)) is LAYOUTS["trec"]
     (tmp_path / "qrels.txt").unlink()
     assert find_layout(tmp_path) is None

@@ -16,7 +16,7 @@ from recallbench.stores.graph.entities import asked_about, entities, names, word
         ("", set()),
     ],
 )
-def test_names(text: str, expected: set[str]) -> None:
+def test_names_are_capitalised_words_inside_a_sentence(text: str, expected: set[str]) -> None:
     assert names(text) - {"i"} == expected
 
 
@@ -41,7 +41,7 @@ def test_entities_of_a_scope() -> None:
     )  # 1000 x ln 4
 
 
-def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
+def test_a_text_has_its_32_rarest_entities_in_a_fixed_order() -> None:
     many = " ".join(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
     texts = [f"{many} {many}", "x", "y", "z"]
     assert len(entities(texts).mentions[0]) == 32
@@ -49,7 +49,7 @@ def test_the_rarest_are_kept_and_the_order_is_fixed() -> None:
     assert list(entities(texts).mentions[0]) == sorted(entities(texts).mentions[0])
 
 
-def test_names_and_what_a_text_comes_back_to_are_kept_before_what_it_says_once() -> None:
+def test_names_and_repeated_words_come_before_words_said_once() -> None:
     once = " ".join(f"aaaa{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(40))
     mentions = entities([f"{once} but Zoe went sailing, sailing on", "x", "y", "z"]).mentions[0]
     assert len(mentions) == 32
@@ -61,6 +61,6 @@ def test_few_texts_have_entities_too() -> None:
     assert entities(["the ferry leaves", "the train leaves"]).mentions == (("ferry",), ("train",))
 
 
-def test_nothing_has_no_entities() -> None:
+def test_no_texts_have_no_entities() -> None:
     assert entities([]).mentions == ()
     assert entities(["", " \n"]).mentions == ((), ())

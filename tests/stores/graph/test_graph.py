@@ -99,7 +99,7 @@ def test_importance_alone_heeds_no_question(server: dict[str, str]) -> None:
     store.close()
 
 
-def test_ties_go_by_id_and_k_is_kept(server: dict[str, str]) -> None:
+def test_ties_go_by_id_and_at_most_k_come_back(server: dict[str, str]) -> None:
     store = filled(server, [session(id, "same") for id in (7, 5, 6, 8)])
     assert [hit.id for hit in store.search(Query(1, "else", None), 3)] == [5, 6, 7]
     assert [hit.id for hit in store.search(Query(1, "else", None), 50)] == [5, 6, 7, 8]
@@ -129,7 +129,7 @@ def test_texts_are_data_whatever_they_say(server: dict[str, str], rows: Any) -> 
     store.close()
 
 
-def test_what_it_wrote_and_nothing_else_is_removed(server: dict[str, str], rows: Any) -> None:
+def test_closing_removes_the_stores_own_nodes_alone(server: dict[str, str], rows: Any) -> None:
     rows("CREATE (n:RecallBenchSession {tenant: 'somebody', scope: 1, id: 1}), (m:Theirs {tenant: 'somebody'})")
     before = rows("MATCH (n) RETURN count(n)")
     store = filled(server, [session(id, f"we met Ann number{'x' * (id % 7)}") for id in range(1, 1203)])
@@ -158,7 +158,7 @@ def test_the_graph_is_as_documented(server: dict[str, str], rows: Any) -> None:
     store.close()
 
 
-def test_an_empty_scope_and_a_bad_importance(server: dict[str, str]) -> None:
+def test_an_empty_scope_has_no_hits_and_a_bad_importance_is_refused(server: dict[str, str]) -> None:
     store = filled(server, [])
     assert store.search(Query(1, "Ann", None), 5) == []
     with pytest.raises(InputError, match="impossible importance"):
@@ -175,13 +175,13 @@ def test_a_missing_variable_is_named() -> None:
 @pytest.mark.parametrize(
     "uri", ["neo4j", "http://127.0.0.1:1", "bolt://", "bolt://joe:s3cret@127.0.0.1:1", "bolt://127.0.0.1:port"]
 )
-def test_an_address_that_cannot_be_meant(uri: str) -> None:
+def test_an_address_that_cannot_be_meant_is_refused(uri: str) -> None:
     with pytest.raises(UsageError, match="NEO4J_URI") as caught:
         GraphStore({"NEO4J_URI": uri}, "neighbours").prepare(0)
     assert "s3cret" not in str(caught.value)
 
 
-def test_nobody_there_and_nobody_let_in(server: dict[str, str]) -> None:
+def test_the_status_of_a_server_out_of_reach_says_why(server: dict[str, str]) -> None:
     (port,) = free_ports(1)
     gone = store_status("graph", None, {"NEO4J_URI": f"bolt://127.0.0.1:{port}", "RECALLBENCH_STORE_TIMEOUT": "2"})
     assert (gone.ready, "does not answer" in gone.detail) == (False, True)
@@ -274,7 +274,7 @@ def test_what_is_no_process_id_is_left_alone(server: dict[str, str], rows: Any, 
 
 
 @pytest.mark.marked
-def test_a_server_that_goes_away(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_server_that_goes_away_blocks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with bolt_server(tmp_path) as environ:
         store = filled({**environ, "RECALLBENCH_STORE_TIMEOUT": "0.5"}, FOUR)
     with pytest.raises(Blocked, match="does not answer while searching"):

@@ -130,7 +130,7 @@ def test_fewer_hits_and_forgotten_scopes_are_fine(opened) -> None:
     assert store.search(QUESTION, 5) == []
 
 
-def test_it_is_named_in_the_artefacts(opened) -> None:
+def test_the_function_is_named_in_the_artefacts(opened) -> None:
     store = opened("by_dot")
     assert store.version() == "my_memory:by_dot (7.2)"
     assert store.settings() == {
@@ -180,7 +180,7 @@ def test_no_answer_at_all_is_refused_with_what_is_expected_and_how_to_go_on(tmp_
     assert "go on without that question with --keep-going" in done.stderr
 
 
-def test_a_function_that_swallows_the_alarm_is_late_all_the_same(tmp_path: Path) -> None:
+def test_a_function_that_swallows_the_alarm_is_still_late(tmp_path: Path) -> None:
     (tmp_path / "deaf.py").write_text(
         "import time\n\n"
         "def memory(items, vectors):\n"
@@ -202,7 +202,7 @@ def test_a_function_that_swallows_the_alarm_is_late_all_the_same(tmp_path: Path)
     assert patient.returncode == 0
 
 
-def test_an_answer_that_works_while_it_is_walked_does_so_within_the_limit(tmp_path: Path) -> None:
+def test_iterating_over_an_answer_counts_towards_the_limit(tmp_path: Path) -> None:
     (tmp_path / "lazy.py").write_text(
         "import time\n\n"
         "class Hits:\n"
@@ -264,7 +264,7 @@ def test_a_searcher_is_closed_with_its_scope(opened) -> None:
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("not_opening", "no memory today"), ("no_searcher", "a int")])
-def test_a_function_that_opens_nothing(opened, name: str, complaint: str) -> None:
+def test_a_function_that_opens_nothing_is_refused(opened, name: str, complaint: str) -> None:
     with pytest.raises(InputError) as caught:
         opened(name)
     assert complaint in caught.value.found
@@ -281,6 +281,6 @@ def test_a_function_that_opens_nothing(opened, name: str, complaint: str) -> Non
         ("my_memory:number", "is no function"),
     ],
 )
-def test_a_name_that_leads_nowhere(opened, call: str, problem: str) -> None:
+def test_a_name_that_leads_nowhere_is_refused(opened, call: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         CallableStore(call)

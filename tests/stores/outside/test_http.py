@@ -102,7 +102,7 @@ def test_without_vectors_none_are_sent(script: Scripted) -> None:
     assert all("vector" not in item for body in script.requested("/ingest") for item in body["items"])
 
 
-def test_many_items_come_in_pieces(script: Scripted) -> None:
+def test_many_items_are_sent_in_requests_of_64(script: Scripted) -> None:
     store = HttpStore(script.address, {})
     store.prepare(0)
     store.ingest([Item(i, 1, "x", None, 0.5) for i in range(1, 151)], None)
@@ -111,7 +111,7 @@ def test_many_items_come_in_pieces(script: Scripted) -> None:
     assert len(script.requested("/ingest")) == 3
 
 
-def test_a_server_says_what_it_is(script: Scripted) -> None:
+def test_a_servers_settings_and_version_are_recorded(script: Scripted) -> None:
     settings = {"ef": 40, "index": "hnsw", "db_password": "hunter2secret", "max_tokens": 512}
     script.answer = lambda path, body: {"version": "1.2", "settings": settings}
     store = opened(script)
@@ -142,7 +142,7 @@ def test_a_server_says_what_it_is(script: Scripted) -> None:
         {"settings": {"a": "one\n| two"}},
     ],
 )
-def test_a_server_that_says_it_wrongly(script: Scripted, answer: object) -> None:
+def test_a_malformed_description_is_refused(script: Scripted, answer: object) -> None:
     script.answer = lambda path, body: answer
     with pytest.raises(InputError, match="does not say what it is"):
         opened(script)
@@ -194,7 +194,7 @@ def test_a_wrong_answer_is_refused_with_its_question(script: Scripted, answer: A
 
 
 @pytest.mark.parametrize("fault", [None, (429, {}, {"Retry-After": "0.01"}), (503, {}, {}), (500, {}, {})])
-def test_what_fails_once_is_sent_again(script: Scripted, fault: object) -> None:
+def test_a_request_that_fails_at_first_is_sent_again(script: Scripted, fault: object) -> None:
     seen: dict[str, int] = {}
 
     def answer(path: str, body: Any) -> Any:
@@ -219,7 +219,9 @@ def test_what_fails_once_is_sent_again(script: Scripted, fault: object) -> None:
         ((401, {}, {}), Blocked, "status 401"),
     ],
 )
-def test_what_keeps_failing_ends(script: Scripted, monkeypatch, fault: object, kind: type, complaint: str) -> None:
+def test_a_request_that_keeps_failing_ends_the_run(
+    script: Scripted, monkeypatch, fault: object, kind: type, complaint: str
+) -> None:
     monkeypatch.setattr("recallbench.stores.outside.web.FIRST_PAUSE", 0.001)
     script.answer = lambda path, body: fault if path == "/search" else {}
     store = opened(script)
@@ -250,7 +252,7 @@ def test_a_server_that_hangs_is_reported_with_its_question(script: Scripted) -> 
     ],
     ids=["the body", "a header", "many headers", "the status", "answers before the answer", "chunks"],
 )
-def test_a_slow_drip_ends_too(script: Scripted, at_once: bytes, drips: bytes) -> None:
+def test_an_answer_that_drips_ends_at_the_time_limit(script: Scripted, at_once: bytes, drips: bytes) -> None:
     """The time is that of the whole answer: with each byte a new one would begin, and it would never end."""
 
     def drip(handler: Any) -> None:
@@ -279,7 +281,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(script: Scripted) -> None:
     assert opened(script).search(QUESTION, 2) == []
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_a_server_that_is_not_there_blocks() -> None:
     with scripted_server() as gone:
         address = gone.address
     store = HttpStore(address, {})
@@ -296,7 +298,7 @@ def test_a_server_that_goes_away_does_not_spoil_the_end(script: Scripted) -> Non
     assert len(script.requested("/forget")) == 1
 
 
-def test_user_and_password_or_a_token_go_along(script: Scripted) -> None:
+def test_credentials_are_sent(script: Scripted) -> None:
     store = HttpStore(script.address.replace("//", "//joe:p%40ss@"), {"RECALLBENCH_STORE_TOKEN": "abc"})
     assert store.name == script.address.rstrip("/")
     store.prepare(0)

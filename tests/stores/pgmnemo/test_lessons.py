@@ -113,7 +113,7 @@ def test_rows_of_others_are_not_counted_as_ours(standin: str) -> None:
         ("t_valid_to = now() WHERE topic LIKE '%42'", 2),
     ],
 )
-def test_what_hides_a_row_is_noticed(standin: str, hiding: str, recallable: int) -> None:
+def test_a_hidden_row_blocks_the_run(standin: str, hiding: str, recallable: int) -> None:
     with database(standin, "2.0") as dsn, session(dsn) as connection:
         table, projects = read_table(connection), claim_projects(connection)
         copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant", ignore)

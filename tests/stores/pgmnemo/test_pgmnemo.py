@@ -68,7 +68,7 @@ def test_settings_are_in_force_and_read_back(standin: str) -> None:
             assert set(state) - set(known) <= {"hnsw.iterative_scan"}
 
 
-def test_a_hurried_role_is_given_time(standin: str) -> None:
+def test_a_short_statement_timeout_of_the_role_is_lifted(standin: str) -> None:
     with database(standin, "1.0-slow") as dsn:
         hurried = make_conninfo(dsn, options="-cstatement_timeout=100")
         with filled(hurried) as store:
@@ -188,7 +188,7 @@ def test_equal_texts_stay_apart_where_equal_topics_are_one_lesson(standin: str) 
         assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [SIZE] * 140
 
 
-def test_fewer_than_asked_for_is_passed_on(standin: str) -> None:
+def test_fewer_hits_than_k_are_passed_on(standin: str) -> None:
     with database(standin, "1.0-short") as dsn, filled(dsn) as store:
         assert [len(hits) for hits in store.search_many(QUERIES, 50)] == [7] * 140
 

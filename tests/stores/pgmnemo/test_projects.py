@@ -31,7 +31,7 @@ def left(connection: psycopg.Connection) -> list[tuple[int, str | None]]:
     return connection.execute("SELECT project_id, source_run_id FROM pgmnemo.agent_lesson ORDER BY 1, 2").fetchall()
 
 
-def test_numbers_of_a_range() -> None:
+def test_a_range_of_project_numbers_follows_from_its_index() -> None:
     assert Projects(0).number(0) == OURS_0
     assert Projects(1).number(7) == OURS_1 + 7
     assert Projects(1).span == (OURS_1, 1_000_200_000)

@@ -49,7 +49,7 @@ Rankings = list[list[Hit]]
 
 
 ENDS = (VERSIONS[0], VERSIONS[-1])
-"""The others are of the longer stage."""
+"""The versions of the short stage."""
 
 
 @pytest.fixture(
@@ -182,9 +182,9 @@ COMPARED = "SELECT topic, to_jsonb(l) - 'topic' FROM pgmnemo.agent_lesson l ORDE
 OWN_WAY = """SELECT pgmnemo.ingest(p_role => %s, p_project_id => %s, p_topic => %s, p_lesson_text => %s,
              p_importance => %s::int2, p_embedding => %s::vector, p_commit_sha => %s, p_metadata => %s)"""
 CLOCK = {"created_at", "updated_at", "verified_at", "state_changed_at", "t_valid_from", "embedding_at"}
-"""When it was: ingest() has no word for it."""
+"""The columns of time, which ingest() has no parameter for."""
 DERIVED = {"content_type"}
-"""What later versions make of the text; it ranks nothing unless a call asks for it."""
+"""Columns that later versions derive from the text; they rank nothing unless a call names them."""
 
 
 def test_rows_are_those_of_the_extension_s_own_ingest(dsn: str) -> None:

@@ -54,21 +54,21 @@ def test_a_call_names_what_the_function_takes(
     assert recall.call == f"SELECT lesson_id, score FROM pgmnemo.{name}({arguments})"
 
 
-def test_the_server_s_own_words_are_kept(standin: str) -> None:
+def test_the_signature_is_stated_in_the_servers_own_words(standin: str) -> None:
     assert signature(standin, "2.0", "recall_fast").stated == (
         "pgmnemo.recall_fast(query_embedding vector, k integer DEFAULT 10, role_filter text DEFAULT NULL::text,"
         " project_id_filter integer DEFAULT NULL::integer)"
     )
 
 
-def test_two_bodies_of_one_signature_are_told_apart(standin: str) -> None:
+def test_two_bodies_of_one_signature_have_different_hashes(standin: str) -> None:
     plain, noisy = signature(standin, "1.0"), signature(standin, "1.0-noisy")
     assert plain.stated == noisy.stated
     assert plain.body_md5 != noisy.body_md5
     assert plain.body_md5 == signature(standin, "1.0-overloaded").body_md5
 
 
-def test_of_two_functions_the_one_that_can_be_called_is_taken(standin: str) -> None:
+def test_of_two_overloads_the_callable_one_is_used(standin: str) -> None:
     assert signature(standin, "1.0-overloaded") == signature(standin, "1.0")
 
 
@@ -85,7 +85,7 @@ def test_a_type_from_another_schema_is_named_with_it(standin: str) -> None:
         ("1.0-projectless", "it has no parameter project_id_filter"),
     ],
 )
-def test_what_can_t_be_called_says_why(standin: str, version: str, complaint: str) -> None:
+def test_a_function_that_can_t_be_called_is_refused_with_the_reason(standin: str, version: str, complaint: str) -> None:
     with pytest.raises(Blocked, match="can't be called as this version declares it") as raised:
         signature(standin, version)
     assert raised.value.found.endswith(complaint)
@@ -118,6 +118,6 @@ def test_a_function_that_is_missing_names_those_that_are_there(standin: str) -> 
         ),
     ],
 )
-def test_settings_are_found_in_the_functions(standin: str, version: str, names: tuple[str, ...]) -> None:
+def test_settings_are_read_from_the_functions_bodies(standin: str, version: str, names: tuple[str, ...]) -> None:
     with database(standin, version) as dsn, psycopg.connect(dsn) as connection:
         assert settings_read(connection) == names

@@ -1,4 +1,4 @@
-"""Who runs an embedded server."""
+"""The system users of embedded servers."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def name_of(dsn: str) -> str:
     return str(conninfo_to_dict(dsn)["dbname"])
 
 
-def test_each_version_in_a_database_of_its_own_that_goes(server: str) -> None:
+def test_each_version_has_a_database_of_its_own_that_is_dropped(server: str) -> None:
     for version in ("1.0", "2.0"):
         with database_with(server, "pgmnemo", version) as own:
             with psycopg.connect(own) as connection:
@@ -76,7 +76,7 @@ def test_each_version_in_a_database_of_its_own_that_goes(server: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [ValueError, KeyboardInterrupt])
-def test_it_goes_whatever_ends_the_block(server: str, fault: type[BaseException]) -> None:
+def test_the_database_is_dropped_whatever_ends_the_block(server: str, fault: type[BaseException]) -> None:
     sessions = []
 
     def interrupted() -> None:
@@ -91,13 +91,13 @@ def test_it_goes_whatever_ends_the_block(server: str, fault: type[BaseException]
 
 
 @pytest.mark.marked
-def test_whenever_ctrl_c_comes_no_database_stays(server: str, run_python) -> None:
+def test_ctrl_c_at_any_moment_leaves_no_database(server: str, run_python) -> None:
     printed, _ = run_python(INTERRUPTED, server).communicate(timeout=300)
     assert set(printed.split("\n")) == {"interrupted", ""}
     assert printed.count("interrupted") > 20
 
 
-def test_a_version_that_is_not_offered(server: str) -> None:
+def test_a_version_that_is_not_offered_is_refused(server: str) -> None:
     with pytest.raises(NotInstalled) as caught, database_with(server, "pgmnemo", "7.7"):
         pass
     assert caught.value.problem == "the server does not offer pgmnemo 7.7"
@@ -107,7 +107,7 @@ def test_a_version_that_is_not_offered(server: str) -> None:
     assert caught.value.found == "no version of no_such at all"
 
 
-def test_a_version_that_fails_to_install(server: str) -> None:
+def test_a_version_that_fails_to_install_leaves_no_database(server: str) -> None:
     with pytest.raises(NotInstalled) as caught, database_with(server, "pgmnemo", BROKEN):
         pass
     assert caught.value.problem == f"pgmnemo {BROKEN} could not be installed"
@@ -115,7 +115,7 @@ def test_a_version_that_fails_to_install(server: str) -> None:
     assert databases(server) == set()
 
 
-def test_a_role_that_may_not_create_databases(server: str, session: psycopg.Connection) -> None:
+def test_a_role_without_the_rights_gets_a_remedy(server: str, session: psycopg.Connection) -> None:
     session.execute("CREATE ROLE plain LOGIN")
     try:
         dsn = make_conninfo(server, user="plain")
@@ -134,7 +134,7 @@ def test_a_role_that_may_not_create_databases(server: str, session: psycopg.Conn
         session.execute("DROP ROLE plain")
 
 
-def test_two_runs_at_once_and_from_two_databases(server: str, session: psycopg.Connection, run_python) -> None:
+def test_runs_in_two_databases_leave_each_other_alone(server: str, session: psycopg.Connection, run_python) -> None:
     session.execute("CREATE DATABASE elsewhere")
     try:
         other = run_python(RUN, make_conninfo(server, dbname="elsewhere"), "1.0")
@@ -162,7 +162,9 @@ def test_what_a_killed_run_left_goes_with_the_next(server: str, session: psycopg
     assert databases(server) == set()
 
 
-def test_killed_while_it_installs(server: str, session: psycopg.Connection, run_python) -> None:
+def test_a_database_of_a_run_killed_while_it_installs_is_swept(
+    server: str, session: psycopg.Connection, run_python
+) -> None:
     dead = run_python(RUN, server, GRUDGING)
     installing = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE EXTENSION%' AND datname LIKE 'recall%'"
     while session.execute(installing).fetchone() == (0,):
@@ -187,7 +189,7 @@ def test_what_an_interrupted_drop_left_goes_with_the_next(server: str, session: 
     assert databases(server) == set()
 
 
-def test_what_only_has_such_a_name_stays(server: str, session: psycopg.Connection) -> None:
+def test_a_database_that_only_has_such_a_name_stays(server: str, session: psycopg.Connection) -> None:
     session.execute("CREATE DATABASE recallbench_version_0")
     session.execute(f"CREATE DATABASE recallbench_version_notes CONNECTION LIMIT {MARK}")
     try:
@@ -200,7 +202,7 @@ def test_what_only_has_such_a_name_stays(server: str, session: psycopg.Connectio
         session.execute("DROP DATABASE recallbench_version_notes")
 
 
-def test_what_another_role_left_is_not_touched(server: str, session: psycopg.Connection) -> None:
+def test_a_database_of_another_role_stays(server: str, session: psycopg.Connection) -> None:
     session.execute("CREATE ROLE stranger LOGIN CREATEDB")
     session.execute(f"CREATE DATABASE recallbench_version_5 CONNECTION LIMIT {MARK}")
     try:

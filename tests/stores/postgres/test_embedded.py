@@ -115,14 +115,14 @@ def test_with_a_password_it_is_an_ordinary_server(tcp_dsn: str) -> None:
     assert row == ("127.0.0.1",)
 
 
-def test_two_at_once() -> None:
+def test_two_servers_run_at_once() -> None:
     with EmbeddedServer() as first, EmbeddedServer() as second:
         assert first.dsn != second.dsn
         for server in (first, second):
             psycopg.connect(server.dsn).close()
 
 
-def test_stopping_twice_and_without_a_start() -> None:
+def test_stopping_twice_or_without_a_start_is_no_error() -> None:
     server = EmbeddedServer()
     server.stop()
     server.stop()
@@ -138,7 +138,7 @@ def test_a_path_too_long_for_a_socket_is_passed_over(tmp_path: Path) -> None:
     assert open_to(Path("/tmp"), os.geteuid())
 
 
-def test_no_place_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_place_for_its_folder_the_server_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (tmp_path / ("x" * 100),))
     with pytest.raises(Blocked, match="no temporary folder") as caught, EmbeddedServer():
         pass
@@ -186,7 +186,7 @@ def test_the_failure_of_a_program_is_reported(
 
 
 @pytest.mark.parametrize("word", ["unrecognized", "invalid"])
-def test_an_initdb_before_postgres_16(word: str, private: Path) -> None:
+def test_an_initdb_before_postgres_16_is_called_without_its_newer_options(word: str, private: Path) -> None:
     private.chmod(0o755)
     install = find_install().copied_to(private / "install")
     real = install.bin / "initdb"

@@ -1,4 +1,4 @@
-"""However the embedded server or its owner ends, nothing is left."""
+"""Nothing is left of an embedded server, whatever ends it or its owner."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
 
 
 @pytest.mark.marked
-def test_whenever_ctrl_c_comes_the_stop_is_not_kept_waiting(run_python) -> None:
+def test_ctrl_c_at_any_moment_does_not_delay_the_stop(run_python) -> None:
     printed, _ = run_python(INTERRUPT).communicate(timeout=60)
     assert int(printed) > 1300
 
@@ -124,7 +124,7 @@ def test_nothing_is_imported_in_the_background(run_python) -> None:
 @pytest.mark.marked
 @pytest.mark.parametrize("moment", ["run", "run/data/postmaster.pid"])
 @pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
-def test_a_run_that_is_told_to_end_leaves_no_server(private: Path, order: signal.Signals, moment: str) -> None:
+def test_a_run_ended_by_a_signal_leaves_no_server(private: Path, order: signal.Signals, moment: str) -> None:
     private.chmod(0o755)
     command = ["-m", "recallbench", "run", "canary-locomo", "--store", "pgvector", "--embedder", "hash"]
     process = subprocess.Popen(
@@ -148,7 +148,7 @@ def test_a_run_that_is_told_to_end_leaves_no_server(private: Path, order: signal
     assert [command for command in commands if str(private) in command] == []
 
 
-def test_a_stop_that_is_interrupted_is_made_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_stop_is_finished_when_the_server_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer()
     server.dsn  # noqa: B018
     folder, pid = server.folder, server.pid
@@ -219,7 +219,7 @@ server.stop()
 """
 
 
-def test_killed_while_it_removes_its_folder(run_python) -> None:
+def test_a_folder_half_removed_by_a_killed_owner_is_swept(run_python) -> None:
     run = run_python(REMOVAL)
     folder = Path(run.stdout.readline().strip())
     assert run.wait(60) == -signal.SIGKILL
@@ -230,7 +230,7 @@ def test_killed_while_it_removes_its_folder(run_python) -> None:
 
 
 @pytest.mark.parametrize("program", ["initdb", "postgres"])
-def test_killed_before_it_knew_its_server(run_python, program: str) -> None:
+def test_a_server_unknown_to_its_killed_owner_is_swept(run_python, program: str) -> None:
     # The number of the process was not written down yet, and it goes on.
     started = f"""
 import os, signal, subprocess

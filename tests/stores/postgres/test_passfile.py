@@ -39,7 +39,7 @@ def test_the_connection_names_the_file_else_the_environment_else_it_lies_at_home
     assert list(passwords(None, {})) == [".pgpass"]
 
 
-def test_what_is_no_such_file_holds_none(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_a_passfile_has_no_password(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\xff\x00\n" * 9)
     for name in ("absent", "pipe", "bytes", "."):

@@ -72,7 +72,7 @@ def test_a_dsn_that_cannot_be_read_is_not_repeated() -> None:
     assert "hush" not in error_text(caught.value)
 
 
-def test_a_server_that_is_down() -> None:
+def test_a_server_that_is_down_blocks() -> None:
     with pytest.raises(Blocked, match="does not answer") as caught:
         connect(f"postgresql://me:hush@127.0.0.1:{free_port()}/bench")
     assert caught.value.exit_code == 3
@@ -80,7 +80,7 @@ def test_a_server_that_is_down() -> None:
     assert "hush" not in error_text(caught.value)
 
 
-def test_a_socket_folder_without_a_server(tmp_path: Path) -> None:
+def test_a_socket_folder_without_a_server_blocks(tmp_path: Path) -> None:
     with pytest.raises(Blocked, match="does not answer"):
         connect(make_conninfo("", host=str(tmp_path), dbname="bench"))
 
@@ -94,7 +94,9 @@ def test_a_socket_folder_without_a_server(tmp_path: Path) -> None:
         ({"dbname": "no_such_database"}, "does not exist"),
     ],
 )
-def test_a_server_that_refuses(tcp_dsn: str, change: dict[str, str | None], complaint: str) -> None:
+def test_a_server_that_refuses_blocks_without_the_password(
+    tcp_dsn: str, change: dict[str, str | None], complaint: str
+) -> None:
     parts = {name: value for name, value in (conninfo_to_dict(tcp_dsn) | change).items() if value is not None}
     with pytest.raises(Blocked) as caught:
         connect(make_conninfo("", **parts))
@@ -128,7 +130,9 @@ def server_that_repeats_passwords() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("way", ["passfile", "PGPASSFILE", "service", "PGPASSWORD"])
-def test_a_server_that_says_the_password_again(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_that_the_server_repeats_is_not_repeated(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with server_that_repeats_passwords() as port:
         dsn = f"host=127.0.0.1 port={port} user=joe dbname=d"
         (tmp_path / "passwords").write_text("*:*:*:joe:hu/sh-1\n")
@@ -185,14 +189,14 @@ def server_that_says(version: str) -> Iterator[str]:
         thread.join(5)
 
 
-def test_a_server_that_is_too_old() -> None:
+def test_a_server_that_is_too_old_blocks() -> None:
     with server_that_says("13.22") as dsn, pytest.raises(Blocked, match="too old") as caught:
         PgvectorStore(dsn).prepare(3)
     assert caught.value.found == "PostgreSQL 13.22"
     assert "PostgreSQL 14 or later with pgvector 0.5.0 or later" in caught.value.expected
 
 
-def test_doctor_says_so_too() -> None:
+def test_doctor_names_a_server_that_is_too_old() -> None:
     with server_that_says("13.22") as dsn:
         status = store_status("pgvector", dsn, {})
     assert not status.ready

@@ -40,7 +40,7 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
     shutil.rmtree(folder)
 
 
-def test_a_server_without_pgvector(altered: Install) -> None:
+def test_a_server_without_pgvector_blocks(altered: Install) -> None:
     for file in (altered.share / "extension").glob("vector*"):
         file.unlink()
     with EmbeddedServer(install=altered) as server:
@@ -52,14 +52,14 @@ def test_a_server_without_pgvector(altered: Install) -> None:
         assert (status.ready, "lacks pgvector" in status.detail) == (False, True)
 
 
-def test_a_server_whose_pgvector_is_incomplete(altered: Install) -> None:
+def test_a_server_whose_pgvector_is_incomplete_blocks(altered: Install) -> None:
     next(altered.root.rglob("vector.so")).unlink()
     with EmbeddedServer(install=altered) as server, pytest.raises(Blocked, match="not complete") as caught:
         PgvectorStore(server.dsn).prepare(3)
     assert "again" in caught.value.remedy
 
 
-def test_a_server_with_an_old_pgvector(altered: Install) -> None:
+def test_a_server_with_an_old_pgvector_blocks(altered: Install) -> None:
     extension = altered.share / "extension"
     control = extension / "vector.control"
     current = next(line.split("'")[1] for line in control.read_text().splitlines() if "default_version" in line)
@@ -102,7 +102,7 @@ def test_the_version_is_the_servers_own_word_each_time(altered: Install) -> None
             store.close()
 
 
-def test_a_database_that_is_not_utf8(dsn: str) -> None:
+def test_a_database_that_is_not_utf8_blocks(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         try:
@@ -113,7 +113,7 @@ def test_a_database_that_is_not_utf8(dsn: str) -> None:
     assert "LATIN1" in caught.value.found
 
 
-def test_a_role_without_rights(dsn: str) -> None:
+def test_a_role_without_rights_blocks(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE guarded")
         connection.execute("CREATE ROLE guest LOGIN")
@@ -156,7 +156,7 @@ def test_pgvector_may_live_in_any_schema(dsn: str) -> None:
 
 
 @pytest.mark.marked
-def test_a_server_that_dies_while_it_is_searched() -> None:
+def test_a_server_that_dies_while_it_is_searched_blocks() -> None:
     server = EmbeddedServer()
     store = PgvectorStore(server)
     store.prepare(2)
@@ -179,7 +179,7 @@ def test_a_server_that_dies_while_it_is_searched() -> None:
     assert not folder.exists()
 
 
-def test_a_session_that_is_cut_off(tcp_dsn: str) -> None:
+def test_a_session_that_is_cut_off_blocks(tcp_dsn: str) -> None:
     store = PgvectorStore(tcp_dsn)
     store.prepare(2)
     with psycopg.connect(tcp_dsn, autocommit=True) as other:
@@ -189,7 +189,7 @@ def test_a_session_that_is_cut_off(tcp_dsn: str) -> None:
     store.close()
 
 
-def test_has_extension(dsn: str) -> None:
+def test_an_installed_extension_is_recognised(dsn: str) -> None:
     assert has_extension(dsn, "plpgsql") == "1.0"
     assert has_extension(dsn, "pgmnemo") == ""
 

@@ -68,7 +68,7 @@ def test_what_a_killed_run_left_is_dropped_by_the_next(dsn: str, session, run_py
     drop_schema(session, mine)
 
 
-def test_what_only_looks_like_ours_stays(dsn: str, session) -> None:
+def test_a_schema_that_only_looks_like_a_runs_stays(dsn: str, session) -> None:
     session.execute("CREATE SCHEMA recallbench_0badcafe; CREATE SCHEMA recallbench_notes")
     session.execute(f"COMMENT ON SCHEMA recallbench_notes IS '{MARKER}'")
     try:
@@ -78,7 +78,7 @@ def test_what_only_looks_like_ours_stays(dsn: str, session) -> None:
         session.execute("DROP SCHEMA recallbench_0badcafe; DROP SCHEMA recallbench_notes")
 
 
-def test_what_another_role_left_is_not_touched(dsn: str, session) -> None:
+def test_a_schema_of_another_role_stays(dsn: str, session) -> None:
     session.execute("CREATE ROLE stranger LOGIN")
     session.execute("CREATE SCHEMA recallbench_00000001")
     session.execute(f"COMMENT ON SCHEMA recallbench_00000001 IS '{MARKER}'")
