@@ -36,7 +36,7 @@ def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
     )
     assert process.stdout is not None
     try:
-        # Its own messages come on the same channel, before and behind.
+        # The server's own messages come on the same channel, before and after.
         if not any("NEO4J_URI=" in line for line in process.stdout):
             pytest.fail(f"the Bolt server did not start: {(folder / 'stderr.txt').read_text()[-2000:]}")
         yield {

@@ -38,11 +38,10 @@ def recallbench(
     cwd: Path,
     env: dict[str, str] | None = None,
     program: tuple[str, ...] = ("-m", "recallbench"),
-    fresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; what it printed is shown when an assertion on it fails."""
     words = list(map(str, arguments))
-    forks = not fresh and program == ("-m", "recallbench") and not any(n.startswith(READ_AT_START) for n in env or ())
+    forks = program == ("-m", "recallbench") and not any(n.startswith(READ_AT_START) for n in env or ())
     run = _forked if forks and not os.environ.get(FRESH) else _started
     done = run([*program, *words], cwd, environment(cwd, env))
     print(f"$ recallbench {' '.join(words)}\n{done.stdout}{done.stderr}[exit {done.returncode}]")

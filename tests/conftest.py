@@ -15,7 +15,7 @@ from commandline import recallbench
 from recallbench import confidential
 
 # A background job of a shell is started with Ctrl-C ignored, and under nohup the end of a terminal is: both are handed
-# on, and the tests that send them need them heard.
+# on, and the tests that send them need them delivered.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -22,7 +22,7 @@ def forge(folder: Path, rows: Iterable[int] | None, change: Change) -> None:
         change(index[row], vectors[row])
         head = index[row].tobytes()[: RECORD.itemsize - 4]
         index[row]["crc"] = zlib.crc32(vectors[row].tobytes(), zlib.crc32(head))
-    # Written over, not anew: who has the files open goes on with these.
+    # Overwritten in place, so that whoever has the files open reads the forgery.
     for name, body in (("index", index.tobytes()), ("vectors.f32", vectors.tobytes())):
         with (folder / name).open("r+b") as file:
             file.write(body)

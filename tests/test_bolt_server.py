@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from bolt import PASSWORD, SERVER, free_ports
+from stages import sampled
 
 
 @pytest.mark.skipif(importlib.util.find_spec("arcadedb_embedded") is None, reason="arcadedb-embedded is not installed")
-@pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("order", sampled([signal.SIGTERM, signal.SIGINT]))
 def test_the_server_stops_cleanly_on_a_signal(tmp_path: Path, order: signal.Signals) -> None:
     (port,) = free_ports(1)
     process = subprocess.Popen(

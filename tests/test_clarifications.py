@@ -250,7 +250,7 @@ def test_16_each_corpus_is_fetched_from_where_it_lies(tmp_path: Path) -> None:
 def test_17_a_pinned_bin_is_checked_by_its_hash() -> None:
     weights = ENCODERS["bge-m3"].passage
     assert weights.files["pytorch_model.bin"] == "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38"
-    # A hash that is not known is recorded at first use and never invented.
+    # An unknown hash is recorded at first use and never invented.
     assert ENCODERS["dragon-plus"].passage.files["config.json"] == ""
 
 

@@ -65,13 +65,13 @@ def test_a_workflow_has_its_parts_and_pins_its_actions(path: Path) -> None:
     assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)] == []
     for step in steps(path):
         assert len({"uses", "run"} & step.keys()) == 1
-        # What a stranger may have written reaches a shell through variables alone.
+        # Text that a stranger may have written reaches a shell through variables alone.
         assert "${{" not in step.get("run", "")
 
 
 @each_workflow
 def test_it_installs_from_the_repository_and_torch_first(path: Path) -> None:
-    # No package of the name is on the index: whoever installs that may get another's.
+    # No package of this name is on the index: installing it from there may get a stranger's.
     run = scripts(path)["Install"]
     lines = [shlex.split(line, comments=True) for line in run.splitlines()]
     torch, ours = [line[4:] for line in lines if line[:4] == ["python", "-m", "pip", "install"]]
@@ -143,7 +143,7 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
         assert (checkout / "drift.html").is_file()
     else:
         assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
-    # A memory that got worse fails the step, and its table is posted all the same.
+    # A memory that got worse fails the step, but its table is still posted.
     (checkout / "my_memory.py").write_text(MEMORY.replace("float(len", "-float(len"))
     assert shell(by_step["Measure"], checkout).returncode == 0
     assert shell(by_step["Gate"], checkout).returncode == 1

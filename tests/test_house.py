@@ -14,9 +14,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    # Imports inside functions count: they hide a cycle and don't break it.
+    # Imports inside functions count too: they hide a cycle and don't break it.
     graph = grimp.build_graph("recallbench", exclude_type_checking_imports=True)
-    # The front door names what it hands out, and opens it at first use.
+    # The package itself names its public objects, and imports them at first use.
     inner = graph.modules - {"recallbench"}
     imports = {module: graph.find_modules_directly_imported_by(module) & inner for module in inner}
     assert len(tuple(TopologicalSorter(imports).static_order())) == len(inner)  # raises CycleError, which names it

@@ -34,5 +34,5 @@ def test_every_public_name_is_there_and_documented() -> None:
 
 
 def test_the_types_of_the_package_reach_its_users() -> None:
-    # What they make of a user's own code is mypy's to check: tests/typed_user.py is among its files.
+    # mypy checks their effect on a user's code: tests/typed_user.py is among its files.
     assert (files(recallbench) / "py.typed").is_file()

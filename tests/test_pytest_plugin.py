@@ -92,7 +92,7 @@ def test_a_regression_fails_with_the_paired_comparison(pytester: pytest.Pytester
     assert baseline(pytester).read_text() == before
     run(pytester, "--recallbench-update").assert_outcomes(passed=1)
     run(pytester).assert_outcomes(passed=1)
-    # Better is no failure.
+    # An improvement is no failure.
     write(pytester)
     run(pytester).assert_outcomes(passed=1)
 
@@ -249,7 +249,7 @@ def test_a_collapse_of_every_case_fails_however_few_they_are(pytester: pytest.Py
     for message in ("in the only case", "in every one of 2 cases", "every case that could drop did, by "):
         assert message in text
     assert "no difference shown" not in text
-    # The other way it is no failure, and nothing to be warned of, with and without an interval.
+    # An improvement neither fails nor warns, with and without an interval.
     run(pytester, "--recallbench-update")
     write_small(pytester, "whole")
     run(pytester).assert_outcomes(passed=8)

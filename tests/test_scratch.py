@@ -112,7 +112,7 @@ def test_a_folder_removed_before_its_lock_is_made_again(tmp_path: Path, monkeypa
     def meanwhile(file: int, how: int) -> None:
         if not times:
             times.append(1)
-            # Another run finds the folder between its coming into being and its lock, and takes it for a dead one's.
+            # Another run finds the folder before its lock, and takes it for a dead run's.
             assert len(sweep(tmp_path)) == 1
         real(file, how)
 

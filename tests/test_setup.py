@@ -144,7 +144,7 @@ def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
     assert "what was fetched is not what requirements.txt records" in done.stderr
     assert "torch==2.13.0 is held to its version, not to a hash" in done.stderr
     assert not list(checkout.glob(".venv/lib/*/site-packages/tiny.py"))
-    # Nor is a package installed that the list names without a hash.
+    # A package that the list names without a hash is not installed either.
     (checkout / "requirements.txt").write_text("tiny==1.0\n")
     done = setup(checkout)
     assert done.returncode == 3
@@ -198,7 +198,7 @@ def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     run, dev = pin()
     assert run == "\n".join((entry("builder==3"), deep, entry("tiny==1.0")))
     assert dev == entry("checker==1")
-    # What is pinned stays, until it is asked for.
+    # A pinned version stays until an upgrade is asked for.
     hashes["tiny==1.1"] = write_wheel(wheels, "tiny", "1.1")
     assert pin() == (run, dev)
     assert pin("--upgrade") == ("\n".join((entry("builder==3"), entry("tiny==1.1"))), dev)

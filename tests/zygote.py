@@ -37,7 +37,7 @@ def load() -> None:
 def accept(address: str) -> socket.socket:
     """Return a connection with a request, in a process that was forked for it; end with the parent."""
     parent = os.getppid()
-    # Nobody waits for those who answer.
+    # The processes that answer are not waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)

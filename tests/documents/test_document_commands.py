@@ -117,7 +117,7 @@ def test_variables_are_read() -> None:
     assert len(named) == 10
     corpora = {facts(name, load()).variable for name in CORPORA}
     assert [name for name in named if f'"{name}"' not in source and name not in corpora] == []
-    # The rule for options, on the one that is named as an example.
+    # The rule for options, shown by one example.
     assert "`RECALLBENCH_STORE=exact`" in README
     place = {"RECALLBENCH_STORE": "none-such"}
     assert "none-such" in recallbench("doctor", "locomo", cwd=ROOT, env=place).stderr

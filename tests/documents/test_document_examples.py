@@ -35,7 +35,7 @@ def test_the_examples_with_files_run(tmp_path: Path) -> None:
     ]
     assert len(commands) == 6
     for words in commands:
-        assert recallbench(*words, cwd=tmp_path, fresh=True).returncode == 0
+        assert recallbench(*words, cwd=tmp_path).returncode == 0
 
 
 def test_the_examples_with_a_set_run(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_the_examples_with_a_set_run(tmp_path: Path) -> None:
     for words in command_lines(text):
         named = words[1:2] in (["team"], ["by-id"])
         if named and words[0] in ("evaluate", "audit", "grow"):
-            codes[" ".join(words)] = recallbench(*words, cwd=tmp_path, fresh=True).returncode
+            codes[" ".join(words)] = recallbench(*words, cwd=tmp_path).returncode
     # Nothing is committed here, so the audit has one gate left to pass.
     assert list(codes.values()) == [0, 0, 0, 0, 1, 0], codes
     report = (tmp_path / "by-text" / "report.md").read_text()

@@ -137,5 +137,5 @@ def test_the_commands_beside_the_tables_give_the_tables(
         assert not metrics["verdict"]["canonical"]
         deviations = [Deviation(deviation["kind"], deviation["detail"]) for deviation in metrics["deviations"]]
         assert all(deviation.kind in label.split("deviations:")[1].split(".")[0] for deviation in deviations)
-        # What is published departs from nothing that is not on record.
+        # Every deviation of a published figure is on record.
         assert unrecorded(deviations, HISTORY, metrics["corpus"]["name"]) == ()

@@ -28,7 +28,7 @@ TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12
 def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
     embedder = opened()
     embedder.ensure(iter([*TEXTS, *TEXTS[:5]]), "passage")
-    # Both roles share weights and prefix: a query that is a passage is that passage's vector.
+    # Both roles share weights and prefix, so a query equal to a passage has its vector.
     embedder.ensure([TEXTS[0], "the cat sat"], "query")
     report = embedder.report()
     assert (report.distinct, report.computed, report.reused, report.truncated) == (13, 13, 0, 3)

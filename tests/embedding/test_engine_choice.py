@@ -138,7 +138,7 @@ def test_texts_for_a_proof_are_distinct_and_spread_over_all_lengths() -> None:
         assert len(lengths_of_sample) == 32
         assert (lengths_of_sample[0], lengths_of_sample[-1]) == (10, 1009)
         assert max(np.diff(lengths_of_sample)) <= 2 * 1000 / 31
-    # Among many of one length the few others are kept.
+    # Among many texts of one length the few others stay in the sample.
     assert sampled([50] * 500 + [7, 90] + [50] * 500) == [7] + [50] * 30 + [90]
 
 

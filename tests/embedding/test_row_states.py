@@ -47,7 +47,7 @@ def test_a_vector_that_somebody_put_in_its_place_is_foreign(opened_cache: Any, t
     again = opened_cache()
     assert states(again, 1, 2, 3) == [OWN, FOREIGN, OWN]
     assert values(again, 2) == [9.0]
-    # Nor does another row's seal make it one's own.
+    # Another row's seal does not make it one's own either.
     file = tmp_path / "c" / f"seals-{SEAL.owner}"
     file.write_bytes(file.read_bytes()[:16] * 3)
     assert states(opened_cache(), 2) == [FOREIGN]
@@ -82,7 +82,7 @@ def test_accepted_rows_are_good_for_this_run_and_proven_ones_are_own_from_then_o
     mine.accept(rows, rows[1:2])
     assert states(mine, 1, 2, 3) == [ACCEPTED, OWN, ACCEPTED]
     assert states(opened_cache(), 1, 2, 3) == [FOREIGN, OWN, FOREIGN]
-    # What one user accepts is none the less the other's own.
+    # A row that one user accepts stays the other's own.
     assert states(opened_cache(OTHER), 1, 2, 3) == [OWN] * 3
 
 

@@ -46,7 +46,7 @@ def test_another_users_vectors_are_used_once_eight_of_them_agree(user: Any, open
     assert 0.999999 < (report.embedded_again_worst_cosine or 0) <= 1
     embedder.lookup(TEXTS, "passage")
     assert embedder.report().embedded_again == 8
-    # What was embedded again is Bob's own now; of the others eight more are.
+    # The rows embedded again are Bob's own now; the next check adds eight more.
     again = opened()
     again.ensure(TEXTS, "passage")
     assert (again.report().foreign, again.report().embedded_again) == (12, 8)
@@ -109,7 +109,7 @@ def test_forged_vectors_are_refused_and_none_is_used(
     assert str(folder(tmp_path)) in error.value.problem
     assert error.value.expected.endswith("in each of 8 drawn from 20 vectors without the seal of your own key")
     assert f"delete {folder(tmp_path)}" in error.value.remedy
-    # Nor is it by whoever goes on all the same.
+    # Going on all the same does not use one either.
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's"):
         embedder.lookup(TEXTS[:1], "passage")
     assert embedder.report().computed == 0
@@ -139,7 +139,7 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
     embedder.ensure([*TEXTS, "rain again"], "passage")
     report = embedder.report()
     assert (report.reused, report.computed, report.foreign, report.embedded_again) == (20, 1, 0, 8)
-    # Not what was computed by this very run.
+    # Vectors that this run computed are not checked again.
     embedder.lookup([*TEXTS, "rain again"], "passage")
     assert embedder.report().embedded_again == 8
     user("bob")

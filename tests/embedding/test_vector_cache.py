@@ -214,7 +214,7 @@ def test_two_processes_write_at_once(opened_cache: Any, tmp_path: Path) -> None:
     cache = opened_cache()
     assert values(cache, *range(1500)) == [float(number) for number in range(1500)]
     assert cache.corrupt == 0
-    # What both wanted to keep is kept once.
+    # A text that both processes embedded is stored once.
     assert (tmp_path / "c" / "index").stat().st_size == 1500 * RECORD.itemsize
 
 

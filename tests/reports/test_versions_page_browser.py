@@ -57,7 +57,7 @@ def test_the_page_has_its_colours_by_day_and_by_night(
     assert painted[colours["band"]] > 1000
     assert painted[colours["line"]] > 50
     assert painted[colours["ink"]] > 500
-    # None of the other half of the day.
+    # No colour of the other scheme.
     other = NIGHT if colours is DAY else DAY
     assert painted[other["band"]] == 0
     assert painted[other["ground"]] < 200
@@ -68,7 +68,7 @@ def test_the_page_sends_no_request_and_breaks_no_policy(page: Path) -> None:
     done = browser(f"--log-net-log={log}", "--dump-dom", page=page)
     assert "bounds repeats of that one version" in done.stdout
     assert "it &lt;broke&gt;" in done.stdout
-    # What the policy of the page forbids would be told on the console.
+    # The console would report what the policy of the page forbids.
     assert "CONSOLE" not in done.stderr
     netlog = json.loads(log.read_text())
     addresses = {
@@ -76,5 +76,5 @@ def test_the_page_sends_no_request_and_breaks_no_policy(page: Path) -> None:
         for event in netlog["events"]
         if isinstance(event.get("params"), dict) and "url" in event["params"]
     }
-    # The browser's own errands (updates, safe browsing) are not the page's: they name neither it nor what it says.
+    # The browser's own requests (updates, safe browsing) are not the page's, and do not name it.
     assert not [url for url in addresses if "w3.org" in url or "matplotlib" in url or "report.md" in url]

@@ -63,7 +63,7 @@ def test_ties_by_trec_evals_rule_and_by_the_files() -> None:
     hits = [("a", 1.0), ("c", 1.0), ("b", 1.0), ("10", 2.0), ("9", 2.0)]
     assert in_order_of("file", hits) == hits
     assert [id for id, _ in in_order_of("trec", hits)] == ["9", "10", "c", "b", "a"]
-    # Scores are compared as floats of 32 bits: the eighth digit is none, and what overflows is equal.
+    # Scores are compared as floats of 32 bits: the eighth digit does not count, and overflows are equal.
     assert [id for id, _ in in_order_of("trec", [("a", 0.1 + 1e-10), ("b", 0.1)])] == ["b", "a"]
     assert [id for id, _ in in_order_of("trec", [("a", 0.1 + 1e-6), ("b", 0.1)])] == ["a", "b"]
     assert [id for id, _ in in_order_of("trec", [("a", 2e300), ("b", 1e300)])] == ["b", "a"]
@@ -76,6 +76,6 @@ def test_the_rule_is_that_of_pytrec_eval_wherever_scores_are_tied(seed: int) -> 
     run = {id: rng.choice([0.0, -0.0, 1.0, 1.0 + 1e-9, 0.3, 0.1 + 0.2, 1e39, 2e39]) for id in ids}
     ours = [id for id, _ in in_order_of("trec", list(run.items()))]
     for id in ids:
-        # Where the only relevant document stands says its rank: 1 / rank.
+        # 1 / rank tells the rank of the only relevant document.
         evaluator = pytrec_eval.RelevanceEvaluator({"q": {id: 1}}, {"recip_rank"})
         assert evaluator.evaluate({"q": run})["q"]["recip_rank"] == pytest.approx(1 / (ours.index(id) + 1))

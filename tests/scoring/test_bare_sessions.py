@@ -20,7 +20,7 @@ def test_a_name_is_a_hit_wherever_it_comes_from() -> None:
 def test_a_gold_name_counts_once_and_its_repetition_keeps_its_place() -> None:
     returned = [["D1", "D1", "D1", "D2"]]
     assert recall(returned, [{"D1", "D2", "D3", "D4"}]) == [0.5]
-    # Ten places are held by one name, so the other gold name stands on the eleventh.
+    # One name takes ten places, so the other gold name is eleventh.
     crowded = [["D1"] * 10 + ["D2"]]
     assert recall(crowded, [{"D1", "D2"}]) == [0.5]
     assert reciprocal([["D9"] * 10 + ["D2"]], [{"D2"}]) == [1 / 11]

@@ -82,7 +82,7 @@ def test_intervals_over_ten_conversations_cover(icc: float) -> None:
         low, high = required(mean, icc)
         assert low <= covered <= high, (mean, icc)
         if low == 0:
-            # Nothing that few clusters show would do; then it is said.
+            # So few clusters bear no better interval; then a result says that it is too short.
             assert np.mean([is_too_short(0.99, interval.design_effect) for interval in intervals]) > 0.5
 
 

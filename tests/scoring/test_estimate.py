@@ -126,7 +126,7 @@ def test_graded_ndcg_counts_graded_questions_alone() -> None:
     assert figures[1].value == pytest.approx((first + second + second) / 3)
     assert figures[2].value == pytest.approx((first + second) / 2)
     assert figures[2].ceiling == 1.0
-    # A measure's figures do not depend on its company.
+    # A measure's figures do not depend on the other measures.
     assert figures[0] == estimate(parse("recall_any@1"), judged)
     assert figures[2] == estimate(parse("ndcg@2(graded)"), judged)
 

@@ -41,7 +41,7 @@ def test_no_measure_is_above_1_where_one_of_several_is_enough(case, k, data) -> 
     for form in ("precision@k", "mrr@k", "recall_any@k"):
         same = parse(form.replace("@k", f"@{k}"))
         assert same.values(judged).tolist() == same.values(plain).tolist()
-    # A question of one thing has found it with the first: recall is 0 or 1, whatever it is called.
+    # Where one hit is enough, every recall is 0 or 1.
     for name in ("recall_frac", "recall_all"):
         recalls = parse(f"{name}@{k}").values(judged)[one_find]
         assert recalls.tolist() == parse(f"recall_any@{k}").values(judged)[one_find].tolist()

@@ -38,7 +38,7 @@ def test_the_detectable_difference_written_out() -> None:
     second = np.repeat([0.6, 0.7, 0.8, 0.7, 0.6, 0.4], 2)
     pair = paired(np.full(12, 0.5), second, [*"aabbccddeeff"])
     assert pair.detectable == pytest.approx(0.2 * (2.5705818 + 0.9195438) / 2.5705818, rel=1e-6)
-    # Of four no difference is ever found, however large.
+    # With four clusters no difference is detectable, however large.
     assert paired(np.full(8, 0.5), second[:8], [*"aabbccdd"]).detectable is None
 
 
@@ -87,7 +87,7 @@ def test_a_sign_that_rests_on_one_cluster() -> None:
     assert pair.turning == ("a",)
     assert paired(second, first, [*"aabbcc"]).turning == ("a",)
     assert paired(first, first + 0.1, [*"aabbcc"]).turning == ()
-    # Without a nothing is left of it: no sign either.
+    # Without a no difference is left, and no sign either.
     assert paired(np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0]), [*"aabb"]).turning == ("a",)
 
 

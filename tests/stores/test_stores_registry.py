@@ -67,9 +67,14 @@ def test_the_server_is_that_of_the_option_or_of_the_environment(
 def test_without_a_dsn_a_server_of_its_own_is_started_and_stopped() -> None:
     store = opened("pgvector", {"weights": "cosine"})
     store.prepare(4)
+    folder = store._server.folder
+    assert folder.exists()
     assert store.evidence()["server"].endswith("embedded")
+    assert store.evidence()["connection"] == "private socket"
     assert store.settings()["recallbench.weight_bm25"] == "0.0"
     store.close()
+    assert not folder.exists()
+    assert store._server.pid == 0
 
 
 def test_a_store_that_was_never_prepared_closes() -> None:

@@ -75,7 +75,7 @@ def test_what_could_not_be_measured_has_a_row_with_the_reason(compared: Versions
     assert broken.reason == f"pgmnemo {BROKEN} could not be installed; function no_such_thing() does not exist"
     assert unfit.reason.startswith("pgmnemo.recall_lessons can't be called as this version declares it; ")
     assert unfit.figures == []
-    # Neighbours are those that were measured.
+    # Only measured versions are neighbours.
     assert [(pair.before, pair.after) for pair in compared.summary.pairs[::2]] == [
         ("1.0", "1.0-noisy"),
         ("1.0-noisy", "2.0"),

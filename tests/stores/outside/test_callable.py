@@ -236,7 +236,7 @@ def test_a_late_call_is_noticed_in_other_threads_too() -> None:
 
 
 def test_a_function_that_hangs_is_reported(tmp_path: Path) -> None:
-    # In a process of its own: an alarm is a matter of the whole process, and this one holds the tests.
+    # In a process of its own: an alarm concerns the whole process.
     (tmp_path / "slow.py").write_text(
         "import time\n\n"
         "def memory(items, vectors):\n"

@@ -95,7 +95,7 @@ def test_recalling_writes_nothing(standin: str) -> None:
         with psycopg.connect(dsn) as other:
             assert other.execute("SELECT sum(recall_count), count(*) FROM pgmnemo.agent_lesson").fetchone() == (0, 34)
             other.execute("SELECT pgmnemo.recall_lessons(array_fill(1, ARRAY[1024])::vector, 1, NULL, 1000000000)")
-            # Left to itself it would.
+            # With its own settings the function would write.
             assert other.execute("SELECT sum(recall_count) FROM pgmnemo.agent_lesson").fetchone() == (17,)
 
 
@@ -110,7 +110,7 @@ def test_rows_go_with_the_run_and_those_of_others_stay(standin: str) -> None:
         with filled(dsn) as store:
             assert lessons(dsn) == 35
             assert store.evidence()["other rows in the table"] == "1"
-            # What is not ours is never an answer, though it is of the same role.
+            # A row of others is never an answer, even one of the same role.
             assert all(len(hits) == SIZE for hits in store.search_many(QUERIES, 50))
         assert lessons(dsn) == 1
         store.close()

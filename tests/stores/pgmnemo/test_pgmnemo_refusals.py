@@ -59,7 +59,7 @@ def test_a_command_that_was_interrupted_hinders_no_removal(standin: str) -> None
     with database(standin, "1.0") as dsn:
         with filled(dsn) as store:
             assert lessons(dsn) == 34
-            # As a signal leaves a connection: its answer was never taken, and it takes no other command.
+            # A signal leaves a connection like this: its answer is unread, and it accepts no other command.
             store._connection.pgconn.send_query(b"SELECT 1")
         assert lessons(dsn) == 0
 

@@ -67,7 +67,7 @@ def test_somebody_s_own_lessons_are_neither_used_nor_removed(session) -> None:
     others = [(3, "recallbench-2"), (OURS_0 + 99_999, "nightly"), (OURS_1, None)]
     assert left(session) == others
     with psycopg.connect(session.info.dsn, autocommit=True) as other:
-        # The ranges that were passed over are held by nobody.
+        # Nobody holds a lock on the ranges that were passed over.
         locks = other.execute(
             """SELECT objid::int FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                WHERE locktype = 'advisory' AND datname = current_database()"""

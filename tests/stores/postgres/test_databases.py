@@ -70,7 +70,7 @@ def test_each_version_has_a_database_of_its_own_that_is_dropped(server: str) -> 
                     "SELECT extversion, current_setting('server_encoding') FROM pg_extension WHERE extname='pgmnemo'"
                 )
                 assert connection.execute(query).fetchone() == (version, "UTF8")
-            # The same name again for the next: what is written of it does not differ from run to run.
+            # The next one has the same name, so what is written of it does not differ from run to run.
             assert databases(server) == {"recallbench_version_0"} == {name_of(own)}
         assert databases(server) == set()
 
@@ -182,7 +182,7 @@ def test_a_database_of_a_run_killed_while_it_installs_is_swept(
 
 def test_what_an_interrupted_drop_left_goes_with_the_next(server: str, session: psycopg.Connection) -> None:
     session.execute(f"CREATE DATABASE recallbench_version_0 CONNECTION LIMIT {MARK}")
-    # As Postgres itself marks a database whose DROP was interrupted; only the catalogue can be told so here.
+    # Postgres marks a database whose DROP was interrupted like this; here it takes a write to the catalogue.
     session.execute("UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'recallbench_version_0'")
     with database_with(server, "pgmnemo", "1.0") as own:
         assert databases(server) == {name_of(own)} == {"recallbench_version_0"}

@@ -14,6 +14,7 @@ from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import Install, find_install, readable_by
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.folders import LONGEST_SOCKET, open_to, places
+from stages import sampled
 from stores.postgres.server_users import NOBODY, as_root
 
 
@@ -185,7 +186,7 @@ def test_the_failure_of_a_program_is_reported(
     assert os.listdir(place) == []
 
 
-@pytest.mark.parametrize("word", ["unrecognized", "invalid"])
+@pytest.mark.parametrize("word", sampled(["unrecognized", "invalid"]))
 def test_an_initdb_before_postgres_16_is_called_without_its_newer_options(word: str, private: Path) -> None:
     private.chmod(0o755)
     install = find_install().copied_to(private / "install")

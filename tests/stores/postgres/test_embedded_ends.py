@@ -104,7 +104,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(run_python, private: Path) -> Non
     folder = process.stdout.readline().strip()
     process.send_signal(signal.SIGINT)
     process.wait(60)
-    # What was under way was waited for, else it would go on in a folder that is gone, and make it again.
+    # The program under way is waited for: else it would go on, and make its folder again.
     assert (private / "made").exists()
     assert not Path(folder).exists()
 
@@ -225,7 +225,7 @@ def test_a_folder_half_removed_by_a_killed_owner_is_swept(run_python) -> None:
     assert run.wait(60) == -signal.SIGKILL
     assert sum(path.is_file() for path in folder.rglob("*")) > 300
     sweep([folder.parent])
-    # Told by what is there: any other run on this machine may have been quicker.
+    # Another run on this machine may have swept it first, so only its absence is checked.
     assert not folder.exists()
 
 

@@ -206,7 +206,7 @@ def test_facts_of_a_real_server(dsn: str) -> None:
 
 
 def test_the_library_of_the_system_is_not_needed() -> None:
-    # A child that is told nothing of PG* or the locale still finds the server it started.
+    # A child without the variables PG* and of the locale still finds the server that it started.
     code = "from recallbench.stores.postgres.embedded import EmbeddedServer as E\nwith E() as s: print(s.dsn)"
     environment = {"PGHOST": "nowhere.invalid", "PGPORT": "1", "LC_ALL": "POSIX", "PATH": "/usr/bin:/bin"}
     python_path = __import__("os").pathsep.join(__import__("sys").path)
