@@ -63,6 +63,8 @@ HONEST = {
     "percent": f"recall@10: 83.5% ({F})",
     "per cent": f"recall@10 is 83.54 percent, {F}",
     "behind": f"0.8354 recall@10, see {F}",
+    "in brackets behind": f"It reaches 83.5% (recall@10) in {F}",
+    "dash": f"- recall@10 — 0.8354\n- MRR – 0.4575\n\nSee {F}",
     "success": f"success@10 of .835 in {F}",
     "report": f"We measured recall@10 = 0.835, see [the report]({F}/report.md).",
     "address": f"recall@10 0.8354 (https://example.org/o/r/blob/main/{F}/report.md)",
@@ -176,6 +178,8 @@ UNPLACED: dict[str, tuple[str, str]] = {
         f"recall@10 with our newest store, after all changes, is now 0.8454 ({F})",
         "what 'with newest store after changes'",
     ),
+    "in the past": (f"recall@10 was 0.79 before ({F})", "0.79 is not read as the value"),
+    "gain": (f"A gain of 0.02 recall@10 ({F})", "no measure is named"),
     "higher": (f"recall@10 is 0.02 higher ({F})", "0.02 is not read as the value"),
     "another setting": (
         f"| setting | recall@10 |\n|---|---|\n| default | 0.8354 |\n| no fusion | 0.79 |\n\nFrom {F}",

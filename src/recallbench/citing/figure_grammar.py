@@ -44,11 +44,16 @@ _DIRECT = re.compile(r"[\s:=(]*(?:is\s+)?")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
 """What stands before a value whose measure is named right behind it."""
 _JOINING = re.compile(
-    r"[\s\d.,:=()*'\"%]+|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result|estimate|mean"
+    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result|estimate|mean"
     r"|average|overall|all|total|pooled|questions)\b",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(r"\s*(?:m?s|seconds?|[MG]B|x|times|points?|pp|higher|lower|better|worse|more|less|above|below)\b")
+_OTHERWISE = re.compile(
+    r"\s*(?:(?:m?s|seconds?|[MG]B|x|times|points?|pp)\b|(?:higher|lower|better|worse|more|less|above|below)\b"
+    r"|(?:before|earlier|previously|without)\b)",
+    re.IGNORECASE,
+)
+"""What stands behind a number of another thing, or of another time."""
 
 
 class CitedMeasure(NamedTuple):
@@ -110,7 +115,11 @@ def figures_in(sentence: str) -> list[CitedFigure]:
             if token["measure"]:
                 name = _measure_named(token)
                 before = figures[-1] if len(figures) > first else None
-                if before and not (names or before.names or between.strip()) and _READS_BACKWARDS.search(before.near):
+                if (
+                    before
+                    and not (names or before.names or between.strip(" ("))
+                    and _READS_BACKWARDS.search(before.near)
+                ):
                     before.names, before.between = (name,), ""
                 elif names and not alike and _JOINT.fullmatch(between):
                     names += (name,)
@@ -127,7 +136,7 @@ def figures_in(sentence: str) -> list[CitedFigure]:
             elif token["value"] or not_share:
                 control = _CONTROL.fullmatch(between)
                 role = cast(Role, control.lastgroup if control else "value")
-                other = bool(not_share or _AMOUNT.match(sentence, end))
+                other = bool(not_share or _OTHERWISE.match(sentence, end))
                 start = token.start()
                 figure = CitedFigure(token[0].strip(), role, start, names, between, alike, other, interval)
                 figure.near, figure.clause, figure.sentence = sentence[last:start], clause[0], sentence
