@@ -85,6 +85,28 @@ def test_a_fall_is_flagged(made: Path, tmp_path: Path) -> None:
     assert "| 2026-01-01 03:00 | " in done.stdout
 
 
+def test_the_last_result_is_held_to_rules(made: Path, tmp_path: Path) -> None:
+    nights(made, tmp_path, (0, 80))
+    first, last = (value(made / f"level-{level}", "recall_any@10") for level in (0, 80))
+    below = f"recall_any@10 below {last - 0.01:.2f}"
+    code, document = drift(tmp_path, "nights", "--measure", "mrr@50", "--fail-if", below)
+    assert (code, [rule["outcome"] for rule in document["conditions"]]) == (0, ["passes"])
+    assert document["measure"] == document["last_against_first"]["measure"] == "mrr@50"
+    code, document = drift(tmp_path, "nights", "--fail-if", f"recall_any@10 < {first:.2f}", "--fail-if", below)
+    assert (code, [rule["outcome"] for rule in document["conditions"]]) == (1, ["fails", "passes"])
+    # Four clusters give no interval, so that no drop is proven.
+    drops = ("--fail-if", "recall_any@10 drops 0.01")
+    assert [drift(tmp_path, "nights", *drops, *more)[0] for more in ((), ("--strict",))] == [0, 1]
+    assert "conditions" not in drift(tmp_path, "nights")[1]
+    for words, error in (
+        (("--fail-if", "recall_any@10 >= 0.5"), "says what must hold"),
+        (("--fail-if", "recall_any@99 below 0.5"), "a depth of 50 or less"),
+        (("--strict",), "--strict goes with --fail-if"),
+    ):
+        done = recallbench("drift", "nights", *words, cwd=tmp_path)
+        assert (done.returncode, error in done.stderr) == (2, True)
+
+
 def test_a_rise_is_flagged_and_is_no_failure(made: Path, tmp_path: Path) -> None:
     nights(made, tmp_path, LEVELS[::-1])
     code, found = drift(tmp_path, "nights", "--fail-on-trend")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallbench.compare.rules import decide, exit_code, parse_failure, parse_rule, regressions
+from recallbench.compare.rules import decide, exit_code, parse_failures, parse_rule, regressions
 from recallbench.errors import UsageError
 from recallbench.reports.comparison import ConditionPart, MeasuredPart
 
@@ -118,10 +118,10 @@ def test_what_a_rule_may_say() -> None:
     assert {parse_rule(f"mrr@50 {floor}") for floor in floors} == {parse_rule("mrr@50 at_least 9e-1")}
     assert parse_rule("mrr@50>=0").threshold == 0.0
     # What fails a comparison is named by what must not be.
-    assert parse_failure("mrr@50 < 0.9") == parse_rule("mrr@50 >= 0.9")
+    assert parse_failures(["mrr@50 < 0.9"], strict=True) == [parse_rule("mrr@50 >= 0.9")]
     for text in ("mrr@50 >= 0.9", "mrr@50 at_least 0.9"):
         with pytest.raises(UsageError, match="says what must hold"):
-            parse_failure(text)
+            parse_failures([text], strict=False)
 
     for text in ("recall_any@10 drops 0.005", "  recall_any@10  drops by .005 ", "recall_any@10 drops 5e-3"):
         assert str(parse_rule(text)) == "recall_any@10 drops 0.005"

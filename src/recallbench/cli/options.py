@@ -32,6 +32,16 @@ QUIET = flag("quiet", "Show results only: no progress bars, no messages.", "-q")
 CACHE_DIR = option("cache-dir", "Where vectors are kept [default: the user's cache folder].", type=PATH)
 JSON = flag("json", "Print one JSON document, for programs.", "as_json")
 
+FAILURES = (
+    option(
+        "fail-if",
+        "When to exit 1: 'recall_any@10 drops 0.005' or 'recall_any@10 below 0.9'; repeat it for several.",
+        multiple=True,
+    ),
+    flag("strict", "Exit 1 also when a --fail-if is inconclusive."),
+)
+"""Rules that the second of two results is held to."""
+
 STORE = option(
     "store",
     "The memory under test: a store's name, python:module:factory, or http://host:port/ "

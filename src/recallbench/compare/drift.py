@@ -13,7 +13,7 @@ from recallbench import __version__
 from recallbench.compare.folders import result_side
 from recallbench.compare.frame import unlike
 from recallbench.compare.pairs import measured_parts, pair
-from recallbench.compare.rules import is_lower
+from recallbench.compare.rules import Rule, decide, is_lower
 from recallbench.compare.side import Side
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
@@ -43,22 +43,23 @@ class _Night:
         return self.result.metrics
 
 
-def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
+def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ()) -> parts.Drift:
     """Return the measure over the largest set of comparable results; the others are listed with the reason.
 
-    Raises InputError for a folder that is no result, or whose rankings do not give its figures.
+    The last of them is held to the rules, beside the first. Raises InputError for a folder that is no result, or whose
+    rankings do not give its figures.
     """
     nights, left_out = _split(folders)
     comparable = _largest(nights)
     left_out += [(night.folder, _reason(comparable[-1], night)) for night in nights if night not in comparable]
-    deep = [night for night in comparable if night.metrics.retrieval.depth < measure.k]
-    if deep:
-        raise UsageError(
-            f"{measure} can't be taken from {deep[0].folder}",
-            expected=f"a depth of {deep[0].metrics.retrieval.depth} or less",
-            found=str(measure),
-            remedy="--measure recall_any@10",
-        )
+    for taken in (measure, *(rule.measure for rule in rules)):
+        if deep := [night for night in comparable if night.metrics.retrieval.depth < taken.k]:
+            raise UsageError(
+                f"{taken} can't be taken from {deep[0].folder}",
+                expected=f"a depth of {deep[0].metrics.retrieval.depth} or less",
+                found=str(taken),
+                remedy="choose a measure of that depth, such as recall_any@10",
+            )
     first = last = None
     night_parts: list[parts.NightPart] = []
     notes: list[tuple[Path, str]] = []
@@ -72,9 +73,10 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
     assert last is not None
     values = [part.estimate.value or 0.0 for part in night_parts]
     moved = _trend([night.started for night in comparable], values)
-    moved_by = None
-    if len(comparable) > 1 and measure.separable:
-        (moved_by,) = measured_parts([str(measure)], pair(first, last, [measure]))
+    compared = [measure] if len(comparable) > 1 and measure.separable else []
+    compared = list(dict.fromkeys([*compared, *(rule.measure for rule in rules)]))
+    paired = dict(zip(compared, measured_parts(list(map(str, compared)), pair(first, last, compared)), strict=True))
+    moved_by = paired.get(measure) if len(comparable) > 1 else None
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
@@ -87,6 +89,7 @@ def drift(folders: Sequence[Path], measure: Measure) -> parts.Drift:
         last_against_first=moved_by,
         notes=_merged_notes(notes),
         fell=(moved_by is not None and is_lower(moved_by)) or moved.direction == "falling",
+        conditions=[decide(rule, paired[rule.measure]) for rule in rules],
     )
 
 

@@ -82,17 +82,13 @@ def parse_rule(text: str, parse_measure: Callable[[str], Measure] = parse) -> Ru
     return Rule(parse_measure(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
 
 
-def parse_failure(text: str) -> Rule:
-    """Return the rule of a --fail-if; raises UsageError for a text that says what must hold."""
-    rule = parse_rule(text)
-    if rule.word == "at_least" and re.search(r"\sat_least\s|>=", text):
+def parse_failures(texts: Sequence[str], strict: bool) -> list[Rule]:
+    """Return the rules of every --fail-if; raises UsageError also for --strict without one."""
+    if strict and not texts:
         raise UsageError(
-            f"--fail-if {text!r} says what must hold",
-            expected="what must not be",
-            found=text,
-            remedy=f"--fail-if '{rule}'",
+            "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
         )
-    return rule
+    return list(map(_parse_failure, texts))
 
 
 def keeps_floor(value: float, floor: float) -> bool:
@@ -223,6 +219,19 @@ def exit_code(conditions: Sequence[ConditionPart], fallen: Sequence[str], *, str
         return 1 if fallen else 0
     failing = ("fails", "inconclusive") if strict else ("fails",)
     return 1 if any(condition.outcome in failing for condition in conditions) else 0
+
+
+def _parse_failure(text: str) -> Rule:
+    """Return the rule of a --fail-if; raises UsageError for a text that says what must hold."""
+    rule = parse_rule(text)
+    if rule.word == "at_least" and re.search(r"\sat_least\s|>=", text):
+        raise UsageError(
+            f"--fail-if {text!r} says what must hold",
+            expected="what must not be",
+            found=text,
+            remedy=f"--fail-if '{rule}'",
+        )
+    return rule
 
 
 def _decide_drop(

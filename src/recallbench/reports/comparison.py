@@ -93,6 +93,11 @@ class ConditionPart(DocumentPart):
     outcome: Literal["passes", "fails", "inconclusive"]
     reason: str
 
+    @property
+    def text(self) -> str:
+        """Return the outcome in a line."""
+        return f"{self.outcome}: {self.condition}: {self.reason}"
+
 
 class Comparison(DocumentPart):
     """A and B on the same questions."""

@@ -56,7 +56,7 @@ def verdict(comparison: Comparison) -> list[str]:
         lines.append("The rankings are the same, place for place: the difference is 0 and p is 1.")
     lines += [f"warning: {visible(warning)}" for warning in comparison.warnings]
     lines += [f"note: {visible(note)}" for note in comparison.notes]
-    lines += [f"{condition.outcome}: {condition.condition}: {condition.reason}" for condition in comparison.conditions]
+    lines += [condition.text for condition in comparison.conditions]
     lines += [f"regression: {name} fell, at a corrected p of at most {LEVEL}" for name in comparison.regressions]
     return lines
 

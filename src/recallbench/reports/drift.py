@@ -9,7 +9,7 @@ from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import LEVEL, ConditionPart, MeasuredPart, p_text, signed, signed_range
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
@@ -57,6 +57,12 @@ class Drift(DocumentPart):
     last_against_first: MeasuredPart | None = Field(description="paired by question; null with a single result")
     notes: list[str] = Field(description="what is odd about a folder, as for compare")
     fell: bool = Field(description="the measure falls over time, or the last is proven to be below the first")
+    conditions: list[ConditionPart] = Field(
+        default=[],
+        # Without rules the document has the bytes it had before there were any.
+        exclude_if=lambda conditions: not conditions,
+        description="the rules that the last result is held to, beside the first",
+    )
 
 
 def title(drift: Drift) -> str:
@@ -89,7 +95,7 @@ def left_out(drift: Drift) -> list[str]:
 
 
 def findings(drift: Drift) -> list[str]:
-    """Return the trend, and the comparison of the last result with the first."""
+    """Return the trend, the comparison of the last result with the first, and what the rules say of it."""
     trend, pair = drift.trend, drift.last_against_first
     line = f"trend: {trend.direction}"
     if trend.p is not None:
@@ -103,7 +109,7 @@ def findings(drift: Drift) -> list[str]:
             f"last against first: {signed(pair.difference)} ({signed_range(pair.low, pair.high)}), p {p_text(pair.p)}, "
             f"win/tie/loss {pair.wins}/{pair.ties}/{pair.losses}, {_compared(pair)}"
         )
-    return lines
+    return lines + [condition.text for condition in drift.conditions]
 
 
 def pace(trend: TrendPart) -> str:
@@ -141,8 +147,9 @@ def reading(drift: Drift) -> list[str]:
 
 def markdown(drift: Drift) -> str:
     """Return Markdown for a job's summary."""
+    failed = drift.fell or any(condition.outcome == "fails" for condition in drift.conditions)
     parts: list[Sequence[str]] = [
-        [f"### {'❌' if drift.fell else '✅'} {inline(title(drift))}", ""],
+        [f"### {'❌' if failed else '✅'} {inline(title(drift))}", ""],
         [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
         [""],
         result_table(drift).markdown(),

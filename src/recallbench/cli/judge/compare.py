@@ -36,12 +36,7 @@ EXAMPLES = (
         "Measures, separated by commas [default: the two primary and six secondary ones].",
         multiple=True,
     ),
-    option(
-        "fail-if",
-        "When to exit 1: 'recall_any@10 drops 0.005' or 'recall_any@10 below 0.9'; repeat it for several.",
-        multiple=True,
-    ),
-    flag("strict", "Exit 1 also when a --fail-if is inconclusive."),
+    *options.FAILURES,
     option("show", "How many of the questions that changed most are shown.", type=click.IntRange(0), default=20),
     option("corpus-file", "The corpus file that was measured, to show texts.", type=PATH),
     option("qrels", "TREC judgements: A and B are TREC runs.", type=PATH),
@@ -76,17 +71,13 @@ def compare(
     passes when it lies below; otherwise it is inconclusive. A `below` goes by B's value alone. Without --fail-if, exit
     1 says that a primary measure fell, at a corrected p of .05 or less.
     """
-    from recallbench.compare.rules import FORM, exit_code, parse_failure
+    from recallbench.compare.rules import exit_code, parse_failures
     from recallbench.errors import UsageError
     from recallbench.reports import comparison_text
 
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
-    conditions = [parse_failure(text) for text in fail_if]
-    if strict and not conditions:
-        raise UsageError(
-            "--strict goes with --fail-if", expected=f"--fail-if '{FORM}' --strict", found="--strict alone"
-        )
+    conditions = parse_failures(fail_if, strict)
     measure_names = _words(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)
