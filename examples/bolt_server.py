@@ -22,16 +22,16 @@ DATABASE = "mem"
 
 
 def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A Bolt server on 127.0.0.1, for `recallbench … --store graph`.")
     parser.add_argument("--port", type=int, default=7687, help="of Bolt; 0 takes a free one")
     parser.add_argument("--until-eof", action="store_true", help="serve until the input ends")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
         import arcadedb_embedded
     except ModuleNotFoundError:
@@ -39,7 +39,7 @@ def main() -> None:
     # Left to Java, SIGTERM ends the process in the middle of Python's own work, and with a crash.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     os.environ["ARCADEDB_JVM_ARGS"] = f"{os.environ.get('ARCADEDB_JVM_ARGS', '')} -Xrs"
-    port, password = asked.port or free_port(), os.environ.get("NEO4J_PASSWORD") or secrets.token_urlsafe(12)
+    port, password = options.port or free_port(), os.environ.get("NEO4J_PASSWORD") or secrets.token_urlsafe(12)
     with suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="recallbench-bolt-") as folder:
         os.chdir(folder)  # its log goes where it is started
         server = arcadedb_embedded.create_server(
@@ -58,7 +58,7 @@ def main() -> None:
             shown = "" if os.environ.get("NEO4J_PASSWORD") else f" NEO4J_PASSWORD={password}"
             where = f"NEO4J_URI=bolt://127.0.0.1:{port} NEO4J_USER=root NEO4J_DATABASE={DATABASE}{shown}"
             print(f"export {where}", flush=True)
-            if asked.until_eof:
+            if options.until_eof:
                 sys.stdin.read()
             else:
                 signal.pause()

@@ -43,11 +43,11 @@ class Memory:
         self._size = len(items)
 
     def __call__(self, query, k):
-        found = self._collection.query(
+        answer = self._collection.query(
             query_embeddings=[query.vector], n_results=min(k, self._size), include=["distances"]
         )
         # A distance gets smaller as it gets better, a score larger.
-        hits = zip(found["ids"][0], found["distances"][0], strict=True)
+        hits = zip(answer["ids"][0], answer["distances"][0], strict=True)
         return [(int(id), 1.0 - float(distance)) for id, distance in hits]
 
     def close(self):

@@ -36,7 +36,7 @@ class Memory:
         with self._lock:
             items = list(self._scopes.get(scope, {}).values())
         scored = [(self._score(item, query, vector), item["id"]) for item in items]
-        best = sorted(scored, key=lambda one: (-one[0], one[1]))[:k]
+        best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:k]
         return [{"id": id, "score": score} for score, id in best]
 
     def forget(self, scope: str) -> None:
@@ -50,8 +50,8 @@ class Memory:
         return float(len(_words(query) & _words(item["text"])))
 
 
-def _dot(one: list[float], other: list[float]) -> float:
-    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+def _dot(left: list[float], right: list[float]) -> float:
+    return math.fsum(a * b for a, b in zip(left, right, strict=True))
 
 
 def _words(text: str) -> set[str]:
@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing for each request."""
+        """Log no request."""
 
 
 def main() -> None:
@@ -110,9 +110,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8900)
     parser.add_argument("--words", action="store_true", help="rank by words; no vectors are asked for")
-    asked = parser.parse_args()
-    Handler.memory = Memory(asked.words)
-    with ThreadingHTTPServer(("127.0.0.1", asked.port), Handler) as server:
+    options = parser.parse_args()
+    Handler.memory = Memory(options.words)
+    with ThreadingHTTPServer(("127.0.0.1", options.port), Handler) as server:
         print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
         try:
             server.serve_forever()

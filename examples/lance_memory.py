@@ -43,13 +43,13 @@ class Memory:
 
     def __call__(self, query, k):
         if not self._hybrid:
-            asked = self._table.search(query.vector).distance_type("cosine")
-            found = asked.select(["id", "_distance"]).limit(k).to_list()
-            hits = [(row["id"], 1.0 - row["_distance"]) for row in found]
+            query_builder = self._table.search(query.vector).distance_type("cosine")
+            rows = query_builder.select(["id", "_distance"]).limit(k).to_list()
+            hits = [(row["id"], 1.0 - row["_distance"]) for row in rows]
         else:
-            asked = self._table.search(query_type="hybrid").vector(query.vector).text(query.text)
-            found = asked.distance_type("cosine").rerank(RRFReranker()).limit(k).to_list()
-            hits = [(row["id"], row["_relevance_score"]) for row in found]
+            query_builder = self._table.search(query_type="hybrid").vector(query.vector).text(query.text)
+            rows = query_builder.distance_type("cosine").rerank(RRFReranker()).limit(k).to_list()
+            hits = [(row["id"], row["_relevance_score"]) for row in rows]
         return sorted(hits, key=lambda hit: -hit[1])
 
     def close(self):

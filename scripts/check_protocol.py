@@ -27,7 +27,7 @@ from recallbench.protocol.frozen import Data, read_data
 
 DOCUMENT = Path("PROTOCOL.md")
 NONE = "none"
-"""How the document writes an empty list in a table."""
+"""An empty list in a table of the document."""
 EVERY_CORPUS = "every corpus"
 ABSENT = "–"
 
@@ -43,7 +43,7 @@ _FIGURE_OR_CODE = re.compile(
 
 @dataclass(slots=True)
 class Prose:
-    """What the document states."""
+    """The values that the document states."""
 
     values: dict[str, str] = field(default_factory=dict)
     """Path of each value, and its cell as written, without code marks."""
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
 
 
 def parse(markdown: str) -> Prose:
-    """Everything that PROTOCOL.md states."""
+    """Return all values that PROTOCOL.md states."""
     prose = Prose()
     clarification: str | None = None
     clarifying = False
@@ -133,25 +133,25 @@ def _refuse_figures(line: str, prose: Prose) -> None:
 
 def leaves(data: Data) -> dict[str, str]:
     """Every value of the data by its path, as the document has to write it; decimals keep their zeros (`0.010`)."""
-    found = dict(_walk("", data.frozen))
+    values = dict(_walk("", data.frozen))
     for entry in data.clarifications:
-        found |= _walk(f"clarifications.{entry['number']}", {**entry, "corpora": ", ".join(entry["corpora"])})
-    return found
+        values |= _walk(f"clarifications.{entry['number']}", {**entry, "corpora": ", ".join(entry["corpora"])})
+    return values
 
 
 def differences(data: Data, markdown: str) -> list[str]:
-    """One line for each value that data and document do not both state alike; empty where they agree."""
+    """Return a line for each value that data and document do not both state alike; empty where they agree."""
     prose = parse(markdown)
     expected = leaves(data)
-    found = list(prose.stray)
+    lines = list(prose.stray)
     for path in expected.keys() - prose.values.keys():
-        found.append(f"{path}: the data has {expected[path]!r}, the document nothing")
+        lines.append(f"{path}: the data has {expected[path]!r}, the document nothing")
     for path in prose.values.keys() - expected.keys():
-        found.append(f"{path}: the document has {prose.values[path]!r}, the data nothing")
+        lines.append(f"{path}: the document has {prose.values[path]!r}, the data nothing")
     for path in expected.keys() & prose.values.keys():
         if expected[path] != prose.values[path]:
-            found.append(f"{path}: the data has {expected[path]!r}, the document {prose.values[path]!r}")
-    return sorted(found)
+            lines.append(f"{path}: the data has {expected[path]!r}, the document {prose.values[path]!r}")
+    return sorted(lines)
 
 
 def written(value: object) -> str:
@@ -181,15 +181,15 @@ def main(arguments: Sequence[str]) -> int:
     path = Path(arguments[0]) if arguments else DOCUMENT
     try:
         data = read_data(number=Decimal)
-        found = differences(data, _text(path))
+        lines = differences(data, _text(path))
     except RecallBenchError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    for line in found:
+    for line in lines:
         print(f"{path}: {line}")
-    if not found:
+    if not lines:
         print(f"{path} agrees with the protocol data: {len(leaves(data))} values")
-    return 1 if found else 0
+    return 1 if lines else 0
 
 
 def _text(path: Path) -> str:

@@ -22,11 +22,11 @@ KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "a
 def facts_of_locomo(data: list[dict[str, Any]]) -> dict[str, Any]:
     talks = [entry["conversation"] for entry in data]
     sessions = [[turns for turns in talk.values() if isinstance(turns, list)] for talk in talks]
-    asked = [question for entry in data for question in entry["qa"]]
-    scored = [question for question in asked if question["evidence"]]
-    kinds = Counter(KINDS[question["category"]] for question in asked)
+    questions = [question for entry in data for question in entry["qa"]]
+    scored = [question for question in questions if question["evidence"]]
+    kinds = Counter(KINDS[question["category"]] for question in questions)
     return {
-        "questions": len(asked),
+        "questions": len(questions),
         "with_evidence": len(scored),
         "abstentions": 0,
         "segments": sum(len(group) for group in sessions),
@@ -34,7 +34,7 @@ def facts_of_locomo(data: list[dict[str, Any]]) -> dict[str, Any]:
         "segments_per_scope": [len(group) for group in sessions],
         "denominators": {
             "with-evidence": len(scored),
-            "all": len(asked),
+            "all": len(questions),
             "non-adversarial": sum(question["category"] != 5 for question in scored),
         },
         "kinds": {kind: kinds[kind] for kind in KINDS.values()},

@@ -1,1 +1,1 @@
-"""How the canary corpora are made: texts as data, and one module per shape."""
+"""The canary corpora: texts as data, and one module for each shape."""

@@ -29,30 +29,30 @@ Turn = dict[str, Any]
 
 
 def conversation(number: int) -> dict[str, Any]:
-    """One pair of friends, six threads of their lives, and what can be asked about them."""
+    """Return one pair of friends, six threads of their lives, and the questions about them."""
     dice = Dice(f"conversation {number}")
     pair = PAIRS[number]
     threads = THREADS[6 * number : 6 * number + 6]
     count = SESSIONS[number]
     facts = [(thread, fact, pair[place // 3]) for place, thread in enumerate(threads) for fact in thread["facts"]]
     spread = dice.draw(range(count), 12) + dice.draw(range(count), 6)
-    told: dict[int, list[tuple[Any, Any, str]]] = {}
+    tellings: dict[int, list[tuple[Any, Any, str]]] = {}
     for (thread, fact, who), session in zip(dice.draw(facts, len(facts)), spread, strict=True):
-        told.setdefault(session, []).append((thread, fact, who))
+        tellings.setdefault(session, []).append((thread, fact, who))
     start = datetime(2023, 1 + 2 * number, 3, 9, 12)
     moments = [start + timedelta(days=9 * i + dice.below(6), minutes=dice.below(660)) for i in range(count)]
     talk: dict[str, Any] = {"speaker_a": pair[0], "speaker_b": pair[1]}
     where: dict[str, str] = {}
     for session in range(count):
-        turns = dialog(session, pair, threads, told.get(session, []), where, dice)
+        turns = dialog(session, pair, threads, tellings.get(session, []), where, dice)
         talk[f"session_{session + 1}_date_time"] = spoken_time(moments[session])
         talk[f"session_{session + 1}"] = turns
     if number == 0:
         # As in the real file: dates of sessions that aren't there.
         talk[f"session_{count + 1}_date_time"] = spoken_time(moments[-1] + timedelta(days=9))
-    when = {fact["say"]: moments[session] for session, group in told.items() for _, fact, _ in group}
+    when = {fact["say"]: moments[session] for session, group in tellings.items() for _, fact, _ in group}
     return {
-        "qa": asked(number, pair, threads, where, when),
+        "qa": questions(number, pair, threads, where, when),
         "conversation": talk,
         "event_summary": {
             f"events_session_{session + 1}": {
@@ -64,14 +64,14 @@ def conversation(number: int) -> dict[str, Any]:
                 for name in pair
             }
             | {"date": spoken_time(moments[session]).split(" on ")[1]}
-            for session, group in sorted(told.items())
+            for session, group in sorted(tellings.items())
         },
         "observation": {
             f"session_{session + 1}_observation": {
                 name: [[first_upper(fact["say"]) + ".", where[fact["say"]]] for _, fact, who in group if who == name]
                 for name in pair
             }
-            for session, group in sorted(told.items())
+            for session, group in sorted(tellings.items())
         },
         "session_summary": {
             f"session_{session + 1}_summary": f"{pair[0]} and {pair[1]} talked on {spoken_time(moments[session])}."
@@ -82,7 +82,7 @@ def conversation(number: int) -> dict[str, Any]:
 
 
 def dialog(
-    session: int, pair: tuple[str, str], threads: Any, told: Any, where: dict[str, str], dice: Dice
+    session: int, pair: tuple[str, str], threads: Any, tellings: Any, where: dict[str, str], dice: Dice
 ) -> list[Turn]:
     """A session's turns; notes in `where` which turn tells each fact."""
     talk = TEXTS["talk"]
@@ -96,25 +96,25 @@ def dialog(
         turns.append(turn)
 
     first = dice.below(2)
-    one, two = pair[first], pair[1 - first]
-    say(one, dice.pick(talk["greetings"]).format(name=two))
-    say(two, dice.pick(talk["answers"]))
+    first_speaker, second_speaker = pair[first], pair[1 - first]
+    say(first_speaker, dice.pick(talk["greetings"]).format(name=second_speaker))
+    say(second_speaker, dice.pick(talk["answers"]))
     # In half of the sessions one asks about a thread of their lives and nothing is told: the words that also stand in
     # the sessions that matter.
     for thread in dice.draw(threads, dice.below(2)):
-        say(one, f"{dice.pick(talk['chatter'])} {dice.pick(thread['asks'])}")
-        say(two, f"{dice.pick(TEXTS['advice']['steps'])} {dice.pick(talk['chatter'])}")
+        say(first_speaker, f"{dice.pick(talk['chatter'])} {dice.pick(thread['asks'])}")
+        say(second_speaker, f"{dice.pick(TEXTS['advice']['steps'])} {dice.pick(talk['chatter'])}")
     # A third of the sessions is longer than what an encoder sees of it in 512 tokens.
     # Session 9 has at least the 17 turns that a repair of the evidence names.
     extra = 14 if session == 8 else 12 if session % 3 == 2 else 1 + dice.below(4)
-    slots = sorted(dice.below(min(extra, 9)) for _ in told)
+    slots = sorted(dice.below(min(extra, 9)) for _ in tellings)
     for step in range(extra):
-        who, other = (one, two) if step % 2 == 0 else (two, one)
-        said = (
+        who, other = (first_speaker, second_speaker) if step % 2 == 0 else (second_speaker, first_speaker)
+        sentence = (
             f"{dice.pick(talk['musings'])} {dice.pick(talk['chatter'])}" if extra >= 12 else dice.pick(talk["chatter"])
         )
-        say(who, said)
-        for slot, (thread, fact, teller) in zip(slots, told, strict=True):
+        say(who, sentence)
+        for slot, (thread, fact, teller) in zip(slots, tellings, strict=True):
             if slot == step:
                 where[fact["say"]] = f"D{session + 1}:{len(turns) + 1}"
                 say(teller, f"{dice.pick(talk['lead_ins'])} {fact['say']}.")
@@ -123,11 +123,13 @@ def dialog(
                 if dice.below(6):
                     say(teller, f"That's what you get from {thread['topic']}: {fact['answer']}.")
                     say(listener, dice.pick(talk["answers"]))
-    say(one, dice.pick(talk["closings"]))
+    say(first_speaker, dice.pick(talk["closings"]))
     return turns
 
 
-def asked(number: int, pair: tuple[str, str], threads: Any, where: dict[str, str], when: Any) -> list[dict[str, Any]]:
+def questions(
+    number: int, pair: tuple[str, str], threads: Any, where: dict[str, str], when: Any
+) -> list[dict[str, Any]]:
     """The questions of a conversation, in all five categories."""
     questions: list[dict[str, Any]] = []
 

@@ -32,7 +32,7 @@ def counsel(dice: Dice, steps: int) -> str:
 
 
 def chat(thread: Any, dice: Dice, *, long: bool = False) -> list[Turn]:
-    """Somebody asks for advice and says nothing of themselves."""
+    """Return a chat in which somebody asks for advice and says nothing of themselves."""
     turns = [user(dice.pick(thread["asks"])), assistant(counsel(dice, 2 + dice.below(2)))]
     for _ in range(5 if long else dice.below(2)):
         thanks = dice.pick(TEXTS["advice"]["thanks"])
@@ -76,16 +76,16 @@ def fillers() -> list[tuple[str, list[Turn]]]:
 
 
 def items() -> list[dict[str, Any]]:
-    """All questions with their haystacks."""
+    """Return all questions with their haystacks."""
     dice = Dice("items")
-    made: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     pool = fillers()
 
     def add(
         kind: str, question: str, answer: Any, golds: list[list[Turn]], lures: list[list[Turn]], *, abs_: bool = False
     ) -> None:
         name = hashlib.sha256(f"{kind} {question}".encode()).hexdigest()[:8] + ("_abs" if abs_ else "")
-        number = len(made)
+        number = len(questions)
         size = LARGE[number // 12] if number % 12 == 5 else 15 + dice.below(15)
         sessions = [(f"answer_{name}_{i + 1}", turns) for i, turns in enumerate(golds)]
         sessions += [(f"near_{name}_{i + 1}", turns) for i, turns in enumerate(lures)]
@@ -103,7 +103,7 @@ def items() -> list[dict[str, Any]]:
         for _ in order:
             moment += timedelta(days=dice.below(4), hours=1 + dice.below(11), minutes=dice.below(60))
             dates.append(stamp(moment))
-        made.append(
+        questions.append(
             {
                 "question_id": name,
                 "question_type": kind,
@@ -163,7 +163,7 @@ def items() -> list[dict[str, Any]]:
             turn["has_answer"] = False
         near = [retelling(unasked["say"], dice)]
         add(unasked["type"], unasked["ask"], "You did not mention this.", [gold], near, abs_=True)
-    return made
+    return questions
 
 
 def stamp(moment: datetime) -> str:

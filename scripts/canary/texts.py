@@ -1,4 +1,4 @@
-"""What the people of the canary live through, and in whose voice it is asked about."""
+"""The lives of the people of the canary, and the questions about them in their voices."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def first_upper(text: str) -> str:
 
 def named(text: str, name: str, hint: str = "") -> str:
     """A question about somebody by name; a hint, where given, says what it is about."""
-    asked = text.format(who=name, whom=name, whose=f"{name}'s", their="their")
-    return hint + asked[0].lower() + asked[1:] if hint else first_upper(asked)
+    question = text.format(who=name, whom=name, whose=f"{name}'s", their="their")
+    return hint + question[0].lower() + question[1:] if hint else first_upper(question)
 
 
 def mine(text: str) -> str:

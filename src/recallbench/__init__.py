@@ -50,15 +50,15 @@ _HOMES = {
     "precision": "cases.functions",
     "recall": "cases.functions",
 }
-"""Where each public name lives; it is looked up at first use, so that importing the package costs nothing."""
+"""The module of each public name; it is imported at first use, so that importing the package costs nothing."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -35,14 +35,14 @@ _FIELD = re.compile(
 )
 
 _ESCAPED = re.compile(r"%[2-7]|\\(?:u00|x)[3-7]|&#")
-"""What a text holds wherever a letter or figure in it is escaped."""
+"""The marks of a text in which a letter or figure is escaped."""
 
 
 class _Spelled(NamedTuple):
     anywhere: bool
     """Else only as a word."""
     unescaped: str
-    """What stands in every spelling that leaves letters and figures as they are, in small letters."""
+    """The part of every spelling that leaves letters and figures as they are, in small letters."""
     secret: str
 
 
@@ -58,19 +58,19 @@ def remember_secrets(*secrets: str | None) -> None:
     if new:
         _secrets.update(new)
         # The longer first, should one hold another.
-        _spellings[:] = map(_spelled, sorted(_secrets, key=lambda one: (-len(one), one)))
+        _spellings[:] = map(_spelled, sorted(_secrets, key=lambda secret: (-len(secret), secret)))
         _encoded.cache_clear()
 
 
 def remember_logins(texts: Iterable[str]) -> None:
     """Remember users and passwords of the addresses, and the fields of connection strings, in these texts."""
     for text in texts:
-        for found in _LOGIN.finditer(text):
-            user, colon, password = found[2].partition(":")
+        for match in _LOGIN.finditer(text):
+            user, colon, password = match[2].partition(":")
             remember_secrets(*(_with_decoded(password) if colon else _with_decoded(user)))
             remember_secrets(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
-        for found in _FIELD.finditer(text):
-            remember_secrets(*_with_decoded(re.sub(r"\\(.)", r"\1", found[3].removeprefix("'").removesuffix("'"))))
+        for match in _FIELD.finditer(text):
+            remember_secrets(*_with_decoded(re.sub(r"\\(.)", r"\1", match[3].removeprefix("'").removesuffix("'"))))
 
 
 def remember_environment(environ: Mapping[str, str]) -> None:
@@ -116,9 +116,9 @@ def sanitised_json(value: Any) -> Any:
     if isinstance(value, str):
         return sanitised(value)
     if isinstance(value, list):
-        return [sanitised_json(one) for one in value]
+        return [sanitised_json(item) for item in value]
     if isinstance(value, dict):
-        return {sanitised(str(name)): sanitised_json(one) for name, one in value.items()}
+        return {sanitised(str(name)): sanitised_json(item) for name, item in value.items()}
     return value
 
 
@@ -132,7 +132,7 @@ def _with_decoded(secret: str) -> tuple[str, str]:
 
 
 def _is_no_word(secret: str) -> bool:
-    kinds = (str.isalpha, str.isdigit, lambda one: not one.isalnum())
+    kinds = (str.isalpha, str.isdigit, lambda character: not character.isalnum())
     return len(secret) >= _LONG or (len(secret) >= _MIXED and sum(any(map(kind, secret)) for kind in kinds) > 1)
 
 
@@ -163,9 +163,9 @@ def _spelling(character: str) -> str:
     slash, literal = r"\\{1,8}", re.escape(character)
     units = character.encode("utf-16-be", "replace").hex()
     escaped = [
-        "".join(rf"%(?:25){{0,4}}{one:02x}" for one in raw),
+        "".join(rf"%(?:25){{0,4}}{byte:02x}" for byte in raw),
         "".join(rf"{slash}u{units[i : i + 4]}" for i in range(0, len(units), 4)),
-        "".join(rf"{slash}x{one:02x}" for one in raw),
+        "".join(rf"{slash}x{byte:02x}" for byte in raw),
         rf"&#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});",
     ]
     if number > 0x7F:
@@ -182,8 +182,8 @@ def _encodings(secret: str) -> Iterator[str]:
     """Expressions for hexadecimal, and for what base64 makes of it wherever it begins in the text that was encoded."""
     raw = secret.encode("utf-8", "replace")
     if len(raw) * 2 >= _ENCODED:
-        yield "[: -]?".join(f"{one:02x}" for one in raw)
-        yield "[: -]?".join(f"{one:02X}" for one in raw)
+        yield "[: -]?".join(f"{byte:02x}" for byte in raw)
+        yield "[: -]?".join(f"{byte:02X}" for byte in raw)
     for before in range(3):
         start, end = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
         encoded = base64.b64encode(bytes(before) + raw).decode()

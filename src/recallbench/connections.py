@@ -62,17 +62,17 @@ def limited_backend() -> httpcore2.NetworkBackend:
                 return LimitedStream(inner.connect_tcp(host, port, timeout, **options))
             limit.connecting()
             try:
-                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             except OSError as error:
                 raise httpcore2.ConnectError(str(error)) from error
             # One by one: given the name, each of its addresses would be waited for as long.
-            for place, (*_, address) in enumerate(found, 1):
+            for place, (*_, address) in enumerate(addresses, 1):
                 seconds = limit.seconds_left() if timeout is None else min(timeout, limit.seconds_left())
                 began = time.monotonic()
                 try:
                     stream = inner.connect_tcp(str(address[0]), port, seconds, **options)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                    if place == len(found):
+                    if place == len(addresses):
                         raise
                     continue
                 limit.note(time.monotonic() - began, 0)
@@ -86,7 +86,7 @@ def limited_backend() -> httpcore2.NetworkBackend:
 
 
 def _waited(read: Callable[[float | None], bytes], timeout: float | None) -> bytes:
-    """What came, within the limit in force; the client's own time counts where there is none."""
+    """Return the bytes that came within the limit in force; without one the client's own time counts."""
     import httpcore2
 
     limit = limit_in_force()

@@ -1,4 +1,4 @@
-"""What a download takes from a peer besides the file: nothing that has no end, and no order to wait for ever."""
+"""Limits on what a peer may send besides the file: nothing without an end, and no order to wait for ever."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def _bare(response: httpx2.Response) -> None:
     """Leave nothing of an answer that could stall or fill this machine before its body is looked at."""
     for name in _WAITS:
         # Whoever is asked for a longer wait tries a few times on its own terms, and then gives up.
-        if any(len(one) > 4 or int(one) > SILENCE for one in re.findall(r"\d+", response.headers.get(name, ""))):
+        if any(
+            len(number) > 4 or int(number) > SILENCE for number in re.findall(r"\d+", response.headers.get(name, ""))
+        ):
             del response.headers[name]
     if not response.is_success:
         # Read whole by whoever tells of an error or follows a redirection, it may go on for ever, or unpack to that.

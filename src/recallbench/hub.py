@@ -29,7 +29,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TAG = re.compile(r'(?:W/)?"?[A-Za-z0-9][A-Za-z0-9._:+=-]{0,127}"?')
 """An ETag that can be a file's name: the hub's own are hashes."""
 
-_asked: ContextVar[str] = ContextVar("revision that is asked for", default="")
+_requested_revision: ContextVar[str] = ContextVar("revision that is asked for", default="")
 
 
 class Unreachable(Exception):
@@ -50,11 +50,11 @@ def cached_file(
     """The file in the hub's local cache, if it is there. Raises InputError where its name leads out of the cache."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(repo, file, cache_dir=cache_folder(environ), revision=revision, repo_type=repo_type)
-    if not isinstance(found, str):
+    path = try_to_load_from_cache(repo, file, cache_dir=cache_folder(environ), revision=revision, repo_type=repo_type)
+    if not isinstance(path, str):
         return None
-    _held_inside(Path(found), environ)
-    return Path(found)
+    _path_inside(Path(path), environ)
+    return Path(path)
 
 
 def download(
@@ -109,13 +109,13 @@ def download(
     # The library turns headers into numbers and addresses, and takes a proxy of the environment as it stands.
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, OverflowError, ImportError) as error:
         raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
-    _held_inside(Path(path), environ)
+    _path_inside(Path(path), environ)
     return Path(path)
 
 
 def forget(cached: Path, environ: Mapping[str, str]) -> None:
     """Remove a file from the cache: left there, a wrong body would be handed out for ever."""
-    blob = _held_inside(cached, environ)
+    blob = _path_inside(cached, environ)
     cached.unlink(missing_ok=True)
     blob.unlink(missing_ok=True)
 
@@ -126,23 +126,23 @@ def is_offline(environ: Mapping[str, str]) -> bool:
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Where the hub's library keeps files, by the variables that it goes by."""
+    """Return the folder of the hub's library, by the variables that it goes by."""
     if cache := environ.get("HF_HUB_CACHE"):
         return Path(cache).expanduser()
     shared = Path(environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return (Path(environ.get("HF_HOME") or shared) / "hub").expanduser()
 
 
-def _held_inside(path: Path, environ: Mapping[str, str]) -> Path:
+def _path_inside(path: Path, environ: Mapping[str, str]) -> Path:
     """The file itself, behind all links; raises InputError where it does not lie in the cache."""
-    folder, found = cache_folder(environ).resolve(), path
+    folder, real = cache_folder(environ).resolve(), path
     try:
-        found = path.resolve()
-        if found.is_relative_to(folder):
-            return found
+        real = path.resolve()
+        if real.is_relative_to(folder):
+            return real
     except (OSError, RuntimeError):  # links that go round in a circle
         pass
-    raise _leads_out(path, folder, f"a link to {found}")
+    raise _leads_out(path, folder, f"a link to {real}")
 
 
 def _leads_out(path: Path, folder: Path, found: str) -> InputError:
@@ -159,10 +159,10 @@ def _refuse_links(repo: str, repo_type: RepoType, environ: Mapping[str, str]) ->
     folder, name = cache_folder(environ), _folder_name(repo, repo_type)
     for top in (folder / name, folder / ".locks", folder / ".locks" / name, folder / "CACHEDIR.TAG"):
         if top.is_symlink():
-            _held_inside(top, environ)
+            _path_inside(top, environ)
         for path in () if top.name == ".locks" or not top.is_dir() else top.rglob("*"):
             if path.is_symlink():
-                _held_inside(path, environ)
+                _path_inside(path, environ)
             elif path.suffix == ".lock" and path.stat().st_nlink > 1:
                 # Emptied when it is locked, and so would be whatever else it is.
                 raise _leads_out(path, folder, "a file that has another name elsewhere")
@@ -173,27 +173,27 @@ def _folder_name(repo: str, repo_type: RepoType) -> str:
 
 
 def _endpoint(environ: Mapping[str, str]) -> str | None:
-    given = environ.get("HF_ENDPOINT")
-    if not given:
+    url = environ.get("HF_ENDPOINT")
+    if not url:
         return None
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
-    if not usable or not given.isprintable() or " " in given:
+    if not usable or not url.isprintable() or " " in url:
         raise UsageError(
             "HF_ENDPOINT is no address of a hub",
             expected="such as https://huggingface.co",
             found="something else",
             remedy="name scheme, host and port as there, or unset HF_ENDPOINT",
         )
-    return given
+    return url
 
 
 @contextmanager
 def _guarded(revision: str) -> Iterator[None]:
-    """All that the hub's library does in this block keeps to the pace of downloads and meets no hostile header."""
+    """Hold the hub's library to the pace of downloads, and refuse hostile headers, within this block."""
     from huggingface_hub import constants, get_session, set_client_factory
 
     hooks = get_session().event_hooks
@@ -201,12 +201,12 @@ def _guarded(revision: str) -> Iterator[None]:
         set_client_factory(partial(_client, hooks["request"]))
     # The hub's other protocol opens connections of its own, which nothing here could watch.
     before, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True
-    asked = _asked.set(revision)
+    token = _requested_revision.set(revision)
     try:
         with limit_waiting(download_pace()):
             yield
     finally:
-        _asked.reset(asked)
+        _requested_revision.reset(token)
         constants.HF_HUB_DISABLE_XET = before
 
 
@@ -218,12 +218,12 @@ def _client(request_hooks: list[Callable[..., Any]]) -> httpx2.Client:
 
 def _refuse_hostile(response: httpx2.Response) -> None:
     """Raise InputError for a header that the hub's library would make a path of, and that is none."""
-    commit, asked = response.headers.get("x-repo-commit"), _asked.get()
+    commit, revision = response.headers.get("x-repo-commit"), _requested_revision.get()
     # Where the revision itself is not there, the answer may name another; nothing is kept under it.
     other = response.is_error and response.headers.get("x-error-code", "EntryNotFound") != "EntryNotFound"
-    held = _COMMIT.fullmatch(asked) and not other
-    if commit is not None and (not _COMMIT.fullmatch(commit) or (held and commit != asked)):
-        expected = f"X-Repo-Commit {asked if held else 'of 40 hexadecimal digits'}"
+    fixed = _COMMIT.fullmatch(revision) and not other
+    if commit is not None and (not _COMMIT.fullmatch(commit) or (fixed and commit != revision)):
+        expected = f"X-Repo-Commit {revision if fixed else 'of 40 hexadecimal digits'}"
         raise _hostile(response, "X-Repo-Commit", commit, expected)
     for name in ("X-Linked-Etag", "ETag") if response.request.method == "HEAD" else ():
         if (tag := response.headers.get(name)) is not None and not _TAG.fullmatch(tag):

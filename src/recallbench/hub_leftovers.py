@@ -1,4 +1,4 @@
-"""What killed downloads left in the hub's cache: its library gives each a name of its own, and sweeps none."""
+"""Leftovers of killed downloads in the hub's cache: its library gives each a name of its own, and sweeps none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _DRAFT = re.compile(r"(.+)\.[0-9a-f]{8}\.incomplete")
-"""As the library calls an unfinished file: the name it is to have, and whose it is."""
+"""An unfinished file as the library names it: the final name, and eight digits of its own."""
 
 
 def sweep_downloads(cache: Path, repo: str) -> list[Path]:
@@ -20,10 +20,10 @@ def sweep_downloads(cache: Path, repo: str) -> list[Path]:
     """
     swept = []
     for draft in (cache / repo / "blobs").glob("*.incomplete"):
-        found = _DRAFT.fullmatch(draft.name)
-        if found is None or draft.is_symlink():
+        match = _DRAFT.fullmatch(draft.name)
+        if match is None or draft.is_symlink():
             continue
-        with _lock_if_free(cache / ".locks" / repo / f"{found[1]}.lock") as is_free:
+        with _lock_if_free(cache / ".locks" / repo / f"{match[1]}.lock") as is_free:
             if is_free:
                 # It may be another user's, in a cache that is shared.
                 with suppress(OSError):

@@ -106,7 +106,7 @@ class CallTimer:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.started: float | None = None
-        """When the call began that is under way; None between calls."""
+        """The start of the call that is under way; None between calls."""
         self.over = False
         """No call will begin any more: an alarm that rings late must not set itself again."""
 
@@ -248,10 +248,10 @@ def _ending_signal(end: socket.socket) -> signal.Signals | None:
     while True:
         with suppress(OSError):
             _readable(end, None)
-            heard = end.recv(64)
-            if not heard:
+            signals = end.recv(64)
+            if not signals:
                 return None
-            if order := next((ending for ending in ENDING if ending in heard), None):
+            if order := next((ending for ending in ENDING if ending in signals), None):
                 return order
 
 

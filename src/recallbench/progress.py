@@ -1,4 +1,4 @@
-"""How long work tells of itself, without knowing who listens."""
+"""Progress of long work, reported without knowing who listens."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Bench:
             )
         self._named.add(name)
         path = self.path(name)
-        more = [one.measure for one in baseline.conditions_of(report, drops)]
+        more = [condition.measure for condition in baseline.conditions_of(report, drops)]
         if self._item.config.getoption(UPDATE):
             changed = baseline.write(baseline.baseline_of(report, more), path)
             self._item.user_properties.append((STORED, f"{path.name}: {'stored' if changed else 'the same already'}"))
@@ -108,7 +108,7 @@ class Bench:
         return change
 
     def path(self, name: str = "") -> Path:
-        """Where the baseline lies: `.recallbench` beside the test file."""
+        """Return the path of the baseline: `.recallbench` beside the test file."""
         # The file's own name tells its tests from those of its neighbours.
         return self._item.path.parent / FOLDER / self._item.path.stem / f"{_word(self._place(name))}.json"
 
@@ -136,11 +136,11 @@ def _theirs(error: BaseException) -> TracebackType | None:
     own = str(Path(__file__).parent)
     ours = [Path(frame.tb_frame.f_code.co_filename).is_relative_to(own) for frame in frames]
     last = max((i for i, is_ours in enumerate(ours) if not is_ours), default=-1)
-    made: TracebackType | None = None
+    traceback: TracebackType | None = None
     for i in reversed(range(len(frames))):
         if not ours[i] or (i > last and not isinstance(error, RecallBenchError)):
-            made = TracebackType(made, frames[i].tb_frame, frames[i].tb_lasti, frames[i].tb_lineno)
-    return made
+            traceback = TracebackType(traceback, frames[i].tb_frame, frames[i].tb_lasti, frames[i].tb_lineno)
+    return traceback
 
 
 def _word(text: str) -> str:

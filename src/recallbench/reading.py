@@ -41,7 +41,7 @@ def regular(path: Path, folder: Path | None = None) -> Path:
 
 
 def state(path: Path) -> State:
-    """What changes when a file is written or replaced."""
+    """Return facts of a file that change when it is written or replaced."""
     facts = path.stat()
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
@@ -62,8 +62,8 @@ def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Ite
                         raise _refusal(path, f"lines of at most {LONGEST_LINE:,} bytes", "a longer one", number)
                     text = raw.decode("utf-8")
                 except UnicodeDecodeError as error:
-                    found = f"byte {error.object[error.start]:#04x} at {error.start}"
-                    refusal = _refusal(path, "UTF-8", found, number)
+                    description = f"byte {error.object[error.start]:#04x} at {error.start}"
+                    refusal = _refusal(path, "UTF-8", description, number)
                 except InputError as error:
                     refusal = error
                     while passed is not None and raw and not raw.endswith(b"\n"):
@@ -100,7 +100,7 @@ def document(path: Path) -> bytes:
 
 
 def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str, Any]:
-    """One JSON object; raises InputError that says what it is instead, and where."""
+    """Return one JSON object; raises InputError that says what it is instead, and where."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")  # json would guess at other encodings
@@ -128,27 +128,27 @@ def is_finite(value: object) -> TypeGuard[int | float]:
 
 
 def toml(text: str) -> dict[str, Any]:
-    """A TOML document; raises ValueError for what is none, or is nested deeper than anyone means."""
+    """Return a TOML document; raises ValueError for what is none, or is nested deeper than anyone means."""
     try:
-        found = tomllib.loads(text)
+        root = tomllib.loads(text)
     except RecursionError:
         raise ValueError(NESTED) from None
-    level: list[Any] = [found]
+    level: list[Any] = [root]
     for _ in range(DEEPEST_TABLE):
-        inner = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
+        inner = (part for table in level for part in (table.values() if isinstance(table, dict) else table))
         level = [part for part in inner if isinstance(part, (dict, list))]
         if not level:
-            return found
+            return root
     raise ValueError(NESTED)
 
 
 def entries(content: bytes, path: Path) -> Iterator[tuple[str, Any]]:
-    """What stands under each name of one JSON object; an InputError, naming it, where that alone can't be taken.
+    """Yield each field of one JSON object; an InputError, naming it, where its value alone can't be read.
 
     Raises InputError for what is no JSON object at all.
     """
     try:
-        found = parsed(content, path)
+        fields = parsed(content, path)
     except InputError as refused:
         try:
             rough = json.loads(content.decode("utf-8"), parse_constant=_Constant, object_pairs_hook=_Pairs)
@@ -159,7 +159,7 @@ def entries(content: bytes, path: Path) -> Iterator[tuple[str, Any]]:
         for name, value in rough:
             yield name, _entry(name, value, path)
     else:
-        yield from found.items()
+        yield from fields.items()
 
 
 class _Constant(str):
@@ -175,14 +175,17 @@ def _entry(name: str, value: Any, path: Path) -> Any:
         strict = _strict(value)
         json.dumps(strict, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        found = "half a character"
+        description = "half a character"
     except (ValueError, RecursionError) as error:
-        found = _explanation(error)
+        description = _explanation(error)
     else:
         return strict
     shown = name.encode("utf-8", "backslashreplace").decode()[:60]
     return InputError(
-        f"{path}, query `{shown}`: can't be read", expected="JSON, each field once", found=found, remedy="mend the file"
+        f"{path}, query `{shown}`: can't be read",
+        expected="JSON, each field once",
+        found=description,
+        remedy="mend the file",
     )
 
 
@@ -190,8 +193,8 @@ def _strict(value: Any) -> Any:
     if isinstance(value, _Constant):
         _constant(value)
     if isinstance(value, _Pairs):
-        return _without_duplicates([(name, _strict(one)) for name, one in value])
-    return [_strict(one) for one in value] if isinstance(value, list) else value
+        return _without_duplicates([(name, _strict(item)) for name, item in value])
+    return [_strict(item) for item in value] if isinstance(value, list) else value
 
 
 def _constant(name: str) -> NoReturn:

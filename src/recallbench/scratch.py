@@ -24,7 +24,7 @@ OWNER = "owner"
 MARKER = "unfinished work of recallbench"
 
 Last = Callable[[Path, Mapping[str, Any]], None]
-"""What is to be done with a dead owner's folder and notes before it is removed."""
+"""Called with a dead owner's folder and notes before these are removed."""
 
 
 class Scratch:
@@ -90,8 +90,8 @@ def _claimed(path: Path) -> TextIO | None:
 
 def _candidates(place: Path, prefix: str) -> Iterator[Path]:
     try:
-        with os.scandir(place) as found:
-            entries = [Path(entry.path) for entry in found if entry.name.startswith(prefix)]
+        with os.scandir(place) as scanned:
+            entries = [Path(entry.path) for entry in scanned if entry.name.startswith(prefix)]
     except OSError:
         return
     for folder in entries:
@@ -129,8 +129,8 @@ def _swept(folder: Path, marker: str, last: Last | None) -> bool:
 
 def _remove(folder: Path) -> None:
     try:
-        with os.scandir(folder) as found:
-            others = [entry for entry in found if entry.name != OWNER]
+        with os.scandir(folder) as scanned:
+            others = [entry for entry in scanned if entry.name != OWNER]
         for entry in others:
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""How long a peer may keep a request waiting, counted at the socket: headers that drip count as much as a body does."""
+"""Time limits of a request, counted at the socket: headers that drip count as much as a body does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TooSlow(Exception):
 
 
 class Limit(Protocol):
-    """What may still be waited; all methods raise TooSlow when it is used up."""
+    """A limit on waiting; all methods raise TooSlow when it is used up."""
 
     def seconds_left(self) -> float: ...
 
@@ -33,7 +33,7 @@ class Limit(Protocol):
 
 
 class Deadline:
-    """All of an exchange, from connecting to the last byte of the body, within so many seconds."""
+    """A limit on a whole exchange, from connecting to the last byte of the body."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds

@@ -36,8 +36,8 @@ def environment_proxies() -> dict[str, str | None]:
     exempt = [host.strip() for host in named.get("no", "").split(",") if host.strip()]
     if "*" in exempt:
         return {}
-    given = {f"{scheme}://": url for scheme in ("http", "https", "all") if (url := named.get(scheme))}
-    proxies = {scheme: url if "://" in url else f"http://{url}" for scheme, url in given.items()}
+    urls = {f"{scheme}://": url for scheme in ("http", "https", "all") if (url := named.get(scheme))}
+    proxies = {scheme: url if "://" in url else f"http://{url}" for scheme, url in urls.items()}
     return {**proxies, **dict.fromkeys(filter(None, map(_exempt_pattern, exempt)))}
 
 

@@ -14,7 +14,7 @@ from recallbench.scratch import scratch
 PRIVATE = 0o600
 """The mode of a file that its owner alone may read."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-"""What a file system says that knows no second name of a file."""
+"""The errors of a file system that knows no second name of a file."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a retriever answered to one case, checked against its promises before anything is counted."""
+"""The answer of a retriever to one case, checked against its promises before anything is counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answer:
 
 
 def check_answer(
-    case: Case, given: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None
+    case: Case, ranking: Any, k: int | None = None, *, repeats: bool = False, ms: float | None = None
 ) -> Answer:
     """Return the answer, if it keeps its promises; raises InputError, naming the case, if it does not.
 
@@ -35,10 +35,14 @@ def check_answer(
     first. Another order than that of the scores is refused, not repaired: it may be a distance, which gets smaller as
     it gets better.
     """
-    if type(given) is not list and (isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable)):
-        found = "None" if given is None else f"a {type(given).__name__}"
-        raise case.wrong("the retriever returned no ranking", "a list of ids or of (id, score) pairs", found, REMEDY)
-    hits = first_hits(given, k)
+    if type(ranking) is not list and (
+        isinstance(ranking, (str, bytes, Mapping, Set)) or not isinstance(ranking, Iterable)
+    ):
+        description = "None" if ranking is None else f"a {type(ranking).__name__}"
+        raise case.wrong(
+            "the retriever returned no ranking", "a list of ids or of (id, score) pairs", description, REMEDY
+        )
+    hits = first_hits(ranking, k)
     scores: tuple[float, ...] | None = None
     if hits and _is_pair(hits[0]):
         ids, scores = _split(case, hits)
@@ -50,17 +54,17 @@ def check_answer(
     # Whether an id comes twice is known by now: it is not to be counted again.
     if breach := find_breach(ids, scores, k=k, repeats=repeats or len(distinct) == len(ids)):
         if breach.promise == "at most k hits":
-            count = f"{len(given)}" if isinstance(given, Sized) else f"{breach.place + 1} or more"
+            count = f"{len(ranking)}" if isinstance(ranking, Sized) else f"{breach.place + 1} or more"
             raise case.wrong("the retriever returned too many", f"at most k = {k} hits", count, REMEDY)
         raise _refusal(case, breach, ids, scores or ())
     return Answer(ids, scores, None, ms)
 
 
-def first_hits(given: Iterable[Any], k: int | None) -> list[Any]:
+def first_hits(ranking: Iterable[Any], k: int | None) -> list[Any]:
     """Return the hits; of anything but a list no more than k + 1 are read, for it may never end."""
-    if type(given) is list:
-        return given
-    return list(given if k is None else islice(given, k + 1))
+    if type(ranking) is list:
+        return ranking
+    return list(ranking if k is None else islice(ranking, k + 1))
 
 
 def failure_of(case: Case, error: BaseException) -> InputError:
@@ -90,8 +94,8 @@ def _refuse_odd_scores(case: Case, hits: Sequence[Any]) -> None:
 
 
 def _odd_score(case: Case, hit: Any, place: int) -> InputError:
-    found = f"{hit[1]!r} at place {place}, in {hit!r}"[: 2 * SHOWN]
-    return case.wrong("a score that is no number", "(id, score), the score a finite number", found, REMEDY)
+    description = f"{hit[1]!r} at place {place}, in {hit!r}"[: 2 * SHOWN]
+    return case.wrong("a score that is no number", "(id, score), the score a finite number", description, REMEDY)
 
 
 def _is_number(value: Any) -> bool:
@@ -103,11 +107,11 @@ def _is_number(value: Any) -> bool:
 
 def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
     try:
-        ids, given = zip(*hits, strict=True)
-        if set(map(type, given)) == {float}:
-            scores = given
-        elif all(map(_is_number, given)):
-            scores = tuple(map(float, given))
+        ids, raw_scores = zip(*hits, strict=True)
+        if set(map(type, raw_scores)) == {float}:
+            scores = raw_scores
+        elif all(map(_is_number, raw_scores)):
+            scores = tuple(map(float, raw_scores))
         else:
             raise TypeError
     except (TypeError, ValueError, OverflowError):
@@ -125,8 +129,8 @@ def _refusal(case: Case, breach: Breach, ids: Sequence[Any], scores: Sequence[fl
     if breach.promise == "each id once":
         return case.wrong("an id came back twice", "each id once", f"{ids[place]!r} again at place {place + 1}", REMEDY)
     if breach.promise == "finite scores":
-        found = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
-        return case.wrong("a score that is no number", "finite scores", found, "mend the retriever's scores")
+        description = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
+        return case.wrong("a score that is no number", "finite scores", description, "mend the retriever's scores")
     return case.wrong(
         "the scores are not in order",
         "the highest score first",

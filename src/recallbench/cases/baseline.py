@@ -1,4 +1,4 @@
-"""What each case got, kept in a file, so that a later report can be compared with it case by case.
+"""The values of each case, kept in a file: a later report is compared with it case by case.
 
 `compare.rules` says which falls fail, are inconclusive, or pass.
 """
@@ -36,7 +36,7 @@ from recallbench.scoring.measures.registry import parse
 from recallbench.whole_file import write_whole
 
 DIGITS = 10
-"""Kept behind the point: last digits may differ from one processor to the next."""
+"""Decimals that are stored: the last ones may differ from one processor to the next."""
 
 
 class KeptCase(DocumentPart):
@@ -84,9 +84,9 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
             KeptCase(
                 case=case.name,
                 sha256=_identity(case),
-                values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if found else [],
+                values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if has_gold else [],
             )
-            for case, row, found in zip(report.cases, values, counted, strict=True)
+            for case, row, has_gold in zip(report.cases, values, counted, strict=True)
         ],
     )
 
@@ -121,9 +121,9 @@ class BaselineChange(Change):
     """A report minus its baseline, ruled on measure by measure."""
 
     rulings: tuple[Ruling, ...]
-    """Of each measure, as if no drops were named."""
+    """One for each measure, as if no drops were named."""
     inconclusive: tuple[str, ...]
-    """What these cases can't decide, a sentence each."""
+    """A sentence for each measure that these cases can't decide."""
 
     def sentences(self) -> list[str]:
         """Say what it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
@@ -137,8 +137,8 @@ class BaselineChange(Change):
     def document(self) -> dict[str, Any]:
         """Return the document for machines."""
         document = Change.document(self)
-        for one, ruling in zip(document["measures"], self.rulings, strict=True):
-            one |= {"verdict": ruling.word, "outcome": ruling.outcome}
+        for measure, ruling in zip(document["measures"], self.rulings, strict=True):
+            measure |= {"verdict": ruling.word, "outcome": ruling.outcome}
         return document
 
 
@@ -154,9 +154,9 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
     names = [name for name in now.measures if name in before.measures]
     # A measure of another definition is held to nothing: better said than passed over.
     lacking = [
-        str(one)
-        for one in _all_measures(report, [condition.measure for condition in conditions])
-        if str(one) not in names
+        str(measure)
+        for measure in _all_measures(report, [condition.measure for condition in conditions])
+        if str(measure) not in names
     ]
     if lacking:
         raise UsageError(
@@ -168,9 +168,11 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
     pairs = {name: (_values(before, name), _values(now, name)) for name in names}
     # Where no case has what a measure counts there is nothing to hold it to.
     names = [name for name in names if len(pairs[name][0])]
-    for one in conditions:
-        if str(one.measure) not in names:
-            raise UsageError(f"no case has what {one.measure} counts", expected="a case that has grades", found="none")
+    for condition in conditions:
+        if str(condition.measure) not in names:
+            raise UsageError(
+                f"no case has what {condition.measure} counts", expected="a case that has grades", found="none"
+            )
     columns = [pairs[name] for name in names]
     shown = {str(column) for column in report.columns}
     primary = [i for i, name in enumerate(names) if name in shown]
@@ -186,9 +188,9 @@ def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
     fallen = [parts[i].measure for i in primary if rulings[i].outcome == "fails"]
     if conditions:
         open_ = [
-            f"{one.condition}: {one.reason} ({_moved(parts[i])})"
-            for one, i in zip(decided, places, strict=True)
-            if one.outcome == "inconclusive"
+            f"{part.condition}: {part.reason} ({_moved(parts[i])})"
+            for part, i in zip(decided, places, strict=True)
+            if part.outcome == "inconclusive"
         ]
     else:
         open_ = [
@@ -245,12 +247,12 @@ def _refuse_other_cases(before: Baseline, now: Baseline) -> None:
         counts = [len(_values(side, name)) for side in (before, now)]
         if counts[0] != counts[1]:
             raise _other_cases(f"{counts[0]} cases with {name}", f"{counts[1]}")
-    for one, other in zip(before.cases, now.cases, strict=True):
-        if one.case != other.case:
-            raise _other_cases(f"the case {one.case!r} at its place", f"{other.case!r}")
-        if one.sha256 != other.sha256:
+    for old_case, new_case in zip(before.cases, now.cases, strict=True):
+        if old_case.case != new_case.case:
+            raise _other_cases(f"the case {old_case.case!r} at its place", f"{new_case.case!r}")
+        if old_case.sha256 != new_case.sha256:
             raise _other_cases(
-                f"the case {one.case!r} with what was relevant then", "another query or other relevant ids"
+                f"the case {old_case.case!r} with what was relevant then", "another query or other relevant ids"
             )
     if not any(case.values for case in now.cases):
         raise _other_cases("a case with something to find", "none")
@@ -268,25 +270,25 @@ def _other_cases(expected: str, found: str) -> InputError:
 def _values(side: Baseline, name: str) -> Floats:
     """Return the values of the cases that the measure counts."""
     column = side.measures.index(name)
-    kept = [case.values[column] for case in side.cases if case.values]
-    return np.array([value for value in kept if value is not None], dtype=np.float64)
+    values = [case.values[column] for case in side.cases if case.values]
+    return np.array([value for value in values if value is not None], dtype=np.float64)
 
 
-def _moved(one: DifferencePart) -> str:
-    return f"{signed(one.difference)} over {one.n} {'case' if one.n == 1 else 'cases'}"
+def _moved(part: DifferencePart) -> str:
+    return f"{signed(part.difference)} over {part.n} {'case' if part.n == 1 else 'cases'}"
 
 
-def _numbers(one: DifferencePart) -> str:
-    interval = "no interval" if one.low is None else f"95% {signed_range(one.low, one.high)}"
-    p = "" if one.p_holm is None else f", corrected p {one.p_holm:.4f}"
-    return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse of {one.n}{p}"
+def _numbers(part: DifferencePart) -> str:
+    interval = "no interval" if part.low is None else f"95% {signed_range(part.low, part.high)}"
+    p = "" if part.p_holm is None else f", corrected p {part.p_holm:.4f}"
+    return f"{signed(part.difference)} ({interval}), {part.wins} better, {part.losses} worse of {part.n}{p}"
 
 
 def _explain(change: BaselineChange, decided: Sequence[ConditionPart], fallen: Sequence[str]) -> str:
-    lines = [f"  fails: {one.condition}: {one.reason}" for one in decided if one.outcome == "fails"]
+    lines = [f"  fails: {part.condition}: {part.reason}" for part in decided if part.outcome == "fails"]
     if not decided:
         ruled = zip(change.parts, change.rulings, strict=True)
-        lines += [f"  {one.measure} fell: {ruling.why}" for one, ruling in ruled if one.measure in fallen]
+        lines += [f"  {part.measure} fell: {ruling.why}" for part, ruling in ruled if part.measure in fallen]
     head = "below the baseline:" if lines else "so few cases can't tell whether this is below the baseline:"
-    lines += [f"  inconclusive: {one}" for one in change.inconclusive]
+    lines += [f"  inconclusive: {sentence}" for sentence in change.inconclusive]
     return "\n".join([head, *lines, *(f"  {line}" for line in change.sentences())])

@@ -18,14 +18,14 @@ from recallbench.cases.case import Case
 from recallbench.interruption import TimeLimitExceeded, call_timer, can_interrupt
 
 Retrieve = Callable[[str, int], Any]
-"""From a query and k to a ranking, or to an awaitable one."""
+"""A function of a query and k that returns a ranking, or something to await for it."""
 GRACE = 1.0
 """Seconds beyond its limit after which an async retriever is taken to block its own event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """How cases are put to a retriever."""
+    """The way in which cases are put to a retriever."""
 
     retrieve: Retrieve
     k: int
@@ -81,16 +81,16 @@ class Caller:
             for case in cases:
                 try:
                     limit.started = began = monotonic()
-                    given = retrieve(case.query, k)
-                    if type(given) is not list:
-                        if inspect.isawaitable(given):
-                            raise _not_awaited(given)
-                        given = self._read_hits(given)  # what takes its time here does so within the limit
+                    ranking = retrieve(case.query, k)
+                    if type(ranking) is not list:
+                        if inspect.isawaitable(ranking):
+                            raise _not_awaited(ranking)
+                        ranking = self._read_hits(ranking)  # what takes its time here does so within the limit
                     limit.started = None
                     took = monotonic() - began
                     if took > most:  # its own `except:` may have swallowed the alarm
                         raise TimeLimitExceeded
-                    answer = check_answer(case, given, k, repeats=self.repeats, ms=1000 * took)
+                    answer = check_answer(case, ranking, k, repeats=self.repeats, ms=1000 * took)
                 except TimeLimitExceeded:
                     answer = self._fail(case, self._late_error(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
@@ -98,22 +98,22 @@ class Caller:
                     answer = self._fail(case, error)
                 answers.append(answer)
 
-    def _read_hits(self, given: Any) -> Any:
+    def _read_hits(self, ranking: Any) -> Any:
         """Return the hits of an answer that may do its work only while it is read; anything else as it is."""
-        lazy = isinstance(given, Iterable) and not isinstance(given, (list, tuple, str, bytes, Mapping, Set))
-        return iter(first_hits(given, self.k)) if lazy else given
+        lazy = isinstance(ranking, Iterable) and not isinstance(ranking, (list, tuple, str, bytes, Mapping, Set))
+        return iter(first_hits(ranking, self.k)) if lazy else ranking
 
     def attempt(self, case: Case) -> Answer:
         """Ask one case in this thread; what takes too long is late once it comes back."""
         try:
             began = time.monotonic()
-            given = self.retrieve(case.query, self.k)
-            if inspect.isawaitable(given):
-                raise _not_awaited(given)
-            given = self._read_hits(given)
+            ranking = self.retrieve(case.query, self.k)
+            if inspect.isawaitable(ranking):
+                raise _not_awaited(ranking)
+            ranking = self._read_hits(ranking)
             took = time.monotonic() - began
             self._refuse_late(case, took)
-            return check_answer(case, given, self.k, repeats=self.repeats, ms=1000 * took)
+            return check_answer(case, ranking, self.k, repeats=self.repeats, ms=1000 * took)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._fail(case, error)
 
@@ -144,19 +144,19 @@ class Caller:
     async def _call(self, case: Case, began: list[float]) -> Answer:
         try:
             began.append(time.monotonic())
-            given = self.retrieve(case.query, self.k)
+            ranking = self.retrieve(case.query, self.k)
             busy = time.monotonic() - began[0]
-            if inspect.iscoroutine(given):
-                steps = _Steps(given)
-                given = await steps
+            if inspect.iscoroutine(ranking):
+                steps = _Steps(ranking)
+                ranking = await steps
                 busy += steps.seconds
-            elif inspect.isawaitable(given):
-                given = await given
+            elif inspect.isawaitable(ranking):
+                ranking = await ranking
             walking = time.monotonic()
-            given = self._read_hits(given)
+            ranking = self._read_hits(ranking)
             now = time.monotonic()
             self._refuse_late(case, busy + now - walking)
-            return check_answer(case, given, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
+            return check_answer(case, ranking, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._fail(case, error)
 
@@ -283,7 +283,7 @@ class _Steps:
     def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         self.coroutine = coroutine
         self.seconds = 0.0
-        """How long it busy the event loop."""
+        """The time that its own steps took."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
         thrown: BaseException | None = None
@@ -306,9 +306,9 @@ class _Awaitable(Exception):
     """A retriever that does not look it turns out to be async."""
 
 
-def _not_awaited(given: Any) -> _Awaitable:
-    if inspect.iscoroutine(given):
-        given.close()
+def _not_awaited(awaitable: Any) -> _Awaitable:
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
     return _Awaitable()
 
 

@@ -1,4 +1,4 @@
-"""One query and what should be found for it."""
+"""One query, with the ids or the text that should be found for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Id = Hashable
 ABSTENTION = "abstention"
 """The kind of a case that should find nothing."""
 NOTHING = "nothing to find, so no recall"
-"""What is said instead of figures where no case has anything to find."""
+"""The sentence that stands for figures where no case has anything to find."""
 SHOWN = 60
 
 
@@ -36,7 +36,7 @@ class Case:
     kind: str | None = None
     """The slice that the case belongs to."""
     id: str | None = None
-    """How the case is named in tables and errors; without one by its query."""
+    """Its name in tables and errors; the query, where there is no id."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """More slices, such as {"tenant": "acme"}: `report.by("tenant")`."""
 
@@ -46,18 +46,18 @@ class Case:
         if self.expected is not None and not (isinstance(self.expected, str) and self.expected.strip()):
             raise self.wrong("`expected` is a text", "a string that is not blank", repr(self.expected)[:SHOWN])
         if self.relevant is None or isinstance(self.relevant, (str, bytes)):
-            wanted = (
+            expected = (
                 f"ids in brackets, as [{self.relevant!r}]" if self.relevant else "a list of ids, which may be empty"
             )
-            raise self.wrong("`relevant` is a collection of ids", wanted, repr(self.relevant)[:SHOWN])
-        given = self.relevant
-        if isinstance(given, Mapping):
+            raise self.wrong("`relevant` is a collection of ids", expected, repr(self.relevant)[:SHOWN])
+        relevant = self.relevant
+        if isinstance(relevant, Mapping):
             if self.grades is not None:
                 raise self.wrong("grades are given twice", "in `relevant` or in `grades`", "in both")
-            object.__setattr__(self, "grades", {id: self._grade(id, value) for id, value in given.items()})
-            object.__setattr__(self, "relevant", tuple([id for id, value in given.items() if value > 0]))
+            object.__setattr__(self, "grades", {id: self._grade(id, value) for id, value in relevant.items()})
+            object.__setattr__(self, "relevant", tuple([id for id, value in relevant.items() if value > 0]))
         else:
-            object.__setattr__(self, "relevant", self._ids(given))
+            object.__setattr__(self, "relevant", self._ids(relevant))
             if self.grades is not None:
                 if not isinstance(self.grades, Mapping):
                     raise self.wrong("`grades` are none", "{id: grade}", repr(self.grades)[:SHOWN])
@@ -73,9 +73,9 @@ class Case:
             )
         graded_some = any((self.grades or {}).values())
         if self.kind == ABSTENTION and (self.relevant or graded_some or self.expected is not None):
-            found = f"{len(self.relevant)} relevant" if self.relevant else "an expected text"
-            found = "a grade above 0" if graded_some and not self.relevant else found
-            raise self.wrong(f'a case of kind "{ABSTENTION}" should find nothing', "nothing relevant", found)
+            description = f"{len(self.relevant)} relevant" if self.relevant else "an expected text"
+            description = "a grade above 0" if graded_some and not self.relevant else description
+            raise self.wrong(f'a case of kind "{ABSTENTION}" should find nothing', "nothing relevant", description)
 
     @property
     def name(self) -> str:
@@ -90,8 +90,8 @@ class Case:
         """Return an error that names this case."""
         return InputError(f"case {shown(self)}: {problem}", expected=expected, found=found, remedy=remedy)
 
-    def _ids(self, given: Collection[Any]) -> tuple[Any, ...]:
-        ids = tuple(given)
+    def _ids(self, relevant: Collection[Any]) -> tuple[Any, ...]:
+        ids = tuple(relevant)
         try:
             distinct = len(set(ids))
         except TypeError:

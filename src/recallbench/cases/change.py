@@ -114,9 +114,11 @@ def _same_cases(before: Sequence[Case], after: Sequence[Case]) -> None:
         raise InputError(
             "the two have other cases", expected=f"{len(before)} cases, as before", found=f"{len(after)} cases"
         )
-    for one, other in zip(before, after, strict=True):
-        if _facts(one) != _facts(other):
-            raise other.wrong("not the case it was before", f"{one.name!r}, with what was relevant then", "another one")
+    for old_case, new_case in zip(before, after, strict=True):
+        if _facts(old_case) != _facts(new_case):
+            raise new_case.wrong(
+                "not the case it was before", f"{old_case.name!r}, with what was relevant then", "another one"
+            )
 
 
 def _facts(case: Case) -> tuple[Any, ...]:
@@ -124,7 +126,7 @@ def _facts(case: Case) -> tuple[Any, ...]:
     return case.name, case.query, frozenset(case.relevant), grades, case.expected, case.kind
 
 
-def _numbers(one: DifferencePart) -> str:
-    interval = "no interval" if one.low is None else f"95% {signed_range(one.low, one.high)}"
-    p = 1.0 if one.p_holm is None else one.p_holm
-    return f"{signed(one.difference)} ({interval}), {one.wins} better, {one.losses} worse, corrected p {p:.4f}"
+def _numbers(part: DifferencePart) -> str:
+    interval = "no interval" if part.low is None else f"95% {signed_range(part.low, part.high)}"
+    p = 1.0 if part.p_holm is None else part.p_holm
+    return f"{signed(part.difference)} ({interval}), {part.wins} better, {part.losses} worse, corrected p {p:.4f}"

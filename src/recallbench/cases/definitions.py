@@ -1,4 +1,4 @@
-"""What a report's short names stand for, where schools count differently; whatever is chosen stands in every output."""
+"""The definitions behind a report's short names, where schools count differently; every output names those chosen."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NdcgOver = Literal["all", "graded"]
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """One choice for each; raises UsageError for a word that is none."""
+    """A choice for each definition; raises UsageError for a word that is none."""
 
     precision: PrecisionOver = "k"
-    """What precision, and with it f1 and f1_of_means, divides by: k, or as many as came back."""
+    """The divisor of precision, and with it of f1 and f1_of_means: k, or as many as came back."""
     ndcg: NdcgOver = "all"
     """The cases that nDCG is the mean over: all with something to find, or those of them that have grades."""
     percentiles: Rule | None = None
@@ -36,9 +36,9 @@ class Definitions:
 
     def __post_init__(self) -> None:
         for name, known in KNOWN.items():
-            if (given := getattr(self, name)) not in known and (name, given) != ("percentiles", None):
+            if (word := getattr(self, name)) not in known and (name, word) != ("percentiles", None):
                 expected = " or ".join(repr(word) for word in known)
-                raise UsageError(f"no such definition of {name}", expected=expected, found=repr(given))
+                raise UsageError(f"no such definition of {name}", expected=expected, found=repr(word))
 
     def measure(self, name: str, k: int) -> Measure:
         """Return the measure of a short name at that k; raises KeyError for any other name."""

@@ -16,7 +16,7 @@ from recallbench.scoring.intervals import is_too_short
 def summary(scores: CaseScores) -> dict[str, Any]:
     """Return the figures under the names that harnesses commonly give them."""
     names = {f"{name}@k": scores.short(name) for name in ("precision", "recall", "f1", "ndcg")}
-    figures = {name: _number(scores.value(one)) for name, one in names.items()}
+    figures = {name: _number(scores.value(measure)) for name, measure in names.items()}
     latencies = ("latency_p50_ms", "latency_p95_ms")
     return {
         "params": {
@@ -35,7 +35,7 @@ def summary(scores: CaseScores) -> dict[str, Any]:
         "mrr": _number(scores.mrr),
         **{name: getattr(scores, name) for name in latencies},
         "names": {
-            **{name: str(one) for name, one in names.items()},
+            **{name: str(measure) for name, measure in names.items()},
             "mrr": str(scores.short("mrr")),
             **dict.fromkeys(latencies, PERCENTILES[scores.definitions.rule]),
         },
@@ -94,9 +94,9 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
             "percentiles": scores.definitions.percentiles,
         }
     if by is not None:
-        fields["by"] = {by: {name: _means(one) for name, one in scores.by(by).items()}}
+        fields["by"] = {by: {name: _means(part) for name, part in scores.by(by).items()}}
     if scores.apart:
-        fields["decided_by"] = {way: _means(one) for way, one in scores.apart.items()}
+        fields["decided_by"] = {way: _means(part) for way, part in scores.apart.items()}
     if scores.shares:
         fields["shares"] = {
             share.step: {"cases": share.cases, "share": share.share, "hits": share.hits} for share in scores.shares
@@ -121,12 +121,12 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
             "random_pairs": scores.texts.random.pairs,
             "sensitivity": [
                 {
-                    "threshold": "exact" if one.threshold is None else one.threshold,
-                    f"recall_frac@{scores.k}": _number(one.recall),
-                    f"mrr@{scores.k}": _number(one.mrr),
-                    "random_match_rate": one.random,
+                    "threshold": "exact" if point.threshold is None else point.threshold,
+                    f"recall_frac@{scores.k}": _number(point.recall),
+                    f"mrr@{scores.k}": _number(point.mrr),
+                    "random_match_rate": point.random,
                 }
-                for one in scores.texts.sensitivity(scores.k)
+                for point in scores.texts.sensitivity(scores.k)
             ],
         }
     return fields
@@ -142,10 +142,10 @@ def csv(scores: CaseScores, by: str | None) -> str:
     ties, hybrid = (scores.ties,) if scores.ties else (), scores.steps is not None
     further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()))
 
-    def means(name: str, one: CaseScores, matched: str) -> tuple[str, ...]:
+    def means(name: str, part: CaseScores, matched: str) -> tuple[str, ...]:
         # What a mean is of was matched by several steps.
         steps = ("",) if hybrid else ()
-        return name, "", *(_cell(_number(one.value(m))) for m in columns), "", matched, *ties, *steps
+        return name, "", *(_cell(_number(part.value(m))) for m in columns), "", matched, *ties, *steps
 
     ways = scores.ways or ("",) * len(scores)
     matched_by: list[tuple[str, ...]] = [(step,) for step in scores.matched_by] or [()] * len(scores)
@@ -156,10 +156,10 @@ def csv(scores: CaseScores, by: str | None) -> str:
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
         matched = "id" if way == "id" else matching
         rows.append((row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps))
-    for name, one in scores.by(by).items() if by is not None else ():
-        rows.append(means(f"{MEAN} {by}={name}", one, matching))
-    for decided, one in scores.apart.items():
-        rows.append(means(f"{MEAN} decided by={decided}", one, "id" if decided == "id" else matching))
+    for name, part in scores.by(by).items() if by is not None else ():
+        rows.append(means(f"{MEAN} {by}={name}", part, matching))
+    for decided, part in scores.apart.items():
+        rows.append(means(f"{MEAN} decided by={decided}", part, "id" if decided == "id" else matching))
     head = ("query", "kind", *map(column, columns), "failure", "matching", *further)
     return Table(head, [*rows, means(MEAN, scores, matching)]).csv()
 

@@ -178,7 +178,7 @@ def score_answers(
         raise cases[ways.index("id")].wrong("nothing to match by text", "an expected text", "ids alone", 'match="id"')
     warning = refuse_ids_for_texts(cases, answers, ways, matching, texts)
     short = matching.out_of_reach([case.expected or "" for case, way in zip(cases, ways, strict=True) if way == "text"])
-    notes = [*notes, *(f"warning: {one}" for one in (warning, short) if one is not None)]
+    notes = [*notes, *(f"warning: {note}" for note in (warning, short) if note is not None)]
     if matching.method == "bm25":
         known = known_texts(texts)
         whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
@@ -186,7 +186,7 @@ def score_answers(
     matched, near = match_cases(cases, answers, ways, matching, texts, keep_going=keep_going)
     return Report(
         tuple(cases),
-        tuple(one.answer for one in matched),
+        tuple(case.answer for case in matched),
         judge_matched(matched, matching, depth),
         k,
         matching,
@@ -194,7 +194,7 @@ def score_answers(
         notes=tuple(notes),
         ways=ways,
         definitions=definitions,
-        steps=tuple(one.steps(matching) for one in matched) if matching.method == "hybrid" else None,
+        steps=tuple(case.steps(matching) for case in matched) if matching.method == "hybrid" else None,
         ties=ties,
     )
 
@@ -222,12 +222,12 @@ def _matching(
     """Return how to match; raises UsageError for a threshold, a chunk or an encoder that would do nothing."""
     if isinstance(match, Matching):
         others = {"threshold": threshold, "chunk": chunk, "embedder": encoder, "cosine": cosine}
-        for name, given in others.items():
-            if given is not None:
+        for name, value in others.items():
+            if value is not None:
                 raise UsageError(
                     f"match_{name} beside a Matching does nothing",
                     expected=f"it in the Matching: {match}",
-                    found=str(given),
+                    found=str(value),
                 )
         return match
     if threshold is not None and match in ("id", "exact"):

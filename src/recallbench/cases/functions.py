@@ -25,7 +25,7 @@ from recallbench.scoring.measures.recall_frac import RecallFrac
 Ranked = Iterable[Any]
 Relevant = Collection[Any] | Mapping[Any, float]
 MOST = 1_000_000
-"""So many hits of an iterator are read in search of a relevant one."""
+"""Hits of an iterator that are read, at most, in search of a relevant one."""
 
 
 def precision(
@@ -79,7 +79,7 @@ def mrr(ranked: Ranked, relevant: Relevant, k: int | None = None, *, empty: floa
 
 
 def _until_relevant(case: Case, ranked: Ranked) -> Iterator[Any]:
-    wanted = frozenset(case.relevant)
+    relevant = frozenset(case.relevant)
     for place, hit in enumerate(ranked):
         if place == MOST:
             raise case.wrong(
@@ -89,13 +89,13 @@ def _until_relevant(case: Case, ranked: Ranked) -> Iterator[Any]:
                 "give k, or a list",
             )
         yield hit
-        if any(_is_among(id, wanted) for id in (hit, *(hit if isinstance(hit, (tuple, list)) else ())[:1])):
+        if any(_is_among(id, relevant) for id in (hit, *(hit if isinstance(hit, (tuple, list)) else ())[:1])):
             return
 
 
-def _is_among(id: Any, wanted: frozenset[Any]) -> bool:
+def _is_among(id: Any, relevant: frozenset[Any]) -> bool:
     try:
-        return id in wanted
+        return id in relevant
     except TypeError:  # no id, as a list is none: refused with the others
         return False
 
@@ -115,7 +115,7 @@ def _value(
 
 
 def _case(relevant: Relevant, grades: Mapping[Any, float] | None, empty: float | None) -> Case:
-    """With `empty` it may have nothing to find, as one has that is decided by a text."""
+    """Return the case. With `empty` it may have nothing to find: an expected text stands in for the ids."""
     if empty is None:
         return Case("this ranking", relevant, grades)
     if isinstance(empty, bool) or not isinstance(empty, (int, float)) or not 0 <= empty <= 1:
@@ -130,6 +130,6 @@ def _empty_value(measure: str, empty: float | None) -> float:
 
 
 def _judged(case: Case, ranked: Any, k: int) -> Judged:
-    """The whole ranking, to depth k at least."""
+    """Return the judgement of the whole ranking, to depth k at least."""
     answer = check_answer(case, ranked)
     return judge_by_id([case], [answer], max(k, len(answer.ids)), None)

@@ -38,18 +38,18 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
 
     One that was judged, and has grade 0 alone, is passed over.
     """
-    given: Iterable[Record]
+    queries: Iterable[Record]
     refused: list[InputError] = []
     passed_over: dict[str, None] = {}
     if form_of(path) == "trec":
         left_out = Refused() if keep_going else None
         judged = _beir(path, left_out) if _columns(path) == 3 else read_qrels(path, left_out)
-        given = [Record(query, None, {"relevant": grades}, str(path)) for query, grades in judged.items()]
+        queries = [Record(query, None, {"relevant": grades}, str(path)) for query, grades in judged.items()]
         refused += (left_out or {}).values()
     else:
-        given = records(path, "relevant", (lambda error, query: refused.append(error)) if keep_going else None)
+        queries = records(path, "relevant", (lambda error, query: refused.append(error)) if keep_going else None)
     cases: dict[str, Case] = {}
-    for record in given:
+    for record in queries:
         try:
             if record.name in cases or record.name in passed_over:
                 raise record.wrong("judged twice", "each query once", f"{record.name} again")
@@ -76,15 +76,15 @@ def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
 
 def _case(record: Record) -> Case | None:
     """Return the case; None where all judgements are of grade 0, and nothing else says what is to be found."""
-    given, fields = record.fields.get("relevant", []), record.fields
+    listed, fields = record.fields.get("relevant", []), record.fields
     relevant: dict[str, float] | list[str]
-    if isinstance(given, Mapping):
+    if isinstance(listed, Mapping):
         # A grade below 0 is TREC's "judged, and worse than nothing": not relevant.
-        relevant = {_id(record, id): max(0.0, _grade(record, id, grade)) for id, grade in given.items()}
-    elif isinstance(given, list):
-        relevant = [_id(record, id) for id in given]
+        relevant = {_id(record, id): max(0.0, _grade(record, id, grade)) for id, grade in listed.items()}
+    elif isinstance(listed, list):
+        relevant = [_id(record, id) for id in listed]
     else:
-        raise record.wrong("`relevant` is none", "a list of ids, or {id: grade}", repr(given)[:60])
+        raise record.wrong("`relevant` is none", "a list of ids, or {id: grade}", repr(listed)[:60])
     grades = fields.get("grades")
     if grades is not None:
         if not isinstance(grades, Mapping):
@@ -113,13 +113,13 @@ def _case(record: Record) -> Case | None:
         # A field that is there is not the one that was meant.
         missing = [name for name in ("relevant", "expected") if name not in fields]
         meant = "".join(misspelt(fields, name) for name in missing) if len(missing) == 2 else ""
-        found = InputError(
+        failure = InputError(
             f"{record.place}: {error.problem}",
             expected=error.expected,
             found=f"{error.found}{meant}",
             remedy="mend the file",
         )
-        raise found from None
+        raise failure from None
 
 
 def _text(record: Record, name: str) -> str | None:
@@ -155,14 +155,14 @@ def _columns(path: Path) -> int:
 
 def _beir(path: Path, refused: Refused | None) -> dict[str, dict[str, float]]:
     """Read BEIR's three columns, with or without their header; `refused` is as in `read_qrels`."""
-    found: dict[str, dict[str, float]] = {}
+    judged: dict[str, dict[str, float]] = {}
     for number, line in lines(path, None if refused is None else refused.line):
         fields = line.split()
         if not fields or (number == 1 and fields[-1].lower() == "score"):
             continue
         try:
             query, document, grade = _judgement(path, number, fields)
-            if document in found.setdefault(query, {}):
+            if document in judged.setdefault(query, {}):
                 raise InputError(
                     f"{path}, line {number}: judged twice",
                     expected=f"each id once for {query}",
@@ -173,8 +173,8 @@ def _beir(path: Path, refused: Refused | None) -> dict[str, dict[str, float]]:
                 raise
             refused.setdefault(fields[0], error)
         else:
-            found[query][document] = grade
-    return {query: grades for query, grades in found.items() if not refused or query not in refused}
+            judged[query][document] = grade
+    return {query: grades for query, grades in judged.items() if not refused or query not in refused}
 
 
 def _judgement(path: Path, number: int, fields: list[str]) -> tuple[str, str, float]:
@@ -184,6 +184,6 @@ def _judgement(path: Path, number: int, fields: list[str]) -> tuple[str, str, fl
     except ValueError:
         grade = math.nan
     if not math.isfinite(grade):
-        found = " ".join(fields)[:60]
-        raise InputError(f"{path}, line {number}: no judgement", expected="query-id, corpus-id, score", found=found)
+        columns = " ".join(fields)[:60]
+        raise InputError(f"{path}, line {number}: no judgement", expected="query-id, corpus-id, score", found=columns)
     return query, document, grade

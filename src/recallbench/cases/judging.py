@@ -33,24 +33,24 @@ def judge_by_id(cases: Sequence[Case], answers: Sequence[Answer], depth: int, ca
         sizes.append(candidates)
         if len(number) > candidates:
             raise case.wrong("more items than there are candidates", f"at most {candidates}", f"{len(number)}")
-    found = judge(rankings, gold, sizes, depth, grades if graded else None)
-    if not found.first.any():
+    judged = judge(rankings, gold, sizes, depth, grades if graded else None)
+    if not judged.first.any():
         _refuse_unlike_ids(cases, answers)
-    return found
+    return judged
 
 
 def _refuse_unlike_ids(cases: Sequence[Case], answers: Sequence[Answer]) -> None:
     """Raise InputError for strings on one side and numbers on the other: they never match, like a recall of 0."""
-    wanted = [id for case in cases for id in case.relevant]
+    relevant = [id for case in cases for id in case.relevant]
     returned = [id for answer in answers for id in answer.ids]
-    if not wanted or not returned:
+    if not relevant or not returned:
         return
-    strings = [{isinstance(id, str) for id in ids} for ids in (wanted, returned)]
+    strings = [{isinstance(id, str) for id in ids} for ids in (relevant, returned)]
     if strings[0].isdisjoint(strings[1]):
-        one, other = wanted[0], returned[0]
+        relevant_id, returned_id = relevant[0], returned[0]
         raise InputError(
             "no id that came back can ever be a relevant one",
-            expected=f"ids such as {one!r}, a {type(one).__name__}"[: 2 * SHOWN],
-            found=f"ids such as {other!r}, a {type(other).__name__}"[: 2 * SHOWN],
+            expected=f"ids such as {relevant_id!r}, a {type(relevant_id).__name__}"[: 2 * SHOWN],
+            found=f"ids such as {returned_id!r}, a {type(returned_id).__name__}"[: 2 * SHOWN],
             remedy="give both as strings, or both as numbers",
         )

@@ -1,4 +1,4 @@
-"""How near any text comes to an expected one, by all that the method looks at: words, passages, vectors."""
+"""The nearness of any text to an expected one, by all that the method looks at: words, passages, vectors."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def nearness(
     """Return how near texts come to expected ones; BM25's statistics are of all `texts` where these are listed."""
     came_back = list(dict.fromkeys(chain.from_iterable(returned)))
     read: dict[str, Read] = {text: Read(text, matching.chunk) for text in came_back}
-    wanted = {text: Read(text) for text in expected}
+    read_expected = {text: Read(text) for text in expected}
 
-    def by_words(one: str, other: str) -> Likeness:
-        return likeness(wanted[one], read[other])
+    def by_words(answer: str, text: str) -> Likeness:
+        return likeness(read_expected[answer], read[text])
 
     if matching.method == "bm25":
         return _with_bm25(by_words, known_texts(texts) or came_back, matching)
@@ -50,8 +50,8 @@ def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> N
     # A text that stands there twice counts twice, as it does in a folder.
     places = {text: place for place, text in enumerate(searched)}
 
-    def near(one: str, other: str) -> Likeness:
-        return replace(by_words(one, other), bm25=float(passages.scores(one)[places[other]]))
+    def near(answer: str, text: str) -> Likeness:
+        return replace(by_words(answer, text), bm25=float(passages.scores(answer)[places[text]]))
 
     return near
 
@@ -72,8 +72,8 @@ def _with_cosine(by_words: Near, expected: Sequence[str], came_back: Sequence[st
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = dict(zip(every, vectors / np.where(lengths > 0, lengths, 1.0), strict=True))
 
-    def near(one: str, other: str) -> Likeness:
-        cosine = float(units[one] @ units[other]) if one in units and other in units else 0.0
-        return replace(by_words(one, other), cosine=cosine)
+    def near(answer: str, text: str) -> Likeness:
+        cosine = float(units[answer] @ units[text]) if answer in units and text in units else 0.0
+        return replace(by_words(answer, text), cosine=cosine)
 
     return near

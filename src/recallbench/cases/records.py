@@ -70,12 +70,12 @@ def form_of(path: Path) -> Form:
 
 
 def _is_dictionary(text: str) -> bool:
-    """Whether it is one object by query, of which some entry can't be taken."""
+    """Tell whether the text is one object by query, one of whose entries can't be read."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and not any(isinstance(found.get(one), (str, int)) for one in (*NAMES, "query"))
+    return isinstance(value, dict) and not any(isinstance(value.get(name), (str, int)) for name in (*NAMES, "query"))
 
 
 def _is_object(line: str) -> bool:
@@ -103,43 +103,45 @@ def records(path: Path, field: str, passed: Callable[[InputError, str | None], N
                 passed(error, None)
         return
     named: set[str] = set()
-    for query, given in entries(document(path), path):
-        wrong = given if isinstance(given, InputError) else None
+    for query, value in entries(document(path), path):
+        wrong = value if isinstance(value, InputError) else None
         if query in named:
             wrong = Record(query, None, {}, str(path)).wrong("there twice", "each query once", f"{query} again")
-        elif wrong is None and not isinstance(given, (dict, list)):
+        elif wrong is None and not isinstance(value, (dict, list)):
             wrong = InputError(
                 f"{path}: not one of the forms that are read",
                 expected="{query: {id: score}}, or a JSON object a line with `query` or `query_id`",
-                found=f"{query!r}: a {type(given).__name__}",
+                found=f"{query!r}: a {type(value).__name__}",
                 remedy="recallbench evaluate --help names the forms",
             )
         named.add(query)
         if wrong is None:
-            yield Record(query, None, {field: given}, str(path))
+            yield Record(query, None, {field: value}, str(path))
         elif passed is None:
             raise wrong
         else:
             passed(wrong, query)
 
 
-def _record(given: Mapping[str, Any], place: str) -> Record:
-    id = next((given[name] for name in NAMES if given.get(name) is not None), None)
-    query = given.get("query")
-    texts = [one for one in (id, query, given.get("kind"), given.get("expected")) if isinstance(one, str)]
+def _record(fields: Mapping[str, Any], place: str) -> Record:
+    id = next((fields[name] for name in NAMES if fields.get(name) is not None), None)
+    query = fields.get("query")
+    texts = [value for value in (id, query, fields.get("kind"), fields.get("expected")) if isinstance(value, str)]
     if broken := [text for text in texts if not _is_text(text)]:
         raise InputError(f"{place}: no text", expected="whole Unicode characters", found=ascii(broken[0])[:60])
     wrong = [
-        one for one in (id, query) if one is not None and (isinstance(one, bool) or not isinstance(one, (str, int)))
+        value
+        for value in (id, query)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int)))
     ]
     if wrong or (id is None and not query):
         raise InputError(
             f"{place}: no query",
             expected="`query`, `query_id`, or both, as text",
-            found=repr(wrong[0])[:60] if wrong else ", ".join(given) or "an empty object",
+            found=repr(wrong[0])[:60] if wrong else ", ".join(fields) or "an empty object",
             remedy="mend the line",
         )
-    return Record(None if id is None else str(id), None if query is None else str(query), given, place)
+    return Record(None if id is None else str(id), None if query is None else str(query), fields, place)
 
 
 def id_text(value: Any) -> str | None:

@@ -16,7 +16,7 @@ from recallbench.reading import objects
 from recallbench.results.trec import Refused, Ties, in_order_of, read_run
 
 NAMED = 5
-"""So many queries are named in a note."""
+"""Queries that a note names, at most."""
 EXCERPT = 160
 
 
@@ -26,10 +26,10 @@ class RunFile:
 
     answers: tuple[Answer, ...]
     texts: Mapping[str, str]
-    """What hits say, by id, where the file has it."""
+    """The texts of hits by id, where the file has them."""
     notes: tuple[str, ...]
     refused: tuple[InputError, ...] = ()
-    """What is wrong with lines that answer no query of the gold."""
+    """The errors of lines that answer no query of the gold."""
 
     @property
     def depth(self) -> int:
@@ -130,30 +130,30 @@ def refuse_strange_ids(path: Path, run: RunFile, cases: Sequence[Case]) -> None:
     returned = dict.fromkeys(id for answer in run.answers for id in answer.ids)
     if not judged or not returned or not judged.keys().isdisjoint(returned):
         return
-    expected, found = (f"ids such as {', '.join(map(repr, [*ids][:2]))}" for ids in (judged, returned))
+    expected, actual = (f"ids such as {', '.join(map(repr, [*ids][:2]))}" for ids in (judged, returned))
     raise InputError(
         f"not one id of {path} occurs in the gold",
         expected=expected[:EXCERPT],
-        found=found[:EXCERPT],
+        found=actual[:EXCERPT],
         remedy="name the gold that belongs to the run, or name things alike in both",
     )
 
 
 def read_texts(path: Path) -> dict[str, str]:
     """Return the text of each id, from JSON Lines with `_id` (or `id`) and `text`, as BEIR's; a title stands first."""
-    found: dict[str, str] = {}
-    for number, given in objects(path):
-        id = id_text(given.get("_id", given.get("id")))
-        text = given.get("text")
-        if id is None or not isinstance(text, str) or id in found:
+    texts: dict[str, str] = {}
+    for number, fields in objects(path):
+        id = id_text(fields.get("_id", fields.get("id")))
+        text = fields.get("text")
+        if id is None or not isinstance(text, str) or id in texts:
             raise InputError(
                 f"{path}, line {number}: no text of an id",
                 expected="`_id` (or `id`), once, and `text`",
-                found=f"{id} again" if id in found else ", ".join(given) or "an empty object",
+                found=f"{id} again" if id in texts else ", ".join(fields) or "an empty object",
             )
-        title = given.get("title")
-        found[id] = f"{title}\n{text}" if isinstance(title, str) and title.strip() else text
-    return found
+        title = fields.get("title")
+        texts[id] = f"{title}\n{text}" if isinstance(title, str) and title.strip() else text
+    return texts
 
 
 def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
@@ -164,62 +164,62 @@ def _records(path: Path, refused: Refused | None) -> Iterable[Record]:
 
 def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
     """Return ids, or ids with scores; the scores of a dictionary decide its order, a list must be in order."""
-    given = record.fields.get("ranked")
-    if isinstance(given, dict):
-        scored = ((_id(record, id), _score(record, id, score)) for id, score in given.items())
+    ranked = record.fields.get("ranked")
+    if isinstance(ranked, dict):
+        scored = ((_id(record, id), _score(record, id, score)) for id, score in ranked.items())
         return sorted(scored, key=lambda hit: -hit[1])
-    if given is None:
+    if ranked is None:
         raise record.wrong("no ranking", "`ranked`, here or in a file of its own (--run FILE)", "no such field")
-    if not isinstance(given, list):
-        raise record.wrong("`ranked` is no ranking", "a list of ids, or [id, score] pairs", repr(given)[:60])
-    return [_hit(record, one, texts, by_text) for one in given]
+    if not isinstance(ranked, list):
+        raise record.wrong("`ranked` is no ranking", "a list of ids, or [id, score] pairs", repr(ranked)[:60])
+    return [_hit(record, hit, texts, by_text) for hit in ranked]
 
 
 def _ms(record: Record) -> float | None:
     """Return how long the query took, where the file says so."""
-    given = record.fields.get("ms")
-    if given is None:
+    ms = record.fields.get("ms")
+    if ms is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
-        raise record.wrong("`ms` is no time", "milliseconds, a finite number of 0 or more", repr(given)[:60])
-    return float(given)
+    if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < math.inf:
+        raise record.wrong("`ms` is no time", "milliseconds, a finite number of 0 or more", repr(ms)[:60])
+    return float(ms)
 
 
-def _hit(record: Record, given: Any, texts: dict[str, str], by_text: bool) -> Any:
-    if isinstance(given, dict):
-        text, score = given.get("text"), given.get("score")
-        id = id_text(given.get("id", given.get("_id", text if by_text else None)))
+def _hit(record: Record, hit: Any, texts: dict[str, str], by_text: bool) -> Any:
+    if isinstance(hit, dict):
+        text, score = hit.get("text"), hit.get("score")
+        id = id_text(hit.get("id", hit.get("_id", text if by_text else None)))
         if id is not None and isinstance(text, str):
             texts[id] = text
         if id is not None:
             return id if score is None else (id, _score(record, id, score))
-    elif isinstance(given, (list, tuple)) and len(given) == 2:
-        id = id_text(given[0])
+    elif isinstance(hit, (list, tuple)) and len(hit) == 2:
+        id = id_text(hit[0])
         if id is not None:
             if by_text:
                 texts[id] = id
-            return id, _score(record, id, given[1])
-    elif (id := id_text(given)) is not None:
+            return id, _score(record, id, hit[1])
+    elif (id := id_text(hit)) is not None:
         if by_text:
             texts[id] = id
         return id
-    raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(given)[:60])
+    raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(hit)[:60])
 
 
-def _id(record: Record, given: Any) -> str:
-    id = id_text(given)
+def _id(record: Record, value: Any) -> str:
+    id = id_text(value)
     if id is None:
-        raise record.wrong("a hit that is no id", "a string that is not empty", ascii(given)[:60])
+        raise record.wrong("a hit that is no id", "a string that is not empty", ascii(value)[:60])
     return id
 
 
-def _score(record: Record, id: str, given: Any) -> float:
+def _score(record: Record, id: str, value: Any) -> float:
     try:
-        if isinstance(given, (int, float)) and not isinstance(given, bool):
-            return float(given)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
     except OverflowError:
         pass
-    raise record.wrong("a score that is none", f"a number for {id}", repr(given)[:60])
+    raise record.wrong("a score that is none", f"a number for {id}", repr(value)[:60])
 
 
 def _named(queries: Sequence[str]) -> str:

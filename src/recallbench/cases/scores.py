@@ -1,4 +1,4 @@
-"""What an evaluation found: the means under their short and their exact names, every case, and every slice."""
+"""The figures of an evaluation: means under their short and exact names, every case, and every slice."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class CaseRow:
     ranked: tuple[Any, ...]
     """The ids that came back, best first."""
     values: Mapping[str, float]
-    """By exact name of the measure, of those that count the case; empty for one with nothing to find."""
+    """The value of each measure that counts the case, by exact name; empty for one with nothing to find."""
     failure: str | None
     """Why the case failed, and so counts as an empty ranking."""
 
 
 @dataclass(frozen=True, eq=False)
 class CaseScores:
-    """What was asked, what came back, and every figure that follows from the two; see `Report` for the short names."""
+    """The cases, their answers, and every figure that follows from the two; see `Report` for the short names."""
 
     cases: tuple[Case, ...]
     answers: tuple[Answer, ...]
@@ -49,20 +49,20 @@ class CaseScores:
     k: int
     matching: Matching
     candidates: int | None = None
-    """How many items could come back, at most; without it there is no level of chance."""
+    """The number of items that could come back, at most; without it there is no level of chance."""
     texts: TextFindings | None = None
-    """Where relevance was decided by text: exact and fuzzy matches apart, and what the threshold does."""
+    """Exact and fuzzy matches apart, and the effect of the threshold; None where ids decide all."""
     notes: tuple[str, ...] = ()
     ways: tuple[DecidedBy, ...] | None = None
-    """What decided each case, "id" or "text"; empty where nothing is to be found, None where ids decide all."""
+    """Either "id" or "text" for each case; empty where nothing is to be found, None where ids decide all."""
     clusters: tuple[str, ...] | None = None
-    """What the intervals treat as dependent, case by case; None where the cases are independent."""
+    """The cluster of each case, for the intervals; None where the cases are independent."""
     definitions: Definitions = USUAL
-    """What the short names stand for."""
+    """The definitions of the short names."""
     steps: tuple[Steps, ...] | None = None
-    """Of hybrid, case by case, what each hit matched by."""
+    """For hybrid matching: by case, the step that each hit matched by."""
     ties: str = ""
-    """Who decides among equal scores, of rankings from a file: "file" or "trec"; empty where a retriever answered."""
+    """The rule for equal scores in rankings from a file, "file" or "trec"; empty where a retriever answered."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -131,7 +131,7 @@ class CaseScores:
         return self.measures[:4]
 
     def short(self, name: str) -> Measure:
-        """What the short name stands for here, as "recall" for `recall_frac@k`."""
+        """The measure of a short name, as "recall" for `recall_frac@k`."""
         return self.definitions.measure(name, self.k)
 
     def value(self, measure: Measure | str) -> float:
@@ -141,7 +141,7 @@ class CaseScores:
         return float(values.mean()) if len(values) else math.nan
 
     def ceiling(self, measure: Measure | str) -> float:
-        """What an oracle reaches on these cases: no ranking gets more."""
+        """The mean that an oracle reaches on these cases: no ranking gets more."""
         chosen = parse(measure) if isinstance(measure, str) else measure
         most = chosen.ceiling(self.judged)[chosen.counted(self.judged)]
         return float(most.mean()) if len(most) else math.nan
@@ -152,7 +152,7 @@ class CaseScores:
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
-        """All six, in the order of `measures`."""
+        """The estimates of all six measures, in the order of `measures`."""
         return self._estimated(self.measures)
 
     @cached_property
@@ -160,9 +160,9 @@ class CaseScores:
         """Every case, in the order given."""
         # A set's harmonic mean of means belongs to no single case.
         shown = [measure for measure in self.measures if measure.separable]
-        table = [self._values(one).tolist() for one in shown]
-        names = [str(one) for one in shown]
-        counted = [one.counted(self.judged).tolist() for one in shown]
+        table = [self._values(measure).tolist() for measure in shown]
+        names = [str(measure) for measure in shown]
+        counted = [measure.counted(self.judged).tolist() for measure in shown]
         return tuple(
             CaseRow(
                 case,
@@ -180,7 +180,7 @@ class CaseScores:
 
     @cached_property
     def abstention(self) -> Abstention | None:
-        """How far the top score tells cases with nothing to find; None without such cases or without scores.
+        """How well the top score separates cases with nothing to find; None without such cases or without scores.
 
         A case that failed where nothing should be found counts as a false retrieval: failing is no way of finding
         nothing.
@@ -190,7 +190,8 @@ class CaseScores:
             return None
         answered = zip(self.answers, abstain, strict=True)
         return abstention(
-            [top_score(one.scores, failed=one.failure is not None, abstain=flag) for one, flag in answered], abstain
+            [top_score(answer.scores, failed=answer.failure is not None, abstain=flag) for answer, flag in answered],
+            abstain,
         )
 
     def by(self, field: str | Callable[[Case], Hashable] = "kind") -> dict[str, Self]:
@@ -202,7 +203,7 @@ class CaseScores:
             names = [case.label(field) for case in self.cases]
         else:
             names = [str(field(case)) for case in self.cases]
-        return {name: self._select([one == name for one in names]) for name in dict.fromkeys(names)}
+        return {name: self._select([other == name for other in names]) for name in dict.fromkeys(names)}
 
     @cached_property
     def apart(self) -> dict[DecidedBy, Self]:
@@ -210,23 +211,25 @@ class CaseScores:
         ways = self.ways or ()
         if not {"id", "text"} <= set(ways):
             return {}
-        return {way: self._select([one == way for one in ways]) for way in ("id", "text")}
+        return {way: self._select([decided == way for decided in ways]) for way in ("id", "text")}
 
     @property
     def shares(self) -> list[Share]:
-        """Of hybrid, what was found by which of its steps; empty for other methods."""
+        """For hybrid matching: the share of each of its steps; empty for other methods."""
         return [] if self.steps is None else shares(self.steps, self.matching, self.k, self.n)
 
     @property
     def matched_by(self) -> list[str]:
-        """Of hybrid, case by case, what its first match in the top k matched by; empty where nothing did."""
-        return [next((step for step in one[: self.k] if step is not None), "") for one in self.steps or ()]
+        """For hybrid matching: by case, the step of its first match in the top k; empty without a match."""
+        return [
+            next((step for step in case_steps[: self.k] if step is not None), "") for case_steps in self.steps or ()
+        ]
 
     def __str__(self) -> str:
         figures = ", ".join(f"{measure} {self.value(measure):.4f}" for measure in self.measures)
         summary = f"{figures} over {count(self.n)}" if self.n else f"{NOTHING} over {count(len(self))}"
         failed = sum(answer.failure is not None for answer in self.answers)
-        by = ", ".join(f"{one.n} by {way}" for way, one in self.apart.items())
+        by = ", ".join(f"{part.n} by {way}" for way, part in self.apart.items())
         if self.shares:
             by = ", ".join(f"{share.cases} by {share.step}" for share in self.shares)
         how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
@@ -246,11 +249,11 @@ class CaseScores:
         return self._values_by_measure[measure]
 
     def _estimated(self, measures: Sequence[Measure]) -> tuple[Estimate, ...]:
-        found = estimates(measures, self.judged, self.clusters, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
+        estimated = estimates(measures, self.judged, self.clusters, {"all": np.ones(len(self), dtype=np.bool_)})["all"]
         if self.candidates is not None:
-            return found
+            return estimated
         # Without knowing what else could have come back, neither says anything.
-        return tuple(replace(one, chance=None, saturated=None) for one in found)
+        return tuple(replace(estimate, chance=None, saturated=None) for estimate in estimated)
 
     def _select(self, mask: Sequence[bool]) -> Self:
         chosen = [i for i, keep in enumerate(mask) if keep]

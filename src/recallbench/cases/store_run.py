@@ -20,7 +20,7 @@ from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.calls import clusters_of, judge_rankings
 
 FIELDS = ("kind", "tenant", "scope")
-"""What the queries of a set can be sliced by."""
+"""The fields that the queries of a set can be sliced by."""
 REMEDY = "ask deeper with --depth, or choose a smaller k"
 
 
@@ -33,7 +33,7 @@ class StoreRun:
         """Take the rankings; `k` and `depth` are those of the calls."""
         self._retrieval = retrieval
         self._definitions = definitions
-        self._ms = {one.question_id: one.milliseconds for one in retrieval.timings.sample if one.state == "warm"}
+        self._ms = {call.question_id: call.milliseconds for call in retrieval.timings.sample if call.state == "warm"}
         self._matching = matching
         self._clusters = clusters_of(retrieval.questions)
         self._calls = [(depth, retrieval.rankings)]
@@ -66,9 +66,9 @@ class StoreRun:
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
         """Return what a larger k buys and costs."""
-        found = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
-        points = tuple(point for one in found for point in one.points)
-        return Tradeoff(points, found[0].matching, found[0].n, self._definitions)
+        tradeoffs = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
+        points = tuple(point for tradeoff in tradeoffs for point in tradeoff.points)
+        return Tradeoff(points, tradeoffs[0].matching, tradeoffs[0].n, self._definitions)
 
 
 def refuse_beyond(ks: Sequence[int], depth: int) -> None:

@@ -137,8 +137,8 @@ def _case_row(scores: CaseScores, row: CaseRow, kinds: bool) -> tuple[str, ...]:
 
 def _slice_table(by: str, slices: Mapping[Any, CaseScores]) -> Table:
     rows = [
-        (name or "–", str(one.n), *(_four_digits(one.value(measure)) for measure in one.columns))
-        for name, one in slices.items()
+        (name or "–", str(part.n), *(_four_digits(part.value(measure)) for measure in part.columns))
+        for name, part in slices.items()
     ]
     measures = next(iter(slices.values())).columns
     return Table((by, "n", *map(column, measures)), rows, left=(by,))
@@ -162,7 +162,7 @@ def _measure_table(scores: CaseScores) -> Table:
 def _share_table(scores: CaseScores) -> Table:
     missed = scores.n - sum(share.cases for share in scores.shares)
     rows = [
-        *((one.step, str(one.cases), share(one.share), str(one.hits)) for one in scores.shares),
+        *((entry.step, str(entry.cases), share(entry.share), str(entry.hits)) for entry in scores.shares),
         ("not found", str(missed), share(missed / scores.n if scores.n else None), ""),
     ]
     return Table(("first match by", "cases", "share", "hits"), rows, left=("first match by",))
@@ -174,8 +174,8 @@ def _text_sections(scores: CaseScores) -> list[Part]:
     exact, fuzzy, none = scores.texts.count_first_matches(scores.k)
     columns = ("matching", f"recall_frac@{scores.k}", f"mrr@{scores.k}", "random texts that match")
     rows = [
-        (one.rule, _four_digits(one.recall), _four_digits(one.mrr), share(one.random))
-        for one in scores.texts.sensitivity(scores.k)
+        (point.rule, _four_digits(point.recall), _four_digits(point.mrr), share(point.random))
+        for point in scores.texts.sensitivity(scores.k)
     ]
     return [
         f"of the {count(exact + fuzzy + none)} decided by text, top {scores.k}: {exact} found by an exact match, "

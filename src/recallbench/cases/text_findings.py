@@ -1,4 +1,4 @@
-"""What matching by text found: exact and fuzzy matches apart, and what another threshold would find."""
+"""The outcome of matching by text: exact and fuzzy matches apart, and the figures of other thresholds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AtThreshold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextFindings:
-    """By case how near each retrieved text came; of those alone that a text decides.
+    """The cases, with the nearness of each retrieved text where a text decides.
 
     What hybrid took by its id is neither an exact nor a fuzzy find.
     """
@@ -45,7 +45,7 @@ class TextFindings:
     def count_first_matches(self, k: int) -> tuple[int, int, int]:
         """Count the cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
-        for likes in (one.likenesses for one in self._by_text):
+        for likes in (case.likenesses for case in self._by_text):
             place = first_match(likes[:k], self.matching)
             by_id = place is not None and likes[place].step(self.matching) == "id"
             exact += place is not None and not by_id and likes[place].exact
@@ -68,25 +68,25 @@ class TextFindings:
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = self.matching.at(threshold)
-        likenesses = [one.likenesses for one in self._by_text]
-        judged = judge_by_text([one.case for one in self._by_text], likenesses, way, k)
+        likenesses = [case.likenesses for case in self._by_text]
+        judged = judge_by_text([case.case for case in self._by_text], likenesses, way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
         return AtThreshold(threshold, way.rule, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
 
 def text_findings(matched: Sequence[MatchedCase], matching: Matching, near: Near) -> TextFindings:
     """Return the findings, with the match rate of texts that came back for other cases alone."""
-    by_text = [one for one in matched if one.decided_by == "text"]
+    by_text = [case for case in matched if case.decided_by == "text"]
     places: dict[str, int] = {}
-    own = [{places.setdefault(text, len(places)) for text in one.texts} for one in by_text]
-    texts, expected = list(places), [one.case.expected or "" for one in by_text]
+    own = [{places.setdefault(text, len(places)) for text in case.texts} for case in by_text]
+    texts, expected = list(places), [case.case.expected or "" for case in by_text]
     random = random_matches(
         [Read(text) for text in expected],
         [Read(text, matching.chunk) for text in texts],
         own,
         matching.thresholds,
         matching=matching,
-        near=lambda one, other: near(expected[one], texts[other]),
+        near=lambda i, j: near(expected[i], texts[j]),
     )
     return TextFindings(tuple(matched), matching, random)
 

@@ -18,9 +18,9 @@ from recallbench.errors import InputError
 from recallbench.scoring.judgement import Judged, judge, merged
 
 Texts = Mapping[Any, str] | Callable[[Any], str]
-"""What hits say, by id."""
+"""The texts of hits by id."""
 DecidedBy = Literal["id", "text", ""]
-"""What decides a case: the relevant ids, the expected text, or nothing, where nothing is to be found."""
+"""The relevant ids, the expected text, or nothing, where nothing is to be found."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class MatchedCase:
     answer: Answer
     decided_by: DecidedBy
     texts: tuple[str, ...] = ()
-    """What the hits say."""
+    """The texts of the hits."""
     likenesses: tuple[Likeness, ...] = ()
 
     def steps(self, matching: Matching) -> Steps:
@@ -111,14 +111,14 @@ def match_cases(
             if not keep_going:
                 raise
             read.append(MatchedCase(case, Answer((), None, error), way))
-    near = nearness([case.expected or "" for case in cases], [one.texts for one in read], matching, texts)
+    near = nearness([case.expected or "" for case in cases], [case.texts for case in read], matching, texts)
 
-    def likenesses(one: MatchedCase) -> tuple[Likeness, ...]:
-        ids = frozenset(one.case.relevant if matching.method == "hybrid" else ())
-        hits = zip(one.answer.ids, one.texts, strict=False)
-        return tuple(replace(near(one.case.expected or "", text), by_id=id in ids) for id, text in hits)
+    def likenesses(matched: MatchedCase) -> tuple[Likeness, ...]:
+        ids = frozenset(matched.case.relevant if matching.method == "hybrid" else ())
+        hits = zip(matched.answer.ids, matched.texts, strict=False)
+        return tuple(replace(near(matched.case.expected or "", text), by_id=id in ids) for id, text in hits)
 
-    return [replace(one, likenesses=likenesses(one)) for one in read], near
+    return [replace(case, likenesses=likenesses(case)) for case in read], near
 
 
 def _texts_of(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> tuple[str, ...]:
@@ -140,21 +140,21 @@ def _text_of(case: Case, id: Any, texts: Texts | None, *, needed: bool) -> str:
         return text
     if not needed:
         return ""
-    found = f"nothing for {id!r}" if text is None else repr(text)[:SHOWN]
-    raise case.wrong("a hit has no text", "the text of every hit", found, "give texts, by id")
+    description = f"nothing for {id!r}" if text is None else repr(text)[:SHOWN]
+    raise case.wrong("a hit has no text", "the text of every hit", description, "give texts, by id")
 
 
 def judge_matched(matched: Sequence[MatchedCase], matching: Matching, depth: int) -> Judged:
     """Judge each case by what decides it, all of them in one judgement."""
     parts = []
-    by_id = [n for n, one in enumerate(matched) if one.decided_by == "id"]
+    by_id = [n for n, case in enumerate(matched) if case.decided_by == "id"]
     if by_id:
         ids = [matched[n] for n in by_id]
-        parts.append((by_id, judge_by_id([one.case for one in ids], [one.answer for one in ids], depth, None)))
-    others = [n for n, one in enumerate(matched) if one.decided_by != "id"]
+        parts.append((by_id, judge_by_id([case.case for case in ids], [case.answer for case in ids], depth, None)))
+    others = [n for n, case in enumerate(matched) if case.decided_by != "id"]
     if others:
         rest = [matched[n] for n in others]
-        judged = judge_by_text([one.case for one in rest], [one.likenesses for one in rest], matching, depth)
+        judged = judge_by_text([case.case for case in rest], [case.likenesses for case in rest], matching, depth)
         parts.append((others, judged))
     return merged(parts)
 
@@ -162,7 +162,7 @@ def judge_matched(matched: Sequence[MatchedCase], matching: Matching, depth: int
 def judge_by_text(
     cases: Sequence[Case], likenesses: Sequence[Sequence[Likeness]], matching: Matching, depth: int
 ) -> Judged:
-    """Judge by text: one thing is to be likenesses for each case, and the first text that matches has likenesses it.
+    """Judge by text: each case has one thing to find, and the first text that matches has found it.
 
     Every text that matches counts for precision and nDCG. Nobody knows how many others there are, so what did not come
     back is taken to match as well: a case has something to find, and the most that a ranking can get is 1.

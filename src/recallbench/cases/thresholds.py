@@ -25,7 +25,7 @@ class Threshold:
     required: float
     observed: float
     ceiling: float
-    """What an oracle reaches on the same cases."""
+    """The value of an oracle on the same cases."""
 
     @property
     def holds(self) -> bool:
@@ -61,7 +61,7 @@ class BelowThreshold(RecallBenchError, AssertionError):
 
     def __str__(self) -> str:
         lines = [self.problem, *(f"  {shortfall}" for shortfall in self.shortfalls)]
-        lines += [f"  holds: {one}" for one in self.held if self.verbose]
+        lines += [f"  holds: {threshold}" for threshold in self.held if self.verbose]
         return "\n".join([*lines, f"  what to do: {self.remedy}"] if self.remedy else lines)
 
 
@@ -72,31 +72,33 @@ def check(
 
     `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
     """
-    wanted, own = _required(report, thresholds), _required(report, short)
+    required, own = _required(report, thresholds), _required(report, short)
     if isinstance(thresholds, str):
         # Whoever asks for a precision of another kind does not want the recommended one as well.
         named = {measure.name for measure in own}
-        wanted = {measure: required for measure, required in wanted.items() if measure.name not in named}
-    wanted |= own
-    if not wanted:
+        required = {measure: figure for measure, figure in required.items() if measure.name not in named}
+    required |= own
+    if not required:
         raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
-    found = [
-        Threshold(str(measure), required, report.value(measure), report.ceiling(measure))
-        for measure, required in wanted.items()
+    results = [
+        Threshold(str(measure), figure, report.value(measure), report.ceiling(measure))
+        for measure, figure in required.items()
     ]
-    met = [one for one in found if one.holds]
-    missed = [one for one in found if not one.holds]
+    met = [result for result in results if result.holds]
+    missed = [result for result in results if not result.holds]
     over = f"over {count(report.n)} (matching: {report.matching})"
     if not missed:
         if verbose:
-            every = "the one threshold holds" if len(found) == 1 else f"all {len(found)} thresholds hold"
-            print("\n".join([f"{every} {over}", *(f"  {one}" for one in met)]))
+            every = "the one threshold holds" if len(results) == 1 else f"all {len(results)} thresholds hold"
+            print("\n".join([f"{every} {over}", *(f"  {result}" for result in met)]))
         return
     remedies = []
-    if any(one.out_of_reach for one in missed):
+    if any(result.out_of_reach for result in missed):
         relevant = [len(case.relevant) or 1 for case in report.cases if case.relevant or case.expected is not None]
         mean = sum(relevant) / len(relevant) if relevant else math.nan
-        over_k = any(one.out_of_reach and "precision" in one.measure and "(" not in one.measure for one in missed)
+        over_k = any(
+            result.out_of_reach and "precision" in result.measure and "(" not in result.measure for result in missed
+        )
         remedies.append(
             f"what no ranking can reach must be asked at another k, or lower: a case has {mean:.3g} relevant items on "
             f"average{f', and precision divides by k = {report.k}' if over_k else ''}"
@@ -106,7 +108,9 @@ def check(
         remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
     if not report.n:
         remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
-    error = BelowThreshold(f"{len(missed)} of {len(found)} thresholds missed {over}", missed, "; ".join(remedies), met)
+    error = BelowThreshold(
+        f"{len(missed)} of {len(results)} thresholds missed {over}", missed, "; ".join(remedies), met
+    )
     error.verbose = verbose
     raise error
 
@@ -125,13 +129,13 @@ def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict
         if rule.word == "drops":
             raise UsageError("a drop needs a baseline", expected="a floor, as recall >= 0.7", found=thresholds)
         return {rule.measure: rule.threshold}
-    found = {}
+    floors = {}
     for name, required in thresholds.items():
         measure = _measure(report, name)
         if isinstance(required, bool) or not isinstance(required, (int, float)) or not 0 <= required <= 1:
             raise UsageError(f"a threshold for {name}", expected="a number from 0 to 1", found=repr(required))
-        found[measure] = float(required)
-    return found
+        floors[measure] = float(required)
+    return floors
 
 
 def _measure(report: CaseScores, name: str) -> Measure:

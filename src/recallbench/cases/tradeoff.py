@@ -1,4 +1,4 @@
-"""What a larger k buys in recall and costs in precision."""
+"""Recall gained and precision lost by a larger k."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Lines(Notes):
             return
         # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
         open_ = list(self._stages)
-        lasting = [one for one in open_ if one.elapsed >= self._patience]
+        lasting = [stage for stage in open_ if stage.elapsed >= self._patience]
         stage = next(reversed(lasting or open_[:1]), None)
         line = f"still at work; last: {self._latest}" if stage is None else str(stage)
         os.write(2, f"{visible(concealed(line))}\n".encode(errors="backslashreplace"))
@@ -178,7 +178,7 @@ def _bar() -> RichProgress:
 
 
 def listener(quiet: bool) -> Progress:
-    """What fits where stderr goes: nothing when quiet, bars on a terminal, lines elsewhere."""
+    """Return the progress that fits stderr: none when quiet, bars on a terminal, lines elsewhere."""
     if quiet:
         return Silent()
     return Bars() if sys.stderr.isatty() else Lines()

@@ -1,4 +1,4 @@
-"""How a command is declared: click's way, with the same variables, defaults and refusals for each."""
+"""The declaration of a command, by click: the same variables, defaults and refusals for each."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         valued = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
-        _refuse_options_as_values(args, {name for one in valued for name in one.opts})
+        _refuse_options_as_values(args, {name for parameter in valued for name in parameter.opts})
         rest = super().parse_args(ctx, args)
-        for one in valued:
-            _refuse_option_as_value(one.opts[0], ctx.params.get(str(one.name)))
+        for parameter in valued:
+            _refuse_option_as_value(parameter.opts[0], ctx.params.get(str(parameter.name)))
         return rest
 
 

@@ -1,4 +1,4 @@
-"""What this program prints, on its way to a terminal or a log: no secret and nothing hidden passes, whoever forgot."""
+"""The screen between this program and a terminal or log: no secret and no control character passes, whoever forgot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Screen:
     def write(self, text: str) -> int:
         shown = concealed(text)
         if hidden(shown):
-            shown = "".join(one if one in "\n\t" else visible(one) for one in shown)
+            shown = "".join(character if character in "\n\t" else visible(character) for character in shown)
         self.stream.write(shown)
         return len(text)
 
@@ -32,7 +32,9 @@ class Screen:
 
 def screen_output() -> None:
     """Let everything printed from now on pass through a screen."""
-    sys.stdout, sys.stderr = (one if isinstance(one, Screen) else Screen(one) for one in (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = (
+        stream if isinstance(stream, Screen) else Screen(stream) for stream in (sys.stdout, sys.stderr)
+    )
 
 
 def underlying_stream(stream: TextIO) -> TextIO:

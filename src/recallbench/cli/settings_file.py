@@ -64,4 +64,4 @@ def _words(option: click.Parameter, value: Any) -> Any:
     """The value as it would stand on the command line, so that it is read and refused alike."""
     if not option.multiple:
         return str(value)
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]

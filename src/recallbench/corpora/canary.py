@@ -18,7 +18,7 @@ LICENCE = "Apache-2.0"
 
 @cache
 def facts() -> dict[str, CorpusRules]:
-    """What is registered of each canary corpus, by name."""
+    """Return the registered facts of each canary corpus, by name."""
     with (Path(__file__).parent / "canary.toml").open("rb") as file:
         tables = tomllib.load(file)
     return {

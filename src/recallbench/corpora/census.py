@@ -1,4 +1,4 @@
-"""What one reading of a corpus counts, held against what is registered."""
+"""The counts of one reading of a corpus, beside those that are registered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recallbench.protocol.rules import CorpusRules
 
 @dataclass(slots=True)
 class Oddities:
-    """What a reader meets, accepts and counts."""
+    """Counts of what is odd in a corpus file and accepted."""
 
     turns: int = 0
     empty_turns: int = 0
@@ -66,7 +66,7 @@ class Census:
             pairs.append((f"denominator {name}", count, self.denominators[name]))
         for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
             pairs.append((f"questions of kind {kind}", rules.kinds.get(kind, 0), self.kinds[kind]))
-        return tuple(CountCheck(name, str(expected), str(found)) for name, expected, found in pairs)
+        return tuple(CountCheck(name, str(expected), str(actual)) for name, expected, actual in pairs)
 
     def survey(
         self, path: Path, sha256: str, rules: CorpusRules, oddities: Oddities, denominators: Iterable[str]
@@ -107,6 +107,6 @@ def _row(sizes: Iterable[int]) -> str:
     return ",".join(str(size) for size in sizes)
 
 
-def _ordered(found: Counter[str], registered: Mapping[str, int]) -> dict[str, int]:
-    names = [name for name in registered if name in found]
-    return {name: found[name] for name in [*names, *sorted(found.keys() - registered.keys())]}
+def _ordered(counts: Counter[str], registered: Mapping[str, int]) -> dict[str, int]:
+    names = [name for name in registered if name in counts]
+    return {name: counts[name] for name in [*names, *sorted(counts.keys() - registered.keys())]}

@@ -1,4 +1,4 @@
-"""What LoCoMo's evidence strings point at (clarifications 4 and 13)."""
+"""The turns that LoCoMo's evidence strings point at (clarifications 4 and 13)."""
 
 from __future__ import annotations
 

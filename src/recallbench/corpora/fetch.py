@@ -21,8 +21,8 @@ def fetch_file(
     progress = progress or Silent()
     target = data_folder(environ) / rules.file
     if target.is_file():
-        if (found := sha256_of(target)) != rules.sha256:
-            raise _wrong_file(rules, str(target), found, f"move {target} away, then `recallbench fetch {rules.name}`")
+        if (actual := sha256_of(target)) != rules.sha256:
+            raise _wrong_file(rules, str(target), actual, f"move {target} away, then `recallbench fetch {rules.name}`")
         progress.note(f"{target} is there already, with the registered sha256")
         return target
     unwritable = write_errors(
@@ -33,9 +33,9 @@ def fetch_file(
     )
     with unwritable, draft_of(target) as body:
         download(rules, body, environ, progress)
-        if (found := sha256_of(body)) != rules.sha256:
+        if (actual := sha256_of(body)) != rules.sha256:
             again = f"`recallbench fetch {rules.name}` again; if it stays so, the source no longer has this file"
-            raise _wrong_file(rules, f"the downloaded {rules.file}", found, again)
+            raise _wrong_file(rules, f"the downloaded {rules.file}", actual, again)
     progress.note(f"{target}: sha256 {rules.sha256}, as registered")
     return target
 

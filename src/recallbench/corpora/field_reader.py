@@ -30,13 +30,13 @@ def described(value: object) -> str:
 
 
 def misspelt(fields: Iterable[str], field: str) -> str:
-    """For the end of a sentence that misses a field: the one of these that may mean it, if there is any."""
-    near = get_close_matches(field, [one for one in fields if one != field], 1, 0.8)
+    """Return the end of a sentence on a missing field: the unknown field that may mean it, if there is any."""
+    near = get_close_matches(field, [other for other in fields if other != field], 1, 0.8)
     return f"; the unknown field {near[0]!r} may mean {field!r}" if near else ""
 
 
 def registered(corpus: str) -> str:
-    """How a corpus's registered file is got; empty for any other set or file."""
+    """Return how a corpus's registered file is got; empty for any other set or file."""
     from recallbench.protocol.frozen import load
 
     if corpus.startswith("canary-"):

@@ -20,7 +20,7 @@ class FileCorpus(ABC):
     clustered: ClassVar[bool] = False
     clarifications: ClassVar[tuple[int, ...]] = ()
     denominators: ClassVar[tuple[str, ...]] = ("all",)
-    """Those that `read` counts questions under, the protocol's first."""
+    """The denominators that `read` counts questions under, the protocol's first."""
     small: ClassVar[bool] = False
     """Keep the haystacks that `survey` read, so that the file is parsed once."""
     matching: ClassVar[Matching | None] = None

@@ -15,21 +15,21 @@ from recallbench.corpora.records import Haystack, Segment
 
 @dataclass(frozen=True, slots=True)
 class Hay:
-    """What haystacks may grow by."""
+    """The segments that haystacks may grow by."""
 
     haystacks: Sequence[Haystack]
     strangers: Sequence[Segment] = ()
     """Documents of no haystack; without any, each grows by the other haystacks'."""
     answers: Mapping[str, Collection[int]] = field(default_factory=dict)
-    """By scope the places in `segments` of what would answer a question there, and is no distractor for that."""
+    """By scope, the places in `segments` of those that would answer a question there: no distractors for that scope."""
 
     @property
     def segments(self) -> list[Segment]:
-        """All there is to draw from, before a haystack's own and what answers it are taken out."""
+        """All segments to draw from, before a haystack's own and those that answer it are left out."""
         return list(self.strangers) or [segment for haystack in self.haystacks for segment in haystack.segments]
 
     def copies(self) -> dict[str, set[int]]:
-        """By scope the places of documents from elsewhere that say what one says that answers a question there.
+        """By scope, the places of documents from elsewhere with the text of one that answers a question there.
 
         Blanks apart, they are the same text under another id. As distractors they would count against whoever finds
         them.
@@ -37,14 +37,14 @@ class Hay:
         places: dict[str, list[int]] = {}
         for place, segment in enumerate(self.segments):
             places.setdefault(_folded(segment), []).append(place)
-        found: dict[str, set[int]] = {}
+        copies: dict[str, set[int]] = {}
         for haystack, own in zip(self.haystacks, self._own_places(), strict=True):
             gold = frozenset().union(*(question.gold for question in haystack.questions))
             gold_texts = {_folded(segment) for segment in haystack.segments if segment.position in gold}
             copied = {place for text in gold_texts for place in places.get(text, ()) if place not in own}
             if copied:
-                found[haystack.scope] = copied
-        return found
+                copies[haystack.scope] = copied
+        return copies
 
     def room(self) -> int:
         """The largest factor that every haystack can grow by."""
@@ -69,14 +69,14 @@ class Hay:
             yield replace(haystack, segments=haystack.segments + more)
 
     def _free_places(self) -> Iterator[npt.NDArray[np.int64]]:
-        """By haystack the places that may be drawn."""
+        """Yield the places that may be drawn, haystack by haystack."""
         places = np.arange(len(self.segments))
         for haystack, own in zip(self.haystacks, self._own_places(), strict=True):
-            taken = {*own, *self.answers.get(haystack.scope, ())}
-            yield np.delete(places, sorted(taken))
+            used = {*own, *self.answers.get(haystack.scope, ())}
+            yield np.delete(places, sorted(used))
 
     def _own_places(self) -> Iterator[range]:
-        """By haystack the places that are its own."""
+        """Yield the places of its own segments, haystack by haystack."""
         for haystack, end in zip(
             self.haystacks, accumulate(len(haystack.segments) for haystack in self.haystacks), strict=True
         ):

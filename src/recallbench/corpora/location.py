@@ -1,4 +1,4 @@
-"""Where corpus files lie on this machine, and how one that is missing is got."""
+"""The places of corpus files on this machine, and how a missing one is got."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ DATA_DIR = "RECALLBENCH_DATA_DIR"
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Where `fetch` puts corpora: RECALLBENCH_DATA_DIR, else ./data if there is one, else the user's data folder."""
+    """Return the folder that `fetch` uses: RECALLBENCH_DATA_DIR, else ./data if there is one, else the user's data
+    folder."""
     if named := environ.get(DATA_DIR):
         return Path(named).expanduser()
     if Path("data").is_dir():

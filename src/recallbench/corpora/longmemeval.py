@@ -20,7 +20,7 @@ ALL, ANSWERABLE, OFFICIAL = DENOMINATORS = ("all", "without-abstention", "offici
 """Every question, the protocol's count; those that have an answer; of these, those with evidence in a user turn."""
 
 ABSTENTION = "_abs"
-"""How the id of a question ends whose haystack does not hold the answer."""
+"""The end of a question's id whose haystack does not hold the answer."""
 
 INFORMATION, REASONING, TIME, UPDATES, ABSTAINING = ABILITIES = (
     "information extraction",
@@ -81,14 +81,14 @@ def _haystack(name: str, record: dict[str, Any], reader: FieldReader, oddities: 
         if len(values) != len(sessions):
             raise reader.refusal(field, f"{len(sessions)}, one per session of haystack_sessions", str(len(values)))
     segments: list[Segment] = []
-    said_by_user = False
+    user_evidence = False
     for position, (session, turns, when) in enumerate(zip(ids, sessions, dates, strict=True)):
         text, starts, by_user = _session(turns, reader, position, oddities)
-        said_by_user |= by_user
+        user_evidence |= by_user
         occurred_at = _instant(when, f"haystack_dates[{position}]", reader)
         segments.append(Segment(name, position, text, occurred_at, session, starts))
     oddities.repeated_sessions += len(ids) - len(set(ids))
-    return Haystack(name, tuple(segments), (_question(name, record, ids, said_by_user, reader),))
+    return Haystack(name, tuple(segments), (_question(name, record, ids, user_evidence, reader),))
 
 
 def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities) -> tuple[str, tuple[int, ...], bool]:
@@ -121,7 +121,7 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
     return reader.storable(field, "\n".join(lines)), tuple(starts), by_user
 
 
-def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: bool, reader: FieldReader) -> Question:
+def _question(name: str, record: dict[str, Any], ids: list[str], user_evidence: bool, reader: FieldReader) -> Question:
     text = reader.text(record, "question")
     kind = reader.identifier(record, "question_type")
     asked_at = _instant(reader.text(record, "question_date"), "question_date", reader)
@@ -136,7 +136,7 @@ def _question(name: str, record: dict[str, Any], ids: list[str], said_by_user: b
     abstention = name.endswith(ABSTENTION)
     counted = {ALL}
     if not abstention:
-        counted |= {ANSWERABLE, OFFICIAL} if said_by_user else {ANSWERABLE}
+        counted |= {ANSWERABLE, OFFICIAL} if user_evidence else {ANSWERABLE}
     return Question(name, name, text, gold, kind, asked_at, abstention=abstention, denominators=frozenset(counted))
 
 

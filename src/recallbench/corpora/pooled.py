@@ -1,4 +1,4 @@
-"""All haystacks of a corpus thrown into one: what the published LoCoMo baseline did, and a deviation here."""
+"""All haystacks of a corpus pooled into one: what the published LoCoMo baseline did, and a deviation here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCOPE = "pooled"
 
 
 def pooled(haystacks: Iterable[Haystack]) -> Iterator[Haystack]:
-    """One haystack of every segment; gold still means the segment of the question's own conversation."""
+    """Yield one haystack of every segment; gold still means the segment of the question's own conversation."""
     segments: list[Segment] = []
     questions: list[Question] = []
     for haystack in haystacks:

@@ -19,7 +19,7 @@ from recallbench.reading import lines, parsed
 Milliseconds = Annotated[float, Field(ge=0)]
 Id = Annotated[str | int, Field(union_mode="left_to_right")]
 FIRST = 3
-"""So many bad lines are told in full."""
+"""Bad lines that are shown in full."""
 
 
 class _Line(BaseModel):
@@ -30,7 +30,7 @@ class _Line(BaseModel):
     ids: list[Id]
     scores: list[float] | None = None
     texts: list[str] | dict[str, str] | None = None
-    """Beside the ids in their order, or by id, as a drawn sample has them."""
+    """In the order of the ids, or by id, as a drawn sample has them."""
     ms: Milliseconds | None = None
     timings: dict[str, Milliseconds] | None = None
     at: str | None = None
@@ -39,17 +39,17 @@ class _Line(BaseModel):
     def _parallel(self) -> _Line:
         if not self.query.strip():
             raise ValueError("query is blank")
-        if any(one is True or one is False or not str(one).strip() for one in self.ids):
+        if any(id is True or id is False or not str(id).strip() for id in self.ids):
             raise ValueError("an id is blank or no id")
         # A repeated id is no ranking: measures would count its gold twice, or the ranks below it wrongly.
-        again = [one for one, times in Counter(map(str, self.ids)).items() if times > 1]
+        again = [id for id, times in Counter(map(str, self.ids)).items() if times > 1]
         if again:
             raise ValueError(f"ids: {again[0]!r} is there twice, each once is a ranking")
         for name in ("scores", "texts"):
-            given = getattr(self, name)
-            if isinstance(given, list) and len(given) != len(self.ids):
-                raise ValueError(f"{len(given)} {name} for {len(self.ids)} ids")
-        if isinstance(self.texts, dict) and (missing := [one for one in map(str, self.ids) if one not in self.texts]):
+            values = getattr(self, name)
+            if isinstance(values, list) and len(values) != len(self.ids):
+                raise ValueError(f"{len(values)} {name} for {len(self.ids)} ids")
+        if isinstance(self.texts, dict) and (missing := [id for id in map(str, self.ids) if id not in self.texts]):
             raise ValueError(f"texts: none for {missing[0]!r}")
         return self
 
@@ -59,12 +59,12 @@ class Recall:
     """One recall as it was logged."""
 
     query: str
-    """Its words, blanks between them made single: what counts as the same query."""
+    """Its words, with single blanks: queries that agree in this are the same."""
     ids: tuple[str, ...]
     """Best first, each once."""
     texts: Mapping[str, str]
     ms: float | None
-    """What the log states, else the `total` of its timings, else their sum."""
+    """As the log states it, else the `total` of its timings, else their sum."""
     at: str
     stratum: str
     """The value of the field that recalls are told apart by; empty where a line has none."""
@@ -82,7 +82,7 @@ class RecallLog:
     bad: Counter[str] = field(default_factory=Counter)
     """Lines that were passed over, by file."""
     first_problems: list[str] = field(default_factory=list)
-    """What was wrong with the first of them."""
+    """The problems of the first of them."""
 
     def recalls(self) -> Iterator[Recall]:
         """Each recall; raises InputError, naming the line, for what is none, unless bad lines are to be skipped."""
@@ -91,15 +91,15 @@ class RecallLog:
             for number, line in lines(path, partial(self._pass, path) if self.skip_bad else None):
                 try:
                     record = parsed(line, path, number)
-                    found = _recall(record, self.by, path, number)
+                    recall = _recall(record, self.by, path, number)
                 except InputError as error:
                     if not self.skip_bad:
                         raise
                     self._pass(path, error)
                     continue
-                named += bool(found.stratum)
+                named += bool(recall.stratum)
                 seen += 1
-                yield found
+                yield recall
         if not seen:
             raise InputError(
                 f"{', '.join(map(str, self.files))}: no recall",
@@ -133,7 +133,7 @@ def _count_lines(count: int) -> str:
 def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Recall:
     try:
         line = _Line.model_validate(record)
-        ids = [str(one) for one in line.ids]
+        ids = [str(id) for id in line.ids]
         slices = {name: _word(record, name) for name in ("kind", "scope", "tenant") if record.get(name) is not None}
         stratum = _word(record, by) if record.get(by) is not None else ""
     except ValidationError as error:
@@ -147,8 +147,8 @@ def _recall(record: Mapping[str, Any], by: str, path: Path, number: int) -> Reca
     ms = line.ms
     if ms is None and line.timings:
         ms = line.timings.get("total", math.fsum(line.timings.values()))
-    given = line.texts if isinstance(line.texts, dict) else dict(zip(ids, line.texts or (), strict=False))
-    texts = {id: given[id] for id in ids if id in given}
+    logged_texts = line.texts if isinstance(line.texts, dict) else dict(zip(ids, line.texts or (), strict=False))
+    texts = {id: logged_texts[id] for id in ids if id in logged_texts}
     return Recall(" ".join(line.query.split()), tuple(ids), texts, ms, line.at or "", stratum, slices)
 
 

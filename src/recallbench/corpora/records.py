@@ -24,7 +24,7 @@ class Segment:
     session: str = ""
     """The dataset's own id of the session. It may give the answer away: a store never sees it."""
     gold_turns: tuple[int, ...] = ()
-    """Where, in characters of `text`, each turn labelled as evidence starts."""
+    """The start, in characters of `text`, of each turn labelled as evidence."""
     importance: float = 0.5
 
     @property
@@ -33,7 +33,7 @@ class Segment:
 
 
 class NearSegments(Mapping[int, float]):
-    """How near segments come to an expected text, by position. Of a large set there are millions: 16 bytes each."""
+    """The nearness of segments to an expected text, by position. A large set has millions: 16 bytes each."""
 
     __slots__ = ("f1", "positions")
 
@@ -72,20 +72,20 @@ class Question:
     grades: Mapping[int, float] = field(default_factory=dict)
     """Graded relevance by position; empty means each gold segment counts 1."""
     cluster: str = ""
-    """What the statistics treat as dependent; empty means the question stands alone."""
+    """The questions that the statistics treat as dependent; empty means that this one stands alone."""
     abstention: bool = False
     denominators: frozenset[str] = frozenset()
     """The named denominators that count this question."""
     tenant: str = ""
-    """Whose question it is, where a labelled set tells its tenants apart."""
+    """The tenant whose question it is, in a labelled set that has tenants."""
     labelled_at: datetime | None = None
-    """When its gold was last looked at."""
+    """The time at which its gold was last looked at."""
     expected: str = ""
-    """What an answer says, where the gold follows from that and not from ids."""
+    """The text of an answer, where the gold follows from that and not from ids."""
     exact: frozenset[int] = frozenset()
     """Segments that say exactly that."""
     by_id: frozenset[int] = frozenset()
-    """Of gold that follows from a text too, what is known by id."""
+    """The part of such gold that is known by id."""
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
     likeness: NearSegments = field(default_factory=NearSegments)
@@ -93,7 +93,8 @@ class Question:
 
     @property
     def is_asked(self) -> bool:
-        """Without gold it is asked where nothing is to be found, or where another threshold may have given it some."""
+        """Whether it is asked. Without gold, where nothing is to be found, or another threshold may have given it
+        some."""
         return bool(self.gold) or self.abstention or bool(self.expected)
 
 
@@ -121,13 +122,13 @@ class CountCheck:
 
 @dataclass(frozen=True, slots=True)
 class RandomMatches:
-    """How often a text that was drawn at random, and is not relevant, matches an expected one all the same."""
+    """The share of texts, drawn at random and not relevant, that match an expected one all the same."""
 
     pairs: int
     """Pairs of an expected and a drawn text; 0 where there was nothing to draw from."""
     exact: float | None
     rates: Mapping[float, float]
-    """By threshold of token F1; empty without pairs."""
+    """The share at each threshold of token F1; empty without pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,12 @@ class HubFiles:
     repo: str
     revision: str
     qrels_repo: str
-    """Where the judgements are from; empty where it is the same."""
+    """The dataset of the judgements; empty where it is the same."""
     qrels_revision: str
     files: Mapping[str, str]
-    """By the name a file has here, and by the one it is published under."""
+    """The hash of each file, by its name here, and by the one it is published under."""
     pinned: frozenset[str]
-    """Those whose hash was known beforehand; the others were recorded at first use."""
+    """The files whose hash was known beforehand; the others' were recorded at first use."""
 
     def is_pinned(self, name: str) -> bool:
         return name in self.pinned or f"{name}.gz" in self.pinned
@@ -150,7 +151,7 @@ class HubFiles:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one reading of the whole corpus found."""
+    """The counts of one reading of the whole corpus."""
 
     corpus: str
     file: str
@@ -179,9 +180,9 @@ class Survey:
     unjudged: int = 0
     """Queries of a labelled set that its judgements say nothing of: they are passed over."""
     irrelevant: int = 0
-    """Those whose judgements are all of grade 0: they are passed over too."""
+    """Queries whose judgements are all of grade 0: they are passed over too."""
     matching: Matching | None = None
-    """How gold follows from expected texts; None where it is known by id."""
+    """The way in which gold follows from expected texts; None where it is known by id."""
     random_matches: RandomMatches | None = None
     """None where gold is known by id."""
     published: HubFiles | None = None
@@ -208,7 +209,7 @@ class Corpus(Protocol):
 
     @property
     def matching(self) -> Matching | None:
-        """How gold follows from expected texts; None where it is known by id."""
+        """The way in which gold follows from expected texts; None where it is known by id."""
 
     @property
     def clustered(self) -> bool:

@@ -1,4 +1,4 @@
-"""Where registered corpora are published, and how a body is got from there (clarification 16)."""
+"""The sources of registered corpora, and how a body is got from there (clarification 16)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 LOCAL_FAULTS = frozenset(
     {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
 )
-"""What an OSError says when this machine, not the source, is at fault."""
+"""The errors of an OSError when this machine, not the source, is at fault."""
 
 _TIMEOUT = 30.0
 LARGEST = 1 << 30

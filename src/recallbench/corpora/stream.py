@@ -108,7 +108,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _first_foreign_byte(path: Path) -> int | None:
-    """Where the file stops being UTF-8; a character cut by the file's end doesn't count."""
+    """Return the place where the file stops being UTF-8; a character cut by the file's end doesn't count."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     done = 0
     with path.open("rb") as file:

@@ -97,7 +97,7 @@ class CachedEmbedder:
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
-        """What decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
+        """All that decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
         return fingerprint(self.spec, self._engines.hashes, self._engines.backend)
 
     @property
@@ -191,10 +191,10 @@ class CachedEmbedder:
         """Return the first of each text that has no vector yet; count the others, and offer them to a spot check."""
         cache = self._cache
         missing = []
-        kept: dict[bytes, int] = {}
+        rows: dict[bytes, int] = {}
         for text in block:
             key = text.key
-            if key in window_keys or key in kept:
+            if key in window_keys or key in rows:
                 continue
             row = cache.row(key)
             # One that was damaged meanwhile is not computed twice in a run: `lookup` refuses it.
@@ -204,11 +204,11 @@ class CachedEmbedder:
                 window_keys.add(key)
                 missing.append(text)
                 continue
-            kept[key] = row
+            rows[key] = row
             if check := checks.get(cache.state(row)):
                 check.offer(KeptText(cache.seal(row), row, text.position, text.text))
-        self._reused += sum(key not in self._tokens for key in kept)
-        self._tokens.update(zip(kept, cache.tokens(list(kept.values())).tolist(), strict=True))
+        self._reused += sum(key not in self._tokens for key in rows)
+        self._tokens.update(zip(rows, cache.tokens(list(rows.values())).tolist(), strict=True))
         return missing
 
     def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
@@ -221,8 +221,8 @@ class CachedEmbedder:
         self._progress.note(
             f"{cache.folder} keeps {population}: before any is used, {len(check.drawn)} are embedded again"
         )
-        pending = self._tokenise([NumberedText(kept.position, b"", kept.text) for kept in check.drawn], role)
-        rows = [kept.row for kept in check.drawn]
+        pending = self._tokenise([NumberedText(drawn.position, b"", drawn.text) for drawn in check.drawn], role)
+        rows = [drawn.row for drawn in check.drawn]
         computed = Embeddings(
             self._compute(pending, role),
             np.array([text.tokens for text in pending], np.int32),

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, as the rest of the harness sees it."""
+"""The interface of an encoder, as the rest of the harness sees it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Embeddings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingReport:
-    """How the vectors of a run came about. It differs between a first run and a repeat; the vectors don't."""
+    """The origin of a run's vectors. It differs between a first run and a repeat; the vectors don't."""
 
     encoder: str
     backend: str
@@ -36,9 +36,9 @@ class EmbeddingReport:
     proof: ProofStatus
     """Whether the OpenVINO forward pass was held against torch: in this run, in an earlier one, or not at all."""
     worst_cosine: float | None
-    """Of twins the worse one's; None where nothing was compared."""
+    """For twins the lower one; None where nothing was compared."""
     proof_texts: int
-    """Of twins the smaller number."""
+    """For twins the smaller number."""
     distinct: int
     computed: int
     reused: int
@@ -50,7 +50,7 @@ class EmbeddingReport:
     """Wall clock by part: load, compile, proof, tokenise, forward."""
     notes: tuple[str, ...] = ()
     foreign: int = 0
-    """Of the reused, those that do not carry the keyed hash of this user's own key."""
+    """Reused vectors that do not carry the keyed hash of this user's own key."""
     embedded_again: int = 0
     """Reused vectors that were held against new ones before any of their kind was used."""
     embedded_again_worst_cosine: float | None = None
@@ -75,7 +75,7 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
-        """What decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
+        """All that decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
 
     @property
     def fingerprint_sha256(self) -> str:
@@ -88,7 +88,7 @@ class Embedder(Protocol):
         """The vectors of these texts; what was not ensured is embedded now."""
 
     def report(self) -> EmbeddingReport:
-        """What happened so far."""
+        """Return the vectors' origin so far."""
 
     def close(self) -> None:
         """Release models and files. May be called twice."""

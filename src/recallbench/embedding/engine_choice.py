@@ -50,24 +50,26 @@ class ProofTexts:
     """Up to 32 of the distinct texts of a corpus, spread over their lengths, both ends included."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[int, str]] = []
+        self._entries: list[tuple[int, str]] = []
 
     def offer(self, text: str) -> None:
         """Keep the text, or the others, whichever are spread better."""
-        kept, entry = self._kept, (len(text), text)
-        place = bisect_left(kept, entry)
-        if kept[place : place + 1] == [entry]:
+        entries, entry = self._entries, (len(text), text)
+        place = bisect_left(entries, entry)
+        if entries[place : place + 1] == [entry]:
             return
-        if len(kept) == PROOF_TEXTS and any(other[0] == entry[0] for other in kept[max(place - 1, 0) : place + 1]):
+        if len(entries) == PROOF_TEXTS and any(
+            other[0] == entry[0] for other in entries[max(place - 1, 0) : place + 1]
+        ):
             return  # of a length that is kept already: it spreads nothing
-        kept.insert(place, entry)
-        if len(kept) > PROOF_TEXTS:
+        entries.insert(place, entry)
+        if len(entries) > PROOF_TEXTS:
             # The one whose neighbours are closest to each other leaves the smallest gap.
-            del kept[min(range(1, PROOF_TEXTS), key=lambda at: kept[at + 1][0] - kept[at - 1][0])]
+            del entries[min(range(1, PROOF_TEXTS), key=lambda at: entries[at + 1][0] - entries[at - 1][0])]
 
     def texts(self) -> list[str]:
         """Return what is kept, the shortest first."""
-        return [text for _, text in self._kept]
+        return [text for _, text in self._entries]
 
 
 class EngineChoice:
@@ -85,7 +87,7 @@ class EngineChoice:
         self.hashes = file_hashes(spec, resolver)
         """The sha256 of every file, by `part/file`."""
         self.notes: list[str] = []
-        """What the user should know about the choice."""
+        """Sentences about the choice, for the user."""
         self._spec = spec
         self._resolver = resolver
         self._memo = memo
@@ -94,9 +96,9 @@ class EngineChoice:
         self._stopwatch = stopwatch
         self._progress = resolver.progress
         self._engines: dict[Role, tuple[Engine, int]] = {}
-        """With the token id that fills a batch up."""
+        """Each with the token id that fills a batch up."""
         self._proofs: dict[Role, Proof] = {}
-        """Those that this run relies on."""
+        """The proofs that this run relies on."""
         self._proven_now = False
         # Twins are two sets of weights; otherwise the passage side stands for both.
         self._sides: tuple[Role, ...] = ("passage", "query") if "query" in spec.parts() else ("passage",)

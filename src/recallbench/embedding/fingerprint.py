@@ -1,4 +1,4 @@
-"""What decides the vectors of an encoder: its fingerprint, and the key of a text under it."""
+"""The fingerprint of an encoder: all that decides its vectors, and the key of a text under it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError
 
 FIRST_USE = "recorded at first use, not pinned"
-"""What a fingerprint calls the files whose hash nobody gave beforehand."""
+"""The hash, in a fingerprint, of files whose real hash nobody gave beforehand."""
 
 
 def file_hashes(spec: EncoderSpec, resolver: FileResolver) -> dict[str, str]:

@@ -21,10 +21,10 @@ class Memo:
     def recall(self, key: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the fact kept for exactly this key; an unreadable one counts as none."""
         try:
-            kept = json.loads(self._path(key).read_text(encoding="utf-8"))
+            record = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return None
-        fact = kept.get("fact") if isinstance(kept, dict) and kept.get("key") == dict(key) else None
+        fact = record.get("fact") if isinstance(record, dict) and record.get("key") == dict(key) else None
         return fact if isinstance(fact, dict) else None
 
     def remember(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:

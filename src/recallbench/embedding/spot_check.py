@@ -35,32 +35,32 @@ class SpotCheck:
     """
 
     rows: set[int] = field(default_factory=set)
-    """All that took part."""
+    """The rows of all texts that were offered."""
     drawn: list[KeptText] = field(default_factory=list)
 
-    def offer(self, kept: KeptText) -> None:
+    def offer(self, text: KeptText) -> None:
         """Let a row take part; once is enough."""
-        if kept.row in self.rows:
+        if text.row in self.rows:
             return
-        self.rows.add(kept.row)
-        insort(self.drawn, kept)
+        self.rows.add(text.row)
+        insort(self.drawn, text)
         del self.drawn[ROWS_CHECKED:]
 
 
-def worst_cosine(kept: Embeddings, computed: Embeddings, folder: Path, population: str) -> float:
+def worst_cosine(cached: Embeddings, computed: Embeddings, folder: Path, population: str) -> float:
     """Return the lowest cosine between vectors kept in `folder` and those computed now for the same texts.
 
     Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
     `population` says in words what the texts were drawn from.
     """
-    difference = vector_difference(kept.vectors, computed.vectors)
-    miscounted = int(np.count_nonzero((kept.tokens != computed.tokens) | (kept.cut != computed.cut)))
+    difference = vector_difference(cached.vectors, computed.vectors)
+    miscounted = int(np.count_nonzero((cached.tokens != computed.tokens) | (cached.cut != computed.cut)))
     if difference.tolerable and not miscounted:
         return difference.cosine
     counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
     raise InputError(
         f"vectors in the cache are not the encoder's: {folder}",
-        expected=f"what it gives for the same texts now, in each of {len(kept.tokens)} drawn from {population}",
+        expected=f"what it gives for the same texts now, in each of {len(cached.tokens)} drawn from {population}",
         found=f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}",
         remedy=f"none of it was used; delete {folder}, which is only a cache, or name another one with --cache-dir, "
         "and they are computed anew; if others can write there, ask who did",

@@ -14,7 +14,7 @@ LENGTH = 1e-4
 
 
 class Difference(NamedTuple):
-    """How far two sets of vectors of the same texts lie apart, at worst."""
+    """The largest difference between two sets of vectors of the same texts."""
 
     cosine: float
     length: float

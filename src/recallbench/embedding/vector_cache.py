@@ -45,7 +45,7 @@ RELEASE_AFTER = 32 << 20
 
 
 class RowState(IntEnum):
-    """What a kept row is to this user."""
+    """The trust in a cached row."""
 
     UNVERIFIED = 0
     OWN = 1
@@ -75,7 +75,7 @@ class VectorCache:
         self._count = 0
         self._states = bytearray()
         self._seals = bytearray()
-        """As the file has them; once a row was verified, what its seal is by this user's key."""
+        """As read from the file; a verified row's seal is replaced by the one of this user's key."""
         self._map: mmap.mmap | None = None
         self._matrix: Matrix = np.zeros((0, dims), np.float32)
         self._touched = 0
@@ -94,7 +94,7 @@ class VectorCache:
 
     @property
     def computed_with(self) -> tuple[str, ...]:
-        """What the rows of this folder were computed with, oldest first."""
+        """The computations that gave the rows of this folder, oldest first."""
         try:
             descriptor = open_cache_file(self.folder / "computed_with", os.O_RDONLY)
         except FileNotFoundError:
@@ -120,15 +120,15 @@ class VectorCache:
             return row
         head, vector = self._records[row].tobytes(), self._map_vectors()[row].tobytes()
         seal = self._seal.of(head[:HEAD_BYTES], vector)
-        kept = slice(row * SEAL_LENGTH, (row + 1) * SEAL_LENGTH)
-        own = hmac.compare_digest(seal, bytes(self._seals[kept]))
+        place = slice(row * SEAL_LENGTH, (row + 1) * SEAL_LENGTH)
+        own = hmac.compare_digest(seal, bytes(self._seals[place]))
         # A right seal says all that a checksum says.
         if not own and _checksum(head[:HEAD_BYTES], vector) != int(self._records[row]["crc"]):
             del self._rows[key]
             self.corrupt += 1
             return None
         self._states[row] = RowState.OWN if own else RowState.FOREIGN
-        self._seals[kept] = seal
+        self._seals[place] = seal
         self._release_pages(1)
         return row
 

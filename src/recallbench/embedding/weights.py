@@ -1,4 +1,4 @@
-"""Where the files of an encoder come from, and that they are the pinned ones."""
+"""The files of an encoder: their source, and the check that they are the pinned ones."""
 
 from __future__ import annotations
 

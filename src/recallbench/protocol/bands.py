@@ -18,7 +18,7 @@ class BandCheck:
 
     width: float | None
     apart: float | None
-    """How far the two that are furthest from each other lie apart."""
+    """The distance between the two that are furthest from each other."""
     inside: bool | None
     """None where no band judges these values."""
     description: str

@@ -39,7 +39,7 @@ class Deviation:
 
     @property
     def name(self) -> str:
-        """What HISTORY.md calls it: `embedder minilm` for a substitution, else the kind alone."""
+        """Its name in HISTORY.md: `embedder minilm` for a substitution, else the kind alone."""
         return f"{self.kind} {self.detail.split()[0]}" if self.kind in SUBSTITUTIONS else self.kind
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Configuration:
     """The choices of a run that can depart from the protocol."""
 
     sha256: str
-    """Of the corpus file."""
+    """The hash of the corpus file."""
     store: str
     variant: str
     """Settings of the store that are not its defaults, in words; empty where there are none."""

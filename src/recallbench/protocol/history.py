@@ -17,7 +17,7 @@ _DATED = re.compile(r"(\d{4}-\d{2}-\d{2}): +(\S.*)")
 _RECORD = re.compile(r"^(?:- )?Deviation: *(.*)$")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 _LOOKS_LIKE_MORE = re.compile(r"(?m)^\s{0,3}#{1,2}(?:\s|$)|^[^\n]*\S[^\n]*\n {0,3}(?:=+|-+)[ \t]*$|^\W*Deviation:")
-"""What a reader or another program could take for the heading of an entry or for a record."""
+"""Lines that a reader or another program could take for the heading of an entry or for a record."""
 _NAMED = re.compile(r"(?P<kind>[a-z]+)(?: (?!on\b)(?P<what>\S+))?(?: on (?P<corpus>\S+))?")
 
 
@@ -26,7 +26,7 @@ class DeviationRecord:
     """One line `- Deviation: <kind> <what> on <corpus>` of an entry."""
 
     name: str
-    """As `Deviation.name` has it."""
+    """The same as `Deviation.name`."""
     corpus: str
     """The corpus it is recorded for; empty means every corpus."""
 
@@ -84,7 +84,7 @@ def deviations_named(text: str, corpus: str | None = None) -> frozenset[str]:
 
 
 def unrecorded(deviations: Iterable[Deviation], text: str, corpus: str) -> tuple[Deviation, ...]:
-    """Those of a run's deviations that HISTORY.md does not record for its corpus."""
+    """Return those of a run's deviations that HISTORY.md does not record for its corpus."""
     named = deviations_named(text, corpus)
     return tuple(deviation for deviation in deviations if deviation.name not in named)
 
@@ -169,22 +169,22 @@ def _unreadable(found: str) -> UsageError:
 
 def _visible_lines(text: str) -> list[str]:
     """The lines, with those of code blocks and HTML comments emptied: an example there is no record."""
-    hidden, kept = "", []
+    hidden, visible = "", []
     for line in text.splitlines():
         if hidden:
             if hidden in line if hidden == "-->" else line.strip().startswith(hidden):
                 hidden = ""
-            kept.append("")
+            visible.append("")
         elif fence := _FENCE.match(line):
             hidden = fence[1]
-            kept.append("")
+            visible.append("")
         elif "<!--" in line:
             start, _, behind = line.partition("<!--")
             hidden = "" if "-->" in behind else "-->"
-            kept.append(start.rstrip())
+            visible.append(start.rstrip())
         else:
-            kept.append(line)
-    return kept
+            visible.append(line)
+    return visible
 
 
 def _parse_heading(text: str, number: int) -> tuple[date, str]:

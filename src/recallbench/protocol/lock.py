@@ -91,12 +91,12 @@ def _content(path: Path) -> bytes:
 
 
 def _refuse_change(path: Path, content: bytes, locked: str, part: str = "") -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if found != locked:
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != locked:
         raise ProtocolChanged(
             f"{path}{part}: this is not the protocol file that was locked",
             expected=f"sha256 {locked}",
-            found=f"sha256 {found}",
+            found=f"sha256 {actual}",
             remedy=f"git checkout -- {path}, or install the package again (a wanted change is a new version: "
             "PROTOCOL.md, section 9)",
         )

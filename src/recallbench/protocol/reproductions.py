@@ -31,7 +31,7 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How one corpus was measured for a publication, and the figures that were published."""
+    """The way in which one corpus was measured for a publication, and the published figures."""
 
     name: str
     corpus: str
@@ -50,7 +50,7 @@ class Reproduction:
     dated: bool = True
     """Whether a segment's text begins with the line of its date, where the corpus puts one."""
     characters: int | None = None
-    """Where a segment's text was cut."""
+    """The length at which a segment's text was cut."""
 
 
 @cache

@@ -9,7 +9,7 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class CorpusRules:
-    """What the protocol registers of one corpus."""
+    """The registered facts of one corpus."""
 
     name: str
     paper: str
@@ -109,7 +109,7 @@ class Rules:
     """Name and requirement of each gate, in the protocol's order."""
     clarifications: tuple[Clarification, ...]
     locomo_kinds: Mapping[int, str]
-    """What LoCoMo's category numbers mean (clarification 3)."""
+    """The kinds behind LoCoMo's category numbers (clarification 3)."""
     evidence_repairs: Mapping[str, tuple[int, ...]]
     """Malformed LoCoMo evidence strings, with the sessions each one means (clarifications 4 and 13)."""
     weights: tuple[WeightFile, ...]

@@ -130,7 +130,7 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
 
 def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """Return the haystacks as a run of the stated scope and limit gives them to a store."""
-    return select_haystacks(haystacks, in_one=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
+    return select_haystacks(haystacks, pool=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
 
 
 def file_with_hash(files: Sequence[Path], sha256: str) -> Path | None:

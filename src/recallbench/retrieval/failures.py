@@ -10,7 +10,7 @@ from recallbench.errors import Blocked, InputError
 from recallbench.retrieval.ranking import Ranking
 
 UNREACHED = 3
-"""How many times in a row a store may be out of reach before a run with --keep-going ends."""
+"""The times in a row that a store may be out of reach before a run with --keep-going ends."""
 
 _T = TypeVar("_T")
 
@@ -21,18 +21,18 @@ class Failures:
     def __init__(self, *, keep_going: bool = False) -> None:
         self.keep_going = keep_going
         self.reasons: dict[str, InputError | Blocked] = {}
-        """By question id, in the order in which they failed."""
+        """The failures by question id, in the order in which they came."""
         self.untimed: dict[str, InputError | Blocked] = {}
         """Questions that failed when they were timed on their own, whatever they answered otherwise."""
         self.seconds: dict[str, float] = {}
-        """How long each took to fail."""
+        """The seconds that each took to fail."""
         self._unreached = 0
 
     def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T, *, timing: bool = False) -> _T:
-        """What `act` returns; with `keep_going` its failure is noted for these questions, and `otherwise` returned."""
+        """Return the result of `act`; with `keep_going` a failure is noted, and `otherwise` returned."""
         started = time.perf_counter()
         try:
-            found = act()
+            result = act()
         except (InputError, Blocked) as error:
             self._unreached = self._unreached + 1 if isinstance(error, Blocked) else 0
             if not self.keep_going or self._unreached >= UNREACHED:
@@ -42,7 +42,7 @@ class Failures:
                 self.seconds[question] = time.perf_counter() - started
             return otherwise
         self._unreached = 0
-        return found
+        return result
 
     def empty_failed(self, rankings: Sequence[Ranking]) -> list[Ranking]:
         """The rankings, those of failed questions empty: one call that came through makes no answer."""

@@ -158,7 +158,7 @@ def _rankings(
         return
     for request in requests:
         id, empty = request.question.id, Ranking(request.question.id, (), ())
-        search = partial(_search_one, store, request, k)
+        search = partial(_search_single, store, request, k)
         yield empty if id in failures.reasons else failures.attempt([id], search, empty)
         advance(1)
 
@@ -169,7 +169,7 @@ def _search(store: Store, requests: Sequence[_Request], k: int) -> Iterator[Rank
         yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
 
 
-def _search_one(store: Store, request: _Request, k: int) -> Ranking:
+def _search_single(store: Store, request: _Request, k: int) -> Ranking:
     (ranking,) = _search(store, [request], k)
     return ranking
 

@@ -10,7 +10,7 @@ from recallbench.stores.store import Item, Query, Vector
 
 @dataclass(frozen=True, slots=True)
 class ScopeIds:
-    """Where a haystack lies in the store: its scope number, the id of its first item, and its size."""
+    """A haystack's place in the store: its scope number, the id of its first item, and its size."""
 
     scope: int
     first_id: int

@@ -13,7 +13,7 @@ from recallbench.stores.store import Hit
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What a store returned for one question: haystack positions, best first, and their scores."""
+    """The ranking of one question: haystack positions, best first, and their scores."""
 
     question_id: str
     positions: tuple[int, ...]
@@ -24,10 +24,10 @@ RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """A server may add the same numbers in another order."""
 
 
-def find_unequal_score(one: Ranking, other: Ranking) -> tuple[int, float, float] | None:
+def find_unequal_score(first: Ranking, second: Ranking) -> tuple[int, float, float] | None:
     """The first position that stands in both with two scores; None where each has one."""
-    scores = dict(zip(other.positions, other.scores, strict=True))
-    for position, score in zip(one.positions, one.scores, strict=True):
+    scores = dict(zip(second.positions, second.scores, strict=True))
+    for position, score in zip(first.positions, first.scores, strict=True):
         again = scores.get(position, score)
         if not math.isclose(score, again, rel_tol=RELATIVE, abs_tol=ABSOLUTE):
             return position, score, again

@@ -20,29 +20,29 @@ class Calls:
 
 @dataclass(slots=True)
 class SegmentTokens:
-    """How many tokens each segment has, and where the encoder cut it."""
+    """The number of tokens of each segment, and where the encoder cut it."""
 
     tokens: list[int] = field(default_factory=list)
     truncated: list[bool] = field(default_factory=list)
     gold_turn_starts: list[int] = field(default_factory=list)
     gold_turn_cuts: list[int] = field(default_factory=list)
-    """For each labelled turn: where the text it stands in was cut."""
+    """For each labelled turn the character at which the text it stands in was cut."""
 
 
 @dataclass(slots=True)
 class Retrieval:
-    """Everything that was asked and answered, in corpus order: what every figure follows from."""
+    """All questions and their rankings, in corpus order: every figure follows from these."""
 
     calls: Calls = Calls()
     questions: list[Question] = field(default_factory=list)
     candidates: list[int] = field(default_factory=list)
-    """How many segments each question may be answered from."""
+    """The number of segments that each question may be answered from."""
     rankings: list[Ranking] = field(default_factory=list)
     short: list[Ranking] | None = None
     """The k-deep calls; None where the store is prefix-stable and one call serves both."""
     control: list[Ranking] = field(default_factory=list)
     segments: int = 0
-    """How many the store was given."""
+    """The number of segments that the store was given."""
     failed: list[str] = field(default_factory=list)
     """Ids of the questions that the store failed on."""
     vectors_sha256: str = ""

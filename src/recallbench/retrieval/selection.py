@@ -9,9 +9,9 @@ from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Haystack
 
 
-def select_haystacks(haystacks: Iterable[Haystack], *, in_one: bool, limit: int | None) -> Iterator[Haystack]:
+def select_haystacks(haystacks: Iterable[Haystack], *, pool: bool, limit: int | None) -> Iterator[Haystack]:
     """The haystacks as a run gives them to a store: each by itself or all in one, with the questions it asks."""
-    return select_questions(pooled(haystacks) if in_one else haystacks, limit)
+    return select_questions(pooled(haystacks) if pool else haystacks, limit)
 
 
 def select_questions(haystacks: Iterable[Haystack], limit: int | None) -> Iterator[Haystack]:

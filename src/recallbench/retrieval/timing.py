@@ -1,4 +1,4 @@
-"""What took how long; kept apart from every number that must not depend on it."""
+"""The times of a run, kept apart from every number that must not depend on them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One run, from its options to a result folder; and what a run would need, without making it."""
+"""One run, from its options to a result folder; and its dry run."""

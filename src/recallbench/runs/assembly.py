@@ -1,4 +1,4 @@
-"""From what was retrieved to `metrics.json`."""
+"""`metrics.json`, assembled from the rankings that came back."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def _exposure(retrieval: Retrieval, embedder: Embedder) -> parts.ExposurePart | 
     seen = retrieval.tokens
     if seen is None or not seen.tokens:
         return None
-    found = exposure(seen.truncated, seen.gold_turn_starts, seen.gold_turn_cuts)
+    truncation = exposure(seen.truncated, seen.gold_turn_starts, seen.gold_turn_cuts)
     return parts.ExposurePart(
         max_tokens=embedder.max_tokens,
-        segments=found.segments,
+        segments=truncation.segments,
         tokens=sum(seen.tokens),
         longest=max(seen.tokens),
-        truncated=found.truncated,
-        truncated_share=found.truncated_share,
-        gold_turns=found.gold_turns,
-        gold_turns_cut=found.cut_off,
-        gold_turns_cut_share=found.cut_off_share,
+        truncated=truncation.truncated,
+        truncated_share=truncation.truncated_share,
+        gold_turns=truncation.gold_turns,
+        gold_turns_cut=truncation.cut_off,
+        gold_turns_cut_share=truncation.cut_off_share,
     )

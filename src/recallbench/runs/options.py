@@ -1,4 +1,4 @@
-"""What a run was asked to do."""
+"""The options of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALLOWABLE = frozenset({"dataset"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One run. None means: choose what the protocol asks for, or the nearest that is here."""
+    """The options of one run. None chooses what the protocol asks for, or the nearest that is here."""
 
     corpus: str
     version: str | None = None
@@ -25,7 +25,7 @@ class Options:
     embedder: str | None = None
     backend: Backend = "auto"
     store_options: Mapping[str, str] = field(default_factory=dict)
-    """By name, what the user set of the store's own options."""
+    """The options of the store that the user set, by name."""
     corpus_file: Path | None = None
     download: bool = True
     out: Path | None = None
@@ -45,8 +45,8 @@ class Options:
 
     def recorded(self) -> dict[str, Any]:
         """Every option by the name under which results have it; those of the store stand among the others."""
-        found: dict[str, Any] = {}
+        recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            found |= recorded_options(value) if option.name == "store_options" else {option.name: value}
-        return found
+            recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
+        return recorded

@@ -1,4 +1,4 @@
-"""Where the result of a run goes, or the folder that says why there is none."""
+"""The folder of a run's result, or of its BLOCKED note."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Pro
 
 def measured_folder(folder: Path, options: Options, store: str, version: str, today: date) -> Path:
     """The same folder, unless the extension states another version than was asked for: then one named after both."""
-    version_asked = (options.version or version).removeprefix("v")
-    if options.folder is not None or store != SYSTEM_UNDER_TEST or version_asked == version.removeprefix("v"):
+    requested = (options.version or version).removeprefix("v")
+    if options.folder is not None or store != SYSTEM_UNDER_TEST or requested == version.removeprefix("v"):
         return folder
     name = _name(replace(options, version=version), store, today, options.label)
-    return free_folder(folder.parent, f"{name}_asked-for-{folder_word(version_asked)}")
+    return free_folder(folder.parent, f"{name}_asked-for-{folder_word(requested)}")
 
 
 def _name(options: Options, store: str, today: date, label: str | None) -> str:

@@ -36,16 +36,16 @@ SYSTEM_UNDER_TEST = "pgmnemo"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run: the protocol's store and embedder where they can be had, the reference store where not."""
+    """The store, embedder and corpus of one run: the protocol's where they can be had, else the reference store."""
 
     options: Options
     rules: Rules
     corpus: CorpusRules
-    """What is registered of the corpus."""
+    """The registered facts of the corpus."""
     store: str
-    """As it is recorded."""
+    """Its recorded name."""
     address: str = field(repr=False)
-    """How the store was named, to open it: unlike its recorded name it may hold a password."""
+    """The name that opens the store: unlike its recorded name it may hold a password."""
     embedder: str | None
     """None where the store needs no vectors."""
     announcements: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Plan:
         return int(value) if value.isdigit() and not sys.flags.ignore_environment else None
 
     def configuration(self, sha256: str) -> Configuration:
-        """What the options ask for, on a corpus file with this hash."""
+        """Return the configuration that the options ask for, on a corpus file with this hash."""
         options = self.options
         return Configuration(
             sha256=sha256,
@@ -78,7 +78,7 @@ class Plan:
         )
 
     def departures(self, sha256: str) -> tuple[Deviation, ...]:
-        """In what the run departs from the protocol, on a corpus file with this hash."""
+        """Return the departures of the run from the protocol, on a corpus file with this hash."""
         return departures(self.configuration(sha256), self.corpus, self.rules)
 
     def open_corpus(self, progress: Progress | None = None, *, fetch: bool = True) -> Corpus:

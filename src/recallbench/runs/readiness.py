@@ -1,4 +1,4 @@
-"""What a real run would need, whether it is here, and how much work it would be."""
+"""The prerequisites of a run, whether they are here, and how much work it would be."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _corpus(plan: Plan) -> tuple[str, ReadinessRow]:
     try:
         corpus = plan.open_corpus(fetch=False)
     except RecallBenchError as error:
-        found = f"{error.problem} (found {error.found})" if error.found else error.problem
-        return "", ReadinessRow("corpus", "NOT READY", found, error.remedy)
+        detail = f"{error.problem} (found {error.found})" if error.found else error.problem
+        return "", ReadinessRow("corpus", "NOT READY", detail, error.remedy)
     return corpus.sha256, ReadinessRow("corpus", "ready", f"{corpus.path.name}, sha256 {corpus.sha256}")
 
 
@@ -109,19 +109,19 @@ def _extension(plan: Plan) -> ReadinessRow:
 
 def _version(plan: Plan) -> ReadinessRow:
     version, store = plan.options.version, plan.store
-    wanted = version or "not asked for (--version)"
+    requested = version or "not asked for (--version)"
     if store != plan.rules.canonical_store:
-        detail = f"{wanted}; the gate compares what {store} states before and after the run"
+        detail = f"{requested}; the gate compares what {store} states before and after the run"
         return ReadinessRow("version", "note", detail)
     try:
         there = has_extension(plan.dsn or "", store) if version else ""
     except RecallBenchError:
         there = ""  # the rows on store and extension say so
     if version and there and version.removeprefix("v") != there:
-        detail = f"{wanted}, but the server has {store} {there}: the gate on the version would fail"
+        detail = f"{requested}, but the server has {store} {there}: the gate on the version would fail"
         remedy = "name the version that is installed, or install the one asked for"
         return ReadinessRow("version", "NOT READY", detail, remedy)
-    return ReadinessRow("version", "note", f"{wanted}; compared with the extension's own when the run is made")
+    return ReadinessRow("version", "note", f"{requested}; compared with the extension's own when the run is made")
 
 
 def _disk(plan: Plan) -> ReadinessRow:
@@ -163,8 +163,8 @@ def _history(plan: Plan, deviations: Sequence[Deviation]) -> Iterator[ReadinessR
     if file is None:
         yield ReadinessRow("history", "warning", "no HISTORY.md above this folder, so no deviation is on record")
         return
-    for one in unrecorded(deviations, read(file), plan.corpus.name):
-        detail = f"HISTORY.md has no entry for the deviation {one.name} on {plan.corpus.name}"
+    for deviation in unrecorded(deviations, read(file), plan.corpus.name):
+        detail = f"HISTORY.md has no entry for the deviation {deviation.name} on {plan.corpus.name}"
         yield ReadinessRow("history", "warning", detail)
 
 

@@ -38,7 +38,7 @@ class Rereading:
             yield haystack
 
     def judged(self, retrieval: Retrieval) -> Judged:
-        """What came back, held against gold by the session's name alone."""
+        """Return the rankings, judged by the session's name alone."""
         return judge_by_session(
             [
                 [self.sessions[question.scope][position] for position in ranking.positions]
@@ -69,7 +69,7 @@ def reproduce(
     survey: Survey,
     progress: Progress,
 ) -> tuple[list[QuestionPart], Retrieval]:
-    """What each question gets when a store of the plan's kind is filled and asked the published way."""
+    """Return the values of each question, when a store of the plan's kind is filled and asked the published way."""
     limit = plan.options.limit
     reading = Rereading(reproduction, corpus, limit)
     retrieval = retrieve_afresh(
@@ -82,7 +82,7 @@ def reproduce(
         progress=progress,
     )
     judged = reading.judged(retrieval)
-    recall, first = (parse(one.measure).values(judged) for one in reproduction.published)
+    recall, first = (parse(figure.measure).values(judged) for figure in reproduction.published)
     return [
         QuestionPart(id=question.id, recall=share, first=round(1 / reciprocal) if reciprocal else None)
         for question, share, reciprocal in zip(retrieval.questions, recall.tolist(), first.tolist(), strict=True)

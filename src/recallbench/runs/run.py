@@ -48,7 +48,7 @@ class Outcome:
     metrics: Metrics
     reproduced: ReproductionRecord | None = None
     retrieval: Retrieval = field(default_factory=Retrieval, repr=False)
-    """What came back; empty for a run that was made before and is read from its folder."""
+    """The rankings; empty for a run that was made before and is read from its folder."""
 
 
 def run(options: Options, progress: Progress, today: date) -> Outcome:
@@ -89,7 +89,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         options = plan.options
 
         def haystacks() -> Iterable[Haystack]:
-            return select_haystacks(corpus.haystacks(), in_one=options.pooled, limit=options.limit)
+            return select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
 
         if embedder is not None:
             with timings.phase("embed"):

@@ -1,4 +1,4 @@
-"""How much work a run would be, from counts that are registered or were made once."""
+"""The work of a run, from counts that are registered or were made once."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from recallbench.stores.postgres.postgres import redacted
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What differs from run to run."""
+    """The circumstances that differ from run to run."""
 
     started: datetime
     since: float
@@ -141,7 +141,7 @@ def _ended(circumstances: Circumstances) -> datetime:
 
 def _command(words: Sequence[str]) -> list[str]:
     """The command line without what must not be written down: secrets, and the folders of one machine."""
-    kept = ["recallbench"]
+    command = ["recallbench"]
     for before, word in zip(("", *words), words, strict=False):
         name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if name == "--dsn" and word != "--dsn":
@@ -150,12 +150,14 @@ def _command(words: Sequence[str]) -> list[str]:
             value = recorded_name(value)
         elif Path(value).is_absolute():
             value = Path(value).name
-        kept.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
-    return kept
+        command.append(f"{name}={value}" if equals else word if word.startswith("--") else value)
+    return command
 
 
 def _timings(retrieval: Retrieval) -> Iterable[str]:
     for name, seconds in retrieval.timings.phases.items():
         yield json.dumps({"phase": name, "seconds": round(seconds, 6)}) + "\n"
-    for one in retrieval.timings.sample:
-        yield json.dumps({"question_id": one.question_id, "state": one.state, "ms": round(one.milliseconds, 4)}) + "\n"
+    for call in retrieval.timings.sample:
+        yield (
+            json.dumps({"question_id": call.question_id, "state": call.state, "ms": round(call.milliseconds, 4)}) + "\n"
+        )

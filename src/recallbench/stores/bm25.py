@@ -93,7 +93,7 @@ class _Scope:
         texts = [list(map(vocabulary.__getitem__, WORD.findall(item.text.lower()))) for item in ordered]
         self._vocabulary = dict(vocabulary)
         self._weights = np.zeros((len(self._vocabulary) + 1, len(ordered)))
-        """What each word adds to each item; the last row, for words that no item has, adds nothing."""
+        """The weight of each word in each item; the last row, for words that no item has, is zero."""
         if self._vocabulary:
             index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
             index.index((texts, self._vocabulary), create_empty_token=False, show_progress=False)
@@ -110,5 +110,5 @@ class _Scope:
         # Each question's words are added one after the other, so a question scores alike alone and among others.
         scores = np.add.reduceat(self._weights[[word for words in query_words for word in words]], starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        found = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
-        return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in found]
+        rankings = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
+        return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in rankings]

@@ -20,7 +20,7 @@ WORTH_A_SESSION = 20
 
 
 def sessions_for(scopes: int) -> int:
-    """How many sessions should share the work."""
+    """Return the number of sessions that should share the work."""
     return max(1, min(MOST_SESSIONS, os.cpu_count() or 1, scopes // WORTH_A_SESSION))
 
 

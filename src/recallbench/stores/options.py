@@ -11,7 +11,7 @@ from recallbench.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class StoreOption:
-    """What `--store-option name=value` sets; values are text, as they are typed and recorded."""
+    """An option of a store, as in `--store-option name=value`; values are text, as they are typed and recorded."""
 
     name: str
     help: str
@@ -21,7 +21,7 @@ class StoreOption:
     values: tuple[str, ...] = ()
     """The values that there are; empty where `parse` decides."""
     parse: Callable[[str], Any] = str
-    """What a store works with; raises ValueError or UsageError for a text that it can't read."""
+    """Turns a text into the value that a store works with; raises ValueError or UsageError where it can't."""
     deviation: str | None = None
     """How a result names a value other than the default, `{}` being the value; None: by the option's name, and empty
     where a value departs from nothing."""
@@ -30,7 +30,7 @@ class StoreOption:
 
     @property
     def description(self) -> str:
-        """What it decides and its default, as help says it."""
+        """The help text: what it decides, and its default."""
         labelled = "" if self.deviation == "" else "; others are deviations"
         return self.help + (f" [default: {self.default}{labelled}]" if self.default else "")
 
@@ -53,14 +53,14 @@ class StoreOption:
         self.value(text)
 
     def value(self, text: str) -> Any:
-        """What the text stands for; raises UsageError where it can't be read."""
+        """Return the value of a text; raises UsageError where it can't be read."""
         try:
             return self.parse(text)
         except ValueError as error:
             raise UsageError(f"{self.typed} {text} can't be read", expected=self.help, found=str(error)) from None
 
     def departure(self, text: str) -> str:
-        """In words, what a value makes of the store; empty for what it does by default."""
+        """Return the words for a store with this value; empty for the default."""
         value = self.value(text)
         if self.deviation == "" or (self.default is not None and value == self.parse(self.default)):
             return ""

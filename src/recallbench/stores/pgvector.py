@@ -99,8 +99,8 @@ class PgvectorStore(Store):
             evidence = {"server": f"{server}, {where}", "connection": connection, **common}
             return Statement(version, exactly(own | SESSION), evidence)
 
-        given = on("given by DSN", r"(?P<dsn>.+)")
-        return (given,) if options.get("dsn") else (on("embedded", "private socket"), given)
+        by_dsn = on("given by DSN", r"(?P<dsn>.+)")
+        return (by_dsn,) if options.get("dsn") else (on("embedded", "private socket"), by_dsn)
 
     @classmethod
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
@@ -126,7 +126,7 @@ class PgvectorStore(Store):
         """The schema that pgvector lies in."""
         self._dims = 0
         self._vector = self._vectors = 0
-        """What this database calls the types vector and vector[]."""
+        """The numbers of the types vector and vector[] in this database."""
         self._scopes: dict[int, None] = {}
         self._prepared = False
         self._flight: _Flight | None = None
@@ -237,7 +237,7 @@ class PgvectorStore(Store):
 
     @property
     def schema(self) -> str:
-        """Where this run's tables lie; empty while it has none."""
+        """The schema of this run's tables; empty while it has none."""
         return self._schema
 
     @property

@@ -1,4 +1,4 @@
-"""What every answer promises, whoever gave it: a store in process, a server, a function, or a retriever of a test."""
+"""The promises of every answer: of a store in process, a server, a function, or a retriever of a test."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ STORES: Mapping[str, str] = {
     "bm25": "bm25.BM25Store",
     "graph": "graph.graph.GraphStore",
 }
-"""Where the class of each lies, below this package. Help and environment.json tell of their options in this order."""
+"""The module and class of each store, below this package. Help and environment.json list options in this order."""
 SCHEMES: Mapping[str, str] = {
     "python": "outside.callable.PythonStore",
     "http": "outside.http.HttpStore",
     "https": "outside.http.HttpStore",
 }
-"""What a store's name may begin with instead; the rest says where it is."""
+"""The prefixes of a store's name that is an address instead."""
 REFERENCE_STORE = "pgvector"
 """The store that is measured when none is named and the protocol's own is not available."""
 DSN_VARIABLE = "PGMNEMO_DSN"
@@ -94,10 +94,10 @@ def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str,
 def check_options(name: str, options: Mapping[str, str]) -> None:
     """Raise UsageError where the store has no such option or no such value; opens and starts nothing."""
     declared = {option.name: option for option in store_class(name).options}
-    for given, value in options.items():
-        if given not in declared:
-            raise _no_use(recorded_name(name), given, declared)
-        declared[given].check(value)
+    for option, value in options.items():
+        if option not in declared:
+            raise _no_use(recorded_name(name), option, declared)
+        declared[option].check(value)
 
 
 def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
@@ -105,15 +105,15 @@ def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> Stor
     try:
         return store_class(name).status(StoreRequest(name, environ, server_of(dsn, environ)))
     except RecallBenchError as error:
-        found = f"{error.problem}: {error.found}" if error.found else error.problem
-        return StoreStatus(False, found, error.remedy)
+        description = f"{error.problem}: {error.found}" if error.found else error.problem
+        return StoreStatus(False, description, error.remedy)
 
 
 def variant_of(name: str, options: Mapping[str, str]) -> str:
-    """What departs from the store's defaults under these options, in words; empty where nothing does."""
+    """Return in words what departs from the store's defaults under these options; empty where nothing does."""
     kind = find_store(name)
-    given = ((option, options.get(option.name)) for option in (kind.options if kind else ()))
-    return " and ".join(words for option, value in given if value is not None and (words := option.departure(value)))
+    values = ((option, options.get(option.name)) for option in (kind.options if kind else ()))
+    return " and ".join(words for option, value in values if value is not None and (words := option.departure(value)))
 
 
 def recorded_options(options: Mapping[str, str]) -> dict[str, Any]:
@@ -127,13 +127,13 @@ def options_of_record(recorded: Mapping[str, Any]) -> dict[str, str]:
     """The options of a store by name, from those that environment.json has."""
     others = recorded.get(OTHERS)
     own = {option.name: recorded.get(option.name) for option in store_options() if option.flag}
-    given = own | (dict(others) if isinstance(others, Mapping) else {})
-    return {name: str(value) for name, value in given.items() if value is not None}
+    values = own | (dict(others) if isinstance(others, Mapping) else {})
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def _no_use(store: str, given: str, declared: Mapping[str, StoreOption]) -> UsageError:
-    able = {name: option for name in STORES for option in store_options(name) if option.name == given}
-    typed = next((option.typed for option in able.values()), f"--store-option {given}")
+def _no_use(store: str, option_name: str, declared: Mapping[str, StoreOption]) -> UsageError:
+    able = {name: option for name in STORES for option in store_options(name) if option.name == option_name}
+    typed = next((option.typed for option in able.values()), f"--store-option {option_name}")
     others = f"{typed} with one of: {', '.join(able)}"
     own = f"one of: {', '.join(declared)}" if declared else "none"
     return UsageError(

@@ -19,7 +19,7 @@ class StoreRequest:
     dsn: str | None = field(default=None, repr=False)
     """The Postgres server that an option or the environment names; None asks for the embedded one."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """By name, as text; `StoreOption.read` gives the value."""
+    """The options by name, as text; `StoreOption.read` gives the value."""
     progress: Progress | None = None
 
 

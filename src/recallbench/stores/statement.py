@@ -1,4 +1,4 @@
-"""What a store says of itself in every result, declared by the store: results are held to it."""
+"""The statement of a store about itself, declared by the store: every result is compared with it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Statement(NamedTuple):
 
 
 class StoreRecord(NamedTuple):
-    """What a result records of its store."""
+    """The record of a store in a result."""
 
     version: str
     settings: Mapping[str, str]
@@ -41,7 +41,7 @@ def exactly(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def contradictions(statements: Sequence[Statement], record: StoreRecord, known: KnownValues) -> list[str]:
-    """Where a record differs from the statement that it comes nearest to; nothing where there is no statement."""
+    """Return where a record differs from the statement that it comes nearest to; nothing without any statement."""
     return min((list(_differences(statement, record, known)) for statement in statements), key=len, default=[])
 
 
@@ -63,7 +63,7 @@ def _differences(statement: Statement, record: StoreRecord, known: KnownValues) 
 
 
 def _mismatches(values: dict[str, tuple[str, str]], field: str, pattern: str, text: str) -> Iterator[str]:
-    """Where a field does not fit its pattern, or a group of it has another value elsewhere; `values` takes it up."""
+    """Yield where a field breaks its pattern, or a group has another value elsewhere; `values` collects the groups."""
     match = re.fullmatch(pattern, text, re.DOTALL)
     if match is None:
         yield f"{field} {_shortened(text)}, which no run with these options states"

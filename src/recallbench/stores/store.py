@@ -1,4 +1,4 @@
-"""What a memory under test must offer, and the little it is told."""
+"""The interface of a memory under test."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Store(ABC):
     """A memory under test."""
 
     name: str
-    """How results call it; that of an outside system says where it is, and never a secret."""
+    """Its name in results; that of an outside system is its address, without any secret."""
     summary: ClassVar[str]
-    """What it is, in a few words, for `recallbench stores`."""
+    """A few words about it, for `recallbench stores`."""
     options: ClassVar[tuple[StoreOption, ...]] = ()
-    """What a user can set of it; `open` and the class methods below are given the values by name."""
+    """The options that a user can set; `open` and the class methods below are given the values by name."""
     needs_vectors: bool = True
     prefix_stable: ClassVar[bool] = False
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
@@ -92,7 +92,7 @@ class Store(ABC):
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
-        """What a store of that name says of itself when it runs with these options, one of several; none: anything."""
+        """Return the statements, one of which a store with these options makes; empty where anything fits."""
         return ()
 
     @classmethod
@@ -115,7 +115,7 @@ class Store(ABC):
         """Hold these items; row i of `vectors` belongs to item i. Called once per scope."""
 
     def ready(self) -> None:
-        """All scopes were ingested: build what searching needs."""
+        """Build what searching needs, once all scopes were ingested."""
         return
 
     @abstractmethod
@@ -141,10 +141,10 @@ class Store(ABC):
 
     @abstractmethod
     def settings(self) -> Mapping[str, str]:
-        """What was really in force, read back from the system; goes into guc_state."""
+        """Return the settings in force, read back from the system; they go into guc_state."""
 
     def evidence(self) -> Mapping[str, str]:
-        """How the system worked: index kind, the plan that ran, server version."""
+        """Return how the system worked: index kind, the plan that ran, server version."""
         return {}
 
     @abstractmethod

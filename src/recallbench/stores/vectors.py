@@ -1,4 +1,4 @@
-"""What every store asks of the vectors it is given."""
+"""The checks of vectors that every store makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each part of the reference store's score counts."""
+"""The weights of the parts of the reference store's score."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ between near-equals, and never outweigh a clear difference in meaning."""
 
 def parse_weights(text: str) -> Weights:
     """Read `cosine` or `cosine=1,bm25=0.5,…`; a bare name counts 1, a part not named 0."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word in text.split(","):
         name, separator, number = (piece.strip() for piece in word.partition("="))
         if name not in PARTS:
             raise _unreadable(text, f"`{name}` is no part of the score" if name else "an empty name")
-        if name in found:
+        if name in weights:
             raise _unreadable(text, f"`{name}` is named twice")
-        found[name] = _factor(text, name, number) if separator else 1.0
-    if not any(found.values()):
+        weights[name] = _factor(text, name, number) if separator else 1.0
+    if not any(weights.values()):
         raise _unreadable(text, "every weight is 0, so nothing would be ranked")
-    return Weights(**found)
+    return Weights(**weights)
 
 
 def _factor(text: str, name: str, number: str) -> float:

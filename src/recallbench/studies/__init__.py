@@ -1,1 +1,1 @@
-"""What runs many times: repeats, versions, growing haystacks, logs."""
+"""Studies of many runs: repeats, versions, growing haystacks, logs."""

@@ -70,9 +70,9 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
         distractors=distractors.name if distractors else "the other haystacks of the corpus",
         matching=str(matching or Matching()),
         unmatched=sum(
-            one.expected != "" and not one.gold
+            question.expected != "" and not question.gold
             for haystack in select_questions(haystacks, options.limit)
-            for one in haystack.questions
+            for question in haystack.questions
         ),
         pool=len(hay.segments),
         passed_over=passed_over,
@@ -83,7 +83,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
 
 
 def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: Matching | None) -> Hay:
-    """What there is to draw from. A document that would answer a query of a haystack is no distractor there.
+    """Return the segments to draw from. A document that would answer a query of a haystack is no distractor there.
 
     By ids it can only be told of copies; by text of all, and as distractor it would count against whoever finds it.
     """
@@ -124,13 +124,13 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
     measures = [measure for measure in map(parse, MEASURES) if measure.k <= retrieval.calls.depth]
     everything = {"all": np.ones(len(retrieval.questions), dtype=bool)}
     row = estimates(measures, calls, clusters_of(retrieval.questions), everything)["all"]
-    times = [one.milliseconds for one in retrieval.timings.sample if one.state == "warm"]
+    times = [call.milliseconds for call in retrieval.timings.sample if call.state == "warm"]
     p50, p95 = (round(float(value), 4) for value in np.percentile(times, [50, 95])) if times else (None, None)
     return Size(
         factor=factor,
         stored=sum(len(haystack.segments) for haystack in haystacks),
         largest=max(len(haystack.segments) for haystack in haystacks),
-        estimates=tuple(estimate_part(one) for one in row),
+        estimates=tuple(estimate_part(estimate) for estimate in row),
         p50_ms=p50,
         p95_ms=p95,
         queries=len(times),
@@ -142,4 +142,7 @@ def _strangers(file: Path | None) -> list[Segment]:
     if file is None:
         return []
     documents = read_documents(Files({DOCUMENTS: file}), file.name)
-    return [Segment("", 0, one.text, one.occurred_at, one.id, importance=one.importance) for one in documents]
+    return [
+        Segment("", 0, document.text, document.occurred_at, document.id, importance=document.importance)
+        for document in documents
+    ]

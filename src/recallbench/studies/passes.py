@@ -32,7 +32,7 @@ from recallbench.whole_file import write_errors, write_whole
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One pass over the questions, with what each of them got."""
+    """One pass over the questions, with the values of each."""
 
     name: str
     state: str
@@ -40,12 +40,12 @@ class Pass:
     questions: tuple[str, ...]
     counted: Bools
     values: Mapping[str, Floats]
-    """By measure, one for each question."""
+    """The value of each question, by measure."""
     first_gold: Floats
     """1 / rank of the first gold segment, over the whole depth; 0 where none came back."""
     rankings_sha256: str
     content_sha256: str
-    """Of the run's manifest; a warm pass has none."""
+    """The hash in the run's manifest; a warm pass has none."""
 
 
 def cold_pass(outcome: Outcome, measures: Sequence[Measure]) -> Pass:
@@ -73,7 +73,7 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
     calls = Calls(plan.rules.default_k, plan.options.depth)
 
     def haystacks() -> Iterator[Haystack]:
-        return select_haystacks(corpus.haystacks(), in_one=plan.options.pooled, limit=limit)
+        return select_haystacks(corpus.haystacks(), pool=plan.options.pooled, limit=limit)
 
     with plan.open_embedder(progress) as embedder, closing(plan.open_store(progress)) as store:
 

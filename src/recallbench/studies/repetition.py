@@ -29,7 +29,7 @@ from recallbench.studies.spread import summarise
 from recallbench.whole_file import write_errors
 
 PLAN = "plan.json"
-"""What is being repeated; lies in the folder until all is done."""
+"""The file that says what is repeated; it lies in the folder until all is done."""
 NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
 ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
 """Options that say where from and where to, not what is measured."""
@@ -59,7 +59,9 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         folder = unfinished
         _refuse_another_plan(folder, repeated)
     try:
-        outcomes = [_run_or_kept(options, folder / f"run_{i}", i, times, progress, today) for i in range(1, times + 1)]
+        outcomes = [
+            _run_unless_finished(options, folder / f"run_{i}", i, times, progress, today) for i in range(1, times + 1)
+        ]
         measures = [measure for measure in ALL if measure.k <= options.depth]
         passes = [cold_pass(outcome, measures) for outcome in outcomes]
         if warm:
@@ -82,17 +84,17 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
 
 
 def _repeated_options(plan: Plan) -> dict[str, str]:
-    """What is measured, as text; no connection and no place is in it."""
+    """Return the options that decide what is measured, as text: no connection and no path."""
 
     def text(value: object) -> str:
         return ", ".join(sorted(value)) if isinstance(value, frozenset) else "" if value is None else str(value)
 
     options = plan.options
-    given_options = {name: text(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
+    recorded = {name: text(value) for name, value in options.recorded().items() if name not in ELSEWHERE}
     if options.corpus_file is not None:
-        given_options["corpus_file"] = str(options.corpus_file.resolve())
+        recorded["corpus_file"] = str(options.corpus_file.resolve())
     # What was chosen hangs on what is here: an encoder's weights, a server.
-    return {"recallbench": __version__, **given_options, "store": plan.store, "embedder": plan.embedder or ""}
+    return {"recallbench": __version__, **recorded, "store": plan.store, "embedder": plan.embedder or ""}
 
 
 def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:
@@ -115,7 +117,7 @@ def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:
         )
 
 
-def _run_or_kept(options: Options, place: Path, i: int, times: int, progress: Progress, today: date) -> Outcome:
+def _run_unless_finished(options: Options, place: Path, i: int, times: int, progress: Progress, today: date) -> Outcome:
     """A run of this repeat; one that was made before counts. Raises InputError unless that is as it was written."""
     if not place.exists():
         progress.note(f"run {i} of {times}")
@@ -124,7 +126,7 @@ def _run_or_kept(options: Options, place: Path, i: int, times: int, progress: Pr
 
 
 def _conditions(plan: Plan) -> tuple[str, str]:
-    """What cold and warm can honestly mean for this store; warm is empty where nothing stays to be asked again."""
+    """Return the meaning of cold and of warm for this store; warm is empty where no store can be asked again."""
     with closing(plan.open_store()) as store:
         if store.one_scope_at_a_time:
             return "the store runs inside this process, and builds each haystack's index anew in every run", ""

@@ -1,4 +1,4 @@
-"""How far the passes of one configuration lie apart: by measure, by question, and against the protocol's bands."""
+"""The spread of the passes of one configuration: by measure, by question, and against the protocol's bands."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def summarise(
     registered: CorpusRules,
     conditions: tuple[str, str],
 ) -> parts.Repetition:
-    """What repeat.json holds; `conditions` says what cold and warm were."""
+    """Return the content of repeat.json; `conditions` says what cold and warm were."""
     first = outcomes[0].metrics
     unlike = _changed_settings([outcome.metrics for outcome in outcomes])
-    if any(one.questions != passes[0].questions for one in passes):
+    if any(pass_.questions != passes[0].questions for pass_ in passes):
         unlike.append("the questions that were asked")
-    means = [{name: _mean(values[one.counted]) for name, values in one.values.items()} for one in passes]
+    means = [{name: _mean(values[pass_.counted]) for name, values in pass_.values.items()} for pass_ in passes]
     reason = "; ".join(unlike) or (
         f"only {first.retrieval.asked} of the questions were asked" if first.retrieval.limit is not None else ""
     )
@@ -66,26 +66,26 @@ def summarise(
         version=first.store.version,
         embedder=first.embedder_name,
         n=int(passes[0].counted.sum()),
-        deviations=[f"{one.kind}: {one.detail}" for one in first.deviations],
+        deviations=[f"{deviation.kind}: {deviation.detail}" for deviation in first.deviations],
         cold=conditions[0],
         warm=conditions[1],
         limits=list(LIMITS),
         unlike=unlike,
-        same_content=len({one.content_sha256 for one in passes if one.content_sha256}) == 1,
-        same_rankings=len({one.rankings_sha256 for one in passes}) == 1,
+        same_content=len({pass_.content_sha256 for pass_ in passes if pass_.content_sha256}) == 1,
+        same_rankings=len({pass_.rankings_sha256 for pass_ in passes}) == 1,
         passes=[
             parts.PassPart.model_validate(
                 {
-                    "name": one.name,
-                    "state": one.state,
+                    "name": pass_.name,
+                    "state": pass_.state,
                     "values": mean,
-                    "rankings_sha256": one.rankings_sha256,
-                    "content_sha256": one.content_sha256,
+                    "rankings_sha256": pass_.rankings_sha256,
+                    "content_sha256": pass_.content_sha256,
                 }
             )
-            for one, mean in zip(passes, means, strict=True)
+            for pass_, mean in zip(passes, means, strict=True)
         ],
-        spread=[one for measure in measures if (one := _spread(str(measure), passes, means))],
+        spread=[measured for measure in measures if (measured := _spread(str(measure), passes, means))],
         bands=bands,
         moved=_moved(passes) if "the questions that were asked" not in unlike else [],
     )
@@ -100,20 +100,20 @@ def _changed_settings(every: Sequence[Metrics]) -> list[str]:
             "version": metrics.store.version,
             "dataset": metrics.dataset_sha256,
             "embedder": metrics.embedder.fingerprint_sha256 if metrics.embedder else None,
-            "deviations": [str(one) for one in metrics.deviations],
+            "deviations": [str(deviation) for deviation in metrics.deviations],
             **{f"setting {name}": value for name, value in metrics.guc_state.items()},
         }
 
     identities = [identity(metrics) for metrics in every]
-    names = dict.fromkeys(name for one in identities for name in one)
-    return [name for name in names if any(one.get(name) != identities[0].get(name) for one in identities)]
+    names = dict.fromkeys(name for identity in identities for name in identity)
+    return [name for name in names if any(identity.get(name) != identities[0].get(name) for identity in identities)]
 
 
 def _spread(
     measure: str, passes: Sequence[Pass], means: Sequence[Mapping[str, float | None]]
 ) -> parts.SpreadPart | None:
     values = [
-        (one.state, value) for one, mean in zip(passes, means, strict=True) if (value := mean[measure]) is not None
+        (pass_.state, value) for pass_, mean in zip(passes, means, strict=True) if (value := mean[measure]) is not None
     ]
     if not values:
         return None
@@ -136,13 +136,13 @@ def _range(values: Sequence[float]) -> float | None:
 
 
 def _moved(passes: Sequence[Pass]) -> list[parts.MovedPart]:
-    anything = np.stack([one.values[RECALL] > 0 for one in passes])
-    first = np.stack([one.first_gold for one in passes])
+    anything = np.stack([pass_.values[RECALL] > 0 for pass_ in passes])
+    first = np.stack([pass_.first_gold for pass_ in passes])
     changed = ((anything != anything[0]).any(axis=0) | (first != first[0]).any(axis=0)) & passes[0].counted
     return [
         parts.MovedPart(
             question_id=passes[0].questions[i],
-            found=[bool(one) for one in anything[:, i]],
+            found=[bool(hit) for hit in anything[:, i]],
             first_gold=[None if value == 0 else round(1 / float(value)) for value in first[:, i]],
         )
         for i in np.flatnonzero(changed)

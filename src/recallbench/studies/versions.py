@@ -71,17 +71,17 @@ def measure_versions(options: Options, versions: Sequence[str], progress: Progre
     corpus = plan.open_corpus(progress)
     check_writable(_summary_folder(options, today))
     attempts = [_measure(plan.options, dsn, version, progress, today) for version in versions]
-    outcomes = [one.outcome for one in attempts if one.outcome]
+    outcomes = [attempt.outcome for attempt in attempts if attempt.outcome]
     if not outcomes:
         raise Blocked(
             "none of the versions could be measured",
             expected="at least one version that the server can install",
-            found="; ".join(f"{one.version} {one.status}: {one.reason}" for one in attempts),
+            found="; ".join(f"{attempt.version} {attempt.status}: {attempt.reason}" for attempt in attempts),
             remedy="SELECT version FROM pg_available_extension_versions WHERE name = 'pgmnemo'; lists what there is",
         )
     summary = _summary(attempts, outcomes, corpus.clustered)
     folder = _write(summary, attempts, _summary_folder(options, today))
-    return VersionsOutcome(summary, folder, tuple(one.folder for one in outcomes))
+    return VersionsOutcome(summary, folder, tuple(outcome.folder for outcome in outcomes))
 
 
 def _refuse_unfit(options: Options, versions: Sequence[str]) -> None:
@@ -119,13 +119,13 @@ def _failure(version: str, status: str, blocked: Blocked, progress: Progress) ->
 
 def _summary(attempts: Sequence[_Attempt], outcomes: Sequence[Outcome], clustered: bool) -> Versions:
     first = outcomes[0].metrics
-    measured = [one for one in attempts if one.outcome]
+    measured = [attempt for attempt in attempts if attempt.outcome]
     measures = [measure for measure in PRIMARY if measure.k <= first.retrieval.depth]
     rankings = [open_result(outcome.folder).rankings for outcome in outcomes]
     pairs = [
         (before.version, after.version, measure, paired)
-        for (before, one), (after, other) in pairwise(zip(measured, rankings, strict=True))
-        for measure, paired in zip(measures, pair(one, other, measures), strict=True)
+        for (before, first_rankings), (after, second_rankings) in pairwise(zip(measured, rankings, strict=True))
+        for measure, paired in zip(measures, pair(first_rankings, second_rankings, measures), strict=True)
     ]
     adjusted = holm([paired.test.p for *_, paired in pairs])
     return Versions(
@@ -142,12 +142,12 @@ def _summary(attempts: Sequence[_Attempt], outcomes: Sequence[Outcome], clustere
         n=int(rankings[0].answerable.sum()),
         clustered=clustered,
         bm25={
-            one.measure: one.value
-            for one in first.control_bm25[OVERALL]
-            if one.measure in {str(measure) for measure in measures}
+            bm25.measure: bm25.value
+            for bm25 in first.control_bm25[OVERALL]
+            if bm25.measure in {str(measure) for measure in measures}
         },
-        deviations=[f"{one.kind}: {one.detail}" for one in first.deviations],
-        versions=[_version(one) for one in attempts],
+        deviations=[f"{deviation.kind}: {deviation.detail}" for deviation in first.deviations],
+        versions=[_version(attempt) for attempt in attempts],
         pairs=[_pair(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)],
     )
 
@@ -163,8 +163,8 @@ def _version(attempt: _Attempt) -> VersionPart:
             "stated": metrics.store.version if metrics else "",
             "content_sha256": open_result(outcome.folder).content_sha256 if outcome else "",
             "figures": [
-                PrimaryPart(estimate=one.estimate, protocol_name=one.protocol_name, band=one.band)
-                for one in (metrics.headline if metrics else ())
+                PrimaryPart(estimate=figure.estimate, protocol_name=figure.protocol_name, band=figure.band)
+                for figure in (metrics.headline if metrics else ())
             ],
             "short_questions": metrics.retrieval.short_questions if metrics else 0,
             "verdict": metrics.verdict.text if metrics else "BLOCKED",
@@ -183,7 +183,7 @@ def _summary_folder(options: Options, today: date) -> Path:
 
 
 def _write(summary: Versions, attempts: Sequence[_Attempt], folder: Path) -> Path:
-    results = {one.version: f"../{one.outcome.folder.name}" for one in attempts if one.outcome}
+    results = {attempt.version: f"../{attempt.outcome.folder.name}" for attempt in attempts if attempt.outcome}
     with staged(folder, explicit=False) as draft:
         for name, text in (
             (JSON, summary.model_dump_json(indent=1) + "\n"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallbench.stores.graph.entities import asked_about, entities, names, words
+from recallbench.stores.graph.entities import entities, names, question_words, words
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_names_are_capitalised_words_inside_a_sentence(text: str, expected: set[
 def test_words_are_letters() -> None:
     assert words("it's 42 x_y don’t 日本語 '); DROP TABLE--") == ["it's", "x", "y", "don’t", "日本語", "DROP", "TABLE"]
     assert words("a" * 65 + " b") == ["b"]
-    assert asked_about("Bob's dog, BOB’S dog?") == ["bob", "dog"]
+    assert question_words("Bob's dog, BOB’S dog?") == ["bob", "dog"]
 
 
 def test_entities_of_a_scope() -> None:

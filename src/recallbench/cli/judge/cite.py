@@ -71,12 +71,12 @@ def cite(
             remedy="recallbench cite DIR, or recallbench cite --check FILE",
         )
     of_folders = {"--previous": previous, "--as-deviation": as_deviation, "--history": history, "--markdown": markdown}
-    given = [name for name, value in of_folders.items() if value]
-    if check is not None and given:
+    chosen = [name for name, value in of_folders.items() if value]
+    if check is not None and chosen:
         raise UsageError(
-            f"{given[0]} is for a result folder, not for --check",
+            f"{chosen[0]} is for a result folder, not for --check",
             expected="--check FILE, with --corpus-file and --json at most",
-            found=f"--check with {', '.join(given)}",
+            found=f"--check with {', '.join(chosen)}",
         )
     if history is not None and not as_deviation:
         raise UsageError("--history goes with --as-deviation", expected="both", found="--history alone")
@@ -108,31 +108,31 @@ def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:
     from recallbench.citing import citation_check
 
     checked = citation_check.check(file, examine)
-    wrong = [one for one in checked if one.wrong]
+    wrong = [entry for entry in checked if entry.wrong]
     if as_json:
         listed = [
             {
-                "line": one.figure.line,
-                "names": [name.text for name in one.figure.names],
-                "value": one.figure.value,
-                "role": one.figure.role,
-                "folders": [folder.text for folder in one.figure.folders],
-                "status": one.status,
-                "problems": list(one.problems),
+                "line": entry.figure.line,
+                "names": [name.text for name in entry.figure.names],
+                "value": entry.figure.value,
+                "role": entry.figure.role,
+                "folders": [folder.text for folder in entry.figure.folders],
+                "status": entry.status,
+                "problems": list(entry.problems),
             }
-            for one in checked
+            for entry in checked
         ]
         print(json.dumps({"file": str(file), "figures": listed, "holds": not wrong}, indent=1))
         return 1 if wrong else 0
     alike: dict[tuple[int, str, str], list[str]] = {}
-    for one in checked:
-        if one.problems:
-            alike.setdefault((one.figure.line, one.status, "; ".join(one.problems)), []).append(one.title)
+    for entry in checked:
+        if entry.problems:
+            alike.setdefault((entry.figure.line, entry.status, "; ".join(entry.problems)), []).append(entry.title)
     for (line, status, problems), titles in alike.items():
         print(visible(f"{file}:{line}: {status}: {', '.join(titles)}: {problems}"))
     if not checked:
         print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
-    counts = Counter(one.status for one in checked)
+    counts = Counter(entry.status for entry in checked)
     more = f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
     print(
         f"{file}: {len(checked)} figures, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold"

@@ -119,10 +119,10 @@ def _folders(
     for path in (first, second):
         if path.is_file():
             raise not_a_result(path, "a file", f"for TREC runs: recallbench compare {first} {second} --qrels FILE")
-    one, other = open_with_manifest(first), open_with_manifest(second)
-    words = None if corpus_file is None else corpus_words(one, corpus_file, dict(os.environ))
+    first_result, second_result = open_with_manifest(first), open_with_manifest(second)
+    words = None if corpus_file is None else corpus_words(first_result, corpus_file, dict(os.environ))
     measures = [parse(text) for text in measure_names]
-    return compare_results(one, other, measures, conditions, allowed=allowed, show=show, words=words)
+    return compare_results(first_result, second_result, measures, conditions, allowed=allowed, show=show, words=words)
 
 
 def _runs(
@@ -159,8 +159,8 @@ def _runs(
     return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
 
 
-def _words(given: Sequence[str]) -> list[str]:
-    return [word.strip() for text in given for word in text.split(",") if word.strip()]
+def _words(texts: Sequence[str]) -> list[str]:
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
 def shown(comparison: Comparison) -> list[Part]:
@@ -179,7 +179,7 @@ def shown(comparison: Comparison) -> list[Part]:
         parts += ["", comparison_text.kind_table(comparison)]
     if comparison.abilities:
         parts += ["", comparison_text.ability_table(comparison)]
-    for one in comparison.changed:
-        parts += ["", comparison_text.changed_title(one), *(f"  {line}" for line in comparison_text.texts(one))]
-        parts.append(replace(comparison_text.ranking_table(one, rank=""), indent=2))
+    for changed in comparison.changed:
+        parts += ["", comparison_text.changed_title(changed), *(f"  {line}" for line in comparison_text.texts(changed))]
+        parts.append(replace(comparison_text.ranking_table(changed, rank=""), indent=2))
     return [*parts, "", *comparison_text.verdict(comparison)]

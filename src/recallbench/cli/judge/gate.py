@@ -61,10 +61,10 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     if replace and not update:
         raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
     file = read_thresholds(config)
-    given = _folders_by_name(file, results)
+    folders = _folders_by_name(file, results)
     if update:
-        return _update(file, config.parent, given, replace)
-    gating = thresholds.gate(file, config.parent, given, dict(os.environ), listener(quiet))
+        return _update(file, config.parent, folders, replace)
+    gating = thresholds.gate(file, config.parent, folders, dict(os.environ), listener(quiet))
     if format == "json":
         print(plain(gating.model_dump_json(indent=1)))
     elif format == "markdown":
@@ -74,9 +74,9 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     beyond = thresholds.unreachable(gating)
     if beyond is not None:
         print(f"recallbench: {beyond}", file=sys.stderr)
-    for one in gating.missing:
-        missing = (f"{one.result}: {one.problem}", f"  found: {one.found}", f"  what to do: {one.remedy}")
-        print("recallbench: " + "\n".join(map(visible, missing)), file=sys.stderr)
+    for missing in gating.missing:
+        lines = (f"{missing.result}: {missing.problem}", f"  found: {missing.found}", f"  what to do: {missing.remedy}")
+        print("recallbench: " + "\n".join(map(visible, lines)), file=sys.stderr)
     if beyond is not None:
         return beyond.exit_code
     return 3 if gating.missing else 0 if gating.passed else 1
@@ -93,7 +93,7 @@ def _folders_by_name(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Pa
         if not name or not place or name in folders:
             raise UsageError(
                 f"{word!r} does not say which result it is",
-                expected=" or ".join(f"{one}=DIR" for one in file.result) + ", each once",
+                expected=" or ".join(f"{name}=DIR" for name in file.result) + ", each once",
                 found=word,
                 remedy=f"recallbench gate {next(iter(file.result))}=DIR",
             )
@@ -101,21 +101,21 @@ def _folders_by_name(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Pa
     return folders
 
 
-def _update(file: ThresholdsFile, base: Path, given: dict[str, Path], replace: bool) -> int:
+def _update(file: ThresholdsFile, base: Path, folders: dict[str, Path], replace: bool) -> int:
     from recallbench.compare.baseline import store
     from recallbench.compare.thresholds import open_gated
     from recallbench.errors import UsageError
 
-    kept = {name: one.baseline for name, one in file.result.items() if one.baseline is not None}
-    if not kept:
+    baselines = {name: entry.baseline for name, entry in file.result.items() if entry.baseline is not None}
+    if not baselines:
         raise UsageError(
             "no result of the file has a baseline", expected='baseline = "DIR"', remedy="say where to keep it"
         )
     # All are looked at before the first is stored.
-    opened = [open_gated(name, file.result[name], base, given.get(name), baseline=False) for name in kept]
-    for one in opened:
-        place = base / str(kept[one.name])
-        print(f"{one.name}: {one.folder} as baseline {place}: {store(one.folder, place, replace=replace)}")
+    opened = [open_gated(name, file.result[name], base, folders.get(name), baseline=False) for name in baselines]
+    for gated in opened:
+        place = base / str(baselines[gated.name])
+        print(f"{gated.name}: {gated.folder} as baseline {place}: {store(gated.folder, place, replace=replace)}")
     return 0
 
 

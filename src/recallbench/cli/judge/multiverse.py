@@ -71,7 +71,7 @@ def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
 
 
 def _csv(universes: Multiverse) -> str:
-    return Table(_FIELDS, [["" if one is None else str(one) for one in row] for row in _rows(universes)]).csv()
+    return Table(_FIELDS, [["" if cell is None else str(cell) for cell in row] for row in _rows(universes)]).csv()
 
 
 def _document(universes: Multiverse) -> dict[str, Any]:
@@ -88,33 +88,39 @@ def _document(universes: Multiverse) -> dict[str, Any]:
         "untold": list(universes.unstated),
         "cells": [dict(zip(_FIELDS, row, strict=True)) for row in _rows(universes)],
         "ranges": [
-            {"family": one.family, "k": one.k, "smallest": one.low, "largest": one.high, "spread": one.high - one.low}
-            for one in universes.ranges
+            {
+                "family": span.family,
+                "k": span.k,
+                "smallest": span.low,
+                "largest": span.high,
+                "spread": span.high - span.low,
+            }
+            for span in universes.ranges
         ],
         "published": [
-            {"number": one.text, "equals": [cell.universe for cell in one.equals], "place": one.place}
-            for one in universes.placed
+            {"number": number.text, "equals": [cell.universe for cell in number.equals], "place": number.place}
+            for number in universes.placed
         ],
     }
 
 
 def _parts(universes: Multiverse) -> list[Part]:
-    kept = f"{universes.depth} ids kept of each ranking" if universes.depth else "rankings kept whole"
+    depth = f"{universes.depth} ids kept of each ranking" if universes.depth else "rankings kept whole"
     lines: list[Part] = [
-        f"{universes.folder}: {universes.layout}, {universes.questions} questions, {kept}",
+        f"{universes.folder}: {universes.layout}, {universes.questions} questions, {depth}",
         f"scope: {universes.scope_summary}",
     ]
     lines += [f"gold: {universes.gold}"]
-    lines += [f"not stated: {one}" for one in universes.unstated]
+    lines += [f"not stated: {definition}" for definition in universes.unstated]
     lines += [f"{name}: {meaning}" for name, meaning in universes.meanings]
     for (scope, denominator, n), alike in universes.distinct_tables:
         lines += ["", f"{scope}, over {denominator} ({n})", _table(universes, scope, denominator)]
         lines += [f"the same: {'; '.join(alike)}"] if alike else []
     lines += _legend(universes)
     lines += ["", "range over all universes, bounds included", _ranges(universes)]
-    for one in universes.placed:
-        lines += ["", f"{one.text}: {one.place}"]
-        lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in one.equals]
+    for number in universes.placed:
+        lines += ["", f"{number.text}: {number.place}"]
+        lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in number.equals]
     return lines
 
 
@@ -153,7 +159,7 @@ def _cell(cell: Any) -> str:
 
 def _ranges(universes: Multiverse) -> Table:
     rows = [
-        (f"{one.family}@{one.k}", f"{one.low:.4f}", f"{one.high:.4f}", f"{one.high - one.low:.4f}")
-        for one in universes.ranges
+        (f"{span.family}@{span.k}", f"{span.low:.4f}", f"{span.high:.4f}", f"{span.high - span.low:.4f}")
+        for span in universes.ranges
     ]
     return Table(("", "smallest", "largest", "spread"), rows)

@@ -28,19 +28,26 @@ def parity(runs: int, seed: int, as_json: bool) -> int:
     from recallbench.scoring.parity import parity as compared
 
     agreements = compared(runs, seed)
-    differing = sum(one.differing for one in agreements)
+    differing = sum(agreement.differing for agreement in agreements)
     if as_json:
         fields = {"runs": runs, "seed": seed, "tolerance": TOLERANCE, "differing": differing}
-        print(json.dumps({**fields, "measures": [asdict(one) for one in agreements]}, indent=1))
+        print(json.dumps({**fields, "measures": [asdict(agreement) for agreement in agreements]}, indent=1))
         return 1 if differing else 0
     header = ("measure", "against", "its name", "compared", "differing", "largest difference")
     rows = [
-        (one.measure, one.oracle, one.their_name, f"{one.compared:,}", str(one.differing), f"{one.largest:.1e}")
-        for one in agreements
+        (
+            agreement.measure,
+            agreement.oracle,
+            agreement.their_name,
+            f"{agreement.compared:,}",
+            str(agreement.differing),
+            f"{agreement.largest:.1e}",
+        )
+        for agreement in agreements
     ]
     print_parts(Table(header, rows))
     print(
-        f"{runs:,} random runs, seed {seed}: {sum(one.compared for one in agreements):,} comparisons, "
+        f"{runs:,} random runs, seed {seed}: {sum(agreement.compared for agreement in agreements):,} comparisons, "
         f"{differing:,} differ by more than {TOLERANCE:g}"
     )
     print(

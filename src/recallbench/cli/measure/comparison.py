@@ -1,4 +1,4 @@
-"""What `recallbench versions` ends with."""
+"""The closing lines of `recallbench versions`."""
 
 from __future__ import annotations
 

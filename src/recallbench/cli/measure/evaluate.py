@@ -21,7 +21,7 @@ EXAMPLES = (
 OF_FILES = ("run", "gold", "texts", "ties")
 """The options of rankings in files; those of a store are for a folder."""
 OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
-"""With one of these a folder's questions are shown in a table too."""
+"""Options that have a folder's questions shown in a table too."""
 OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine")
 OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "quiet", "config")
 

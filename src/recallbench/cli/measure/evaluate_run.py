@@ -1,4 +1,4 @@
-"""What `recallbench evaluate --run FILE --gold FILE` does."""
+"""The command `recallbench evaluate --run FILE --gold FILE`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     def read(path: Path) -> RunFile:
         if matching.by_text and not texts and form_of(path) == "trec":
             raise UsageError("a TREC run has ids and no texts", expected="--texts corpus.jsonl", found=str(path))
-        found = read_answers(
+        run = read_answers(
             path,
             gold.cases,
             keep_going=files.keep_going,
@@ -78,8 +78,8 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             passed_over=gold.passed_over,
         )
         if not matching.by_text:
-            refuse_strange_ids(path, found, gold.cases)
-        return found
+            refuse_strange_ids(path, run, gold.cases)
+        return run
 
     def report(run: RunFile, refused: Iterable[InputError], depth: int = 0) -> Report:
         return _report(gold, run, _left_out(refused, run.refused), table, files, texts, depth)
@@ -92,22 +92,22 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             found=f"no times in {run_file}",
             remedy="leave --percentiles out",
         )
-    found = report(run, gold.refused)
+    scores = report(run, gold.refused)
     tradeoff = None
-    if table.ks and found.n:
+    if table.ks and scores.n:
         tradeoff = report(run, gold.refused, max(table.ks)).tradeoff(table.ks)
-    sides = [_Side(run_file, found, _left_out(gold.refused, run.refused))]
+    sides = [_Side(run_file, scores, _left_out(gold.refused, run.refused))]
     compared = None
     if files.compare is not None:
         other = read(files.compare)
         sides.append(_Side(files.compare, report(other, ()), _left_out(other.refused)))
-        if found.n:
-            compared = _compared(sides[1].report.compare(found), *sides)
+        if scores.n:
+            compared = _compared(sides[1].report.compare(scores), *sides)
         else:
             print(f"recallbench: nothing to compare with {files.compare}: {NOTHING}", file=sys.stderr)
             for problem in sides[1].problems():
                 print(f"recallbench: {visible(problem)}", file=sys.stderr)
-    show(table, found, tradeoff, compared)
+    show(table, scores, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
         of = f"{side.path}: " if len(sides) > 1 else ""
         for note in side.report.notes:
@@ -160,7 +160,7 @@ def _report(
     from recallbench.cases.evaluation import score_answers
 
     k = table.k
-    notes = [*gold.notes, *run.notes, *(f"left out: {one}" for one in left_out)]
+    notes = [*gold.notes, *run.notes, *(f"left out: {problem}" for problem in left_out)]
     if run.depth < k and table.definitions.precision == "k":
         notes.append(f"no ranking is longer than {run.depth}: precision@{k} divides by {k} all the same")
     # Without any texts the hits are texts themselves.
@@ -181,14 +181,14 @@ def _report(
 
 
 def _left_out(*refused: Iterable[InputError]) -> list[str]:
-    """What is wrong with lines that were passed over; one file may be gold and run, and then tells each twice."""
+    """Return the errors of lines that were passed over, each once: one file may be gold and run."""
     return list(dict.fromkeys(error.brief for errors in refused for error in errors))
 
 
 def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison:
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
-    failed = [one.failed_in_words() for one in (first, second) if one.failed]
+    failed = [side.failed_in_words() for side in (first, second) if side.failed]
 
     title, changes = f"{after} (after) minus {before} (before)", change.table()
     lines = [*change.sentences(), *failed, *second.problems()]

@@ -117,8 +117,8 @@ def _matched(metrics: Metrics) -> list[str]:
     if matching.by_id is not None and matching.by_text is not None:
         lines.append(
             ", ".join(
-                f"{one.questions} by {way}: recall_any@10 {figure(one.recall_any_10)}"
-                for way, one in (("id", matching.by_id), ("text", matching.by_text))
+                f"{part.questions} by {way}: recall_any@10 {figure(part.recall_any_10)}"
+                for way, part in (("id", matching.by_id), ("text", matching.by_text))
             )
         )
     if matching.without:
@@ -137,9 +137,9 @@ def _worst(metrics: Metrics) -> list[str]:
     if not worst:
         return ["no question drags the mean down"]
     named = [
-        f"{one.question_id} (first gold {'not found' if one.first_rank is None else f'at {one.first_rank}'},"
-        f" {one.found} of {one.gold} in the first 10)"
-        for one in worst[:NAMED]
+        f"{row.question_id} (first gold {'not found' if row.first_rank is None else f'at {row.first_rank}'},"
+        f" {row.found} of {row.gold} in the first 10)"
+        for row in worst[:NAMED]
     ]
     more = f"; the report names {len(worst)}" if len(worst) > NAMED else ""
     return [f"these drag the mean down: {', '.join(named)}{more}"]

@@ -16,12 +16,12 @@ from recallbench.retrieval.failures import Failures
 def headline(metrics: Metrics, folder: Path) -> list[Part]:
     """Return corpus, figures with what stands beside them, verdict, and where the report is."""
     rows = []
-    control = {one.measure: one.value for one in metrics.control_bm25[OVERALL]}
-    for one in metrics.headline:
-        e = one.estimate
+    control = {bm25.measure: bm25.value for bm25 in metrics.control_bm25[OVERALL]}
+    for primary in metrics.headline:
+        e = primary.estimate
         rows.append(
             (
-                one.protocol_name,
+                primary.protocol_name,
                 e.measure,
                 figure(e.value),
                 interval(e),
@@ -34,7 +34,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     embedder = metrics.embedder_name
     table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
     lines: list[Part] = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
-    if not any(one.protocol_name == "MRR" for one in metrics.headline):
+    if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     if metrics.retrieval.missing_hits:
         lines.append(
@@ -65,7 +65,7 @@ def tell_failures(failures: Failures) -> bool:
 
 def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:
     """Return the label, then the reproduced figures between the published and the canonical ones."""
-    rows = [(one.figure, str(one.published), figure(one.reproduced), figure(one.canonical)) for one in record.figures]
+    rows = [(row.figure, str(row.published), figure(row.reproduced), figure(row.canonical)) for row in record.figures]
     table = Table(("", "published", "reproduced", "canonical"), rows)
     lines: list[Part] = [f"{record.name}: {LABEL}", table]
     lines += [f"not comparable with the published figure: {obstacle}" for obstacle in record.obstacles]

@@ -1,4 +1,4 @@
-"""What a command's DIR names: a labelled set in a folder, or one of the hub. Its folder, and what results call it."""
+"""The labelled set that a command's DIR names, in a folder or on the hub: its folder, and its name in results."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Target:
         if of_hub(self.name):
             needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
             split = split if needs_no_judgements else split or DEFAULT_SPLIT
-            wanted = find_hub_set(self.name, self.qrels_revision)
-            folder = obtain_set(wanted, split, parse_pins(self.pin), options.environ, progress)
+            hub_set = find_hub_set(self.name, self.qrels_revision)
+            folder = obtain_set(hub_set, split, parse_pins(self.pin), options.environ, progress)
         elif self.qrels_revision or self.pin:
             raise UsageError(
                 f"{'--qrels-revision' if self.qrels_revision else '--pin'} is for a set of the hub",

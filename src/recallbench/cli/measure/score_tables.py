@@ -1,4 +1,4 @@
-"""How scores are asked to be shown, and showing them: the table of queries, k against k, one run against another."""
+"""Options of tables of scores, and their printing: queries, k against k, one run against another."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def table_options(
 
 @dataclass(frozen=True, slots=True)
 class RenderedComparison:
-    """One run against another, in each form."""
+    """A comparison of two runs, in each form."""
 
     document: dict[str, Any]
     text: Sequence[Part]

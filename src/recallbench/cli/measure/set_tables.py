@@ -103,7 +103,7 @@ def print_table(
 
 
 def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
-    """As `recallbench compare` has it, whatever of the system under test was changed."""
+    """Return the comparison that `recallbench compare` makes, whatever of the system under test was changed."""
     comparison = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
     return RenderedComparison(
         comparison.model_dump(mode="json"), shown(comparison), comparison_text.markdown(comparison).splitlines()

@@ -66,16 +66,16 @@ def label(
         all_queries = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
     else:
         all_queries = queries_to_label(folder, queries)
-    all_queries = [one if one.scope or one.tenant else replace(one, scope=scope or "") for one in all_queries]
-    left = [one for one in all_queries if one.id not in done]
+    all_queries = [query if query.scope or query.tenant else replace(query, scope=scope or "") for query in all_queries]
+    left = [query for query in all_queries if query.id not in done]
     print(f"{len(all_queries) - len(left)} of {len(all_queries)} queries are labelled; {KEYS}", file=sys.stderr)
     proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
-    kept = 0
-    for number, (one, proposals) in enumerate(
+    labelled = 0
+    for number, (next_query, proposals) in enumerate(
         propose(folder, left, proposing, k, listener(quiet)) if left else (),
         len(all_queries) - len(left) + 1,
     ):
-        print(f"\n[{number} of {len(all_queries)}] {visible_lines(one.text)}")
+        print(f"\n[{number} of {len(all_queries)}] {visible_lines(next_query.text)}")
         grades = _judged(proposals)
         if grades is None:
             break
@@ -83,21 +83,21 @@ def label(
             print("  Nothing of this is relevant. Should the query find nothing at all?")
             grades = grades if _key() == "y" else {}
         if grades:
-            book.append(one, grades, date.today())
-            kept += 1
-    print(f"{kept} queries labelled in {book.path}, {len(done) + kept} in all")
+            book.append(next_query, grades, date.today())
+            labelled += 1
+    print(f"{labelled} queries labelled in {book.path}, {len(done) + labelled} in all")
     return 0
 
 
 def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
     """Grades by id; empty when the query is skipped, None when its user stops."""
     grades: dict[str, float] = {}
-    for place, one in enumerate(proposals, 1):
-        print(f"\n  {place}. {visible(one.id)}: {visible(_shortened(one.text))}")
+    for place, proposal in enumerate(proposals, 1):
+        print(f"\n  {place}. {visible(proposal.id)}: {visible(_shortened(proposal.text))}")
         while True:
             key = _key()
             if key == "m":
-                print(visible_lines(one.text))
+                print(visible_lines(proposal.text))
             elif key in ("q", None):
                 return None
             elif key == "s":
@@ -105,7 +105,7 @@ def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
             elif key == "a":
                 return grades | {rest.id: 0.0 for rest in proposals[place - 1 :]}
             elif key in ("y", "n") or key.isdigit():
-                grades[one.id] = float(key) if key.isdigit() else float(key == "y")
+                grades[proposal.id] = float(key) if key.isdigit() else float(key == "y")
                 break
             else:
                 print(f"  {KEYS}")

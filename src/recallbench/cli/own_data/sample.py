@@ -111,7 +111,7 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     else:
         write_output(out, text, overwrite=False)
     parts = ", ".join(
-        f"{name or '(none)'} {drawn.taken[name]} of {count} {'recall' if count == 1 else 'recalls'}"
+        f"{name or '(none)'} {drawn.sample_sizes[name]} of {count} {'recall' if count == 1 else 'recalls'}"
         for name, count in sorted(drawn.recalls.items())
     )
     count = len(drawn.queries)

@@ -29,7 +29,10 @@ def corpora() -> int:
         print(f"{group} is {' and '.join(names)}")
     print("\nsets of the hub, for `recallbench evaluate`:")
     _print(
-        [("set", "repository"), *((f"hub:{name}", f"{one.repo}@{one.revision}") for name, one in known_sets().items())]
+        [
+            ("set", "repository"),
+            *((f"hub:{name}", f"{hub_set.repo}@{hub_set.revision}") for name, hub_set in known_sets().items()),
+        ]
     )
     return 0
 

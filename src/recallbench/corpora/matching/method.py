@@ -1,4 +1,4 @@
-"""By which method a text is matched with what was expected, and from which threshold on."""
+"""The method by which a text is matched with the expected one, and its threshold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recallbench.errors import UsageError
 
 Method = Literal["id", "exact", "tokens", "hybrid", "bm25"]
 Step = Literal["id", "exact", "tokens", "cosine", "bm25"]
-"""What a hit matched by. `hybrid` takes the first four in this order, and the first that matches counts."""
+"""The ways in which a hit may match. `hybrid` tries the first four in this order; the first that matches counts."""
 DEFAULT, STRICT, EXPLORATORY = 0.3, 0.5, 0.1
 RELATIVE = 0.5
 """The share of the expected text's own BM25 score that counts, where none is named."""
@@ -28,17 +28,17 @@ SENSITIVITY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What makes a hit relevant. Its text names it in every output; numbers of two methods are never compared."""
+    """The rule that makes a hit relevant. Every output names it; numbers of two methods are never compared."""
 
     method: Method = "id"
     threshold: float = OWN
-    """From which a text matches: token F1 of `tokens` and `hybrid`, relative BM25 of `bm25`; others read none."""
+    """A text matches from here on: token F1 of `tokens` and `hybrid`, relative BM25 of `bm25`; others read none."""
     chunk: int | None = None
     """Tokens of a chunk; None matches whole texts, but for `bm25`, which takes passages of 60."""
     encoder: str = ""
-    """Of `hybrid`: whose vectors are held against each other where nothing else matched; empty for none."""
+    """For `hybrid`: the encoder whose vectors are compared where nothing else matched; empty for none."""
     cosine: float | None = None
-    """From which these match. Each encoder has its own scale, so none is taken for granted."""
+    """The cosine from which these match. Each encoder has its own scale, so none is taken for granted."""
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
@@ -88,14 +88,14 @@ class Matching:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What a hit may match by, in the order in which it is tried."""
+        """The ways in which a hit may match, in the order in which they are tried."""
         if self.method != "hybrid":
             return (self.method,)
         return ("id", "exact", "tokens") if self.cosine is None else ("id", "exact", "tokens", "cosine")
 
     @property
     def thresholds(self) -> list[float]:
-        """Those that a result is shown at: the usual ones, and its own where it has one."""
+        """The thresholds that a result is shown at: the usual ones, and its own where it has one."""
         return sorted({*SENSITIVITY, self.threshold} if self.method in ("tokens", "hybrid", "bm25") else SENSITIVITY)
 
     def at(self, threshold: float | None) -> Matching:
@@ -108,7 +108,7 @@ class Matching:
 
     @property
     def code(self) -> str:
-        """As the name of a labelled set states it: `tokens-0.3-60`, `exact`; empty for ids.
+        """The method in the name of a labelled set: `tokens-0.3-60`, `exact`; empty for ids.
 
         It says nothing of a cosine: no gold may depend on one.
         """
@@ -137,12 +137,12 @@ class Matching:
         return most if 2.0 * count / (count + most) >= self.threshold else most - 1
 
     def out_of_reach(self, expected: Iterable[str]) -> str | None:
-        """What to say of answers so short that no text of a chunk's length could match them; None without any."""
+        """Warn of answers so short that no text of a chunk's length could match them; None without any."""
         chunk = self.chunk
         if self.method != "tokens" or chunk is None:
             return None
-        longest = [self.longest_chunk(one) for one in expected]
-        short = sum(one < chunk for one in longest)
+        longest = [self.longest_chunk(answer) for answer in expected]
+        short = sum(length < chunk for length in longest)
         if not short:
             return None
         return (

@@ -47,20 +47,21 @@ class Passages:
         self.scores = lru_cache(maxsize=8)(self._scores)
 
     def _scores(self, expected: str) -> npt.NDArray[np.float64]:
-        """By text the score of its best passage, as a share of the expected text's own; 0 where no word is shared."""
+        """Return the score of each text's best passage, as a share of the expected text's own; 0 without a shared
+        word."""
         expected_words = Counter(words(expected))
-        found = np.zeros(self._count)
+        weights = np.zeros(self._count)
         for word, times in expected_words.items():
             if (number := self._vocabulary.get(word)) is not None:
                 first, last = self._weights["indptr"][number], self._weights["indptr"][number + 1]
-                found[self._weights["indices"][first:last]] += times * self._weights["data"][first:last]
-        if not found.any():
+                weights[self._weights["indices"][first:last]] += times * self._weights["data"][first:last]
+        if not weights.any():
             return np.zeros(len(self._starts))
-        best: npt.NDArray[np.float64] = np.maximum.reduceat(found, self._starts) / self._own_score(expected_words)
+        best: npt.NDArray[np.float64] = np.maximum.reduceat(weights, self._starts) / self._own_score(expected_words)
         return best.round(DIGITS)
 
     def _own_score(self, expected_words: Counter[str]) -> float:
-        """What the expected text would get, were it one of the passages and the statistics the same."""
+        """Return the score that the expected text would get as one of the passages."""
         norm = K1 * (1 - B + B * expected_words.total() / self._mean_length)
         return sum(times * self._rarity(word) * times / (times + norm) for word, times in expected_words.items())
 

@@ -23,7 +23,7 @@ from recallbench.progress import Progress
 
 
 def step_of(question: Question, position: int) -> Step | None:
-    """What hybrid took a segment for gold by; None where it is none."""
+    """Return the step by which hybrid took a segment for gold; None where it is none."""
     if position not in question.gold:
         return None
     if not question.expected or position in question.by_id:
@@ -93,8 +93,8 @@ class TextMatched:
         return map(self._with_gold, self._corpus.haystacks())
 
     def _with_gold(self, haystack: Haystack) -> Haystack:
-        found = self._matches.by_question
-        return replace(haystack, questions=tuple(found.get(question.id, question) for question in haystack.questions))
+        matched = self._matches.by_question
+        return replace(haystack, questions=tuple(matched.get(question.id, question) for question in haystack.questions))
 
     @cached_property
     def _matches(self) -> _Matches:
@@ -115,16 +115,16 @@ class TextMatched:
             texts += [segment.text for segment in haystack.segments]
             searched.append(index.passages)
             ends.append(len(texts))
-        wanted, pool = _Reads(expected), _Reads(texts, self.matching.chunk, whole=self._whole)
+        answers, pool = _Reads(expected), _Reads(texts, self.matching.chunk, whole=self._whole)
 
         def near(i: int, drawn: int) -> Likeness:
             which = bisect_right(ends, drawn)
             passages, first = searched[which], ends[which - 1] if which else 0
             score = 0.0 if passages is None else float(passages.scores(expected[i])[drawn - first])
-            return replace(likeness(wanted[i], pool[drawn]), bm25=score)
+            return replace(likeness(answers[i], pool[drawn]), bm25=score)
 
         matching = self.matching
-        random = random_matches(wanted, pool, relevant, matching.thresholds, matching=matching, near=near)
+        random = random_matches(answers, pool, relevant, matching.thresholds, matching=matching, near=near)
         return _Matches(by_question, random)
 
 
@@ -157,7 +157,7 @@ class _Reads(Sequence[Read]):
 
 
 class _Index:
-    """Where each word of the expected texts stands in the segments of a haystack."""
+    """An index of the words of the expected texts in the segments of a haystack."""
 
     def __init__(
         self, segments: Sequence[Segment], questions: Sequence[Question], matching: Matching, *, whole: bool = False
@@ -175,41 +175,43 @@ class _Index:
                 for word in tokens & vocabulary:
                     places[word].append(len(sizes))
                 sizes.append(len(tokens))
-        self._places = {word: np.array(found, dtype=np.int64) for word, found in places.items()}
+        self._places = {word: np.array(entries, dtype=np.int64) for word, entries in places.items()}
         self._sizes = np.array(sizes, dtype=np.int64)
         self._starts = np.array(starts, dtype=np.int64)
         self._owners = np.repeat(np.arange(len(starts)), np.diff([*starts, len(sizes)]))
 
     def near(self, question: Question) -> npt.NDArray[np.float64]:
-        """By segment how near it comes: token F1, or relative BM25 where that decides."""
+        """Return the nearness of each segment: token F1, or relative BM25 where that decides."""
         if self.passages is not None:
             return self.passages.scores(question.expected)
         return self.f1(Read(question.expected))
 
     def f1(self, expected: Read) -> npt.NDArray[np.float64]:
-        """By segment the token F1 of its best chunk."""
-        wanted = frozenset(expected.words)
-        both = np.bincount(np.concatenate([self._places[word] for word in wanted]), minlength=len(self._sizes))
-        f1: npt.NDArray[np.float64] = np.maximum.reduceat(2.0 * both / (len(wanted) + self._sizes), self._starts)
+        """Return the token F1 of each segment's best chunk."""
+        answer_words = frozenset(expected.words)
+        both = np.bincount(np.concatenate([self._places[word] for word in answer_words]), minlength=len(self._sizes))
+        f1: npt.NDArray[np.float64] = np.maximum.reduceat(2.0 * both / (len(answer_words) + self._sizes), self._starts)
         return f1
 
     def exact(self, expected: Read) -> frozenset[int]:
         """The segments that say it, word by word."""
         # Those that hold all its words are few, and only these are read.
-        wanted = frozenset(expected.words)
-        owners = [np.unique(self._owners[self._places[word]]) for word in wanted]
-        holding = np.flatnonzero(np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(wanted))
+        answer_words = frozenset(expected.words)
+        owners = [np.unique(self._owners[self._places[word]]) for word in answer_words]
+        holding = np.flatnonzero(
+            np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(answer_words)
+        )
         return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, whole=self._whole).says(expected))
 
 
 def _with_matches(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
     """The question with its gold, and the position of the segment that comes nearest."""
-    found, exact = index.near(question), index.exact(Read(question.expected))
-    near = np.flatnonzero(found >= min(SENSITIVITY[0], matching.threshold))
-    enough = frozenset(np.flatnonzero(found >= matching.threshold).tolist())
+    likenesses, exact = index.near(question), index.exact(Read(question.expected))
+    near = np.flatnonzero(likenesses >= min(SENSITIVITY[0], matching.threshold))
+    enough = frozenset(np.flatnonzero(likenesses >= matching.threshold).tolist())
     gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
-    matched = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), found[near].tolist()))
-    return matched, int(found.argmax())
+    matched = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), likenesses[near].tolist()))
+    return matched, int(likenesses.argmax())
 
 
 def _remedy(matching: Matching, expected: Sequence[str]) -> str:

@@ -56,11 +56,11 @@ class Read:
 
     def f1(self, expected: Read) -> float:
         """The token F1 of the best chunk."""
-        wanted = frozenset(expected.words)
-        return max(overlap(wanted, chunk) for chunk in self.chunks)
+        expected_words = frozenset(expected.words)
+        return max(overlap(expected_words, chunk) for chunk in self.chunks)
 
     def says(self, expected: Read) -> bool:
-        """Its words in their order, anywhere in the text."""
+        """Tell whether its words stand in their order anywhere in the text."""
         if self.whole:
             return bool(expected.words) and expected.words == self.words
         return bool(expected.words) and expected.line in self.line
@@ -68,19 +68,19 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How near one retrieved text comes to the expected one."""
+    """The nearness of one retrieved text to the expected one."""
 
     exact: bool
     f1: float
     by_id: bool = False
-    """It is one of the relevant ids."""
+    """Whether it is one of the relevant ids."""
     bm25: float = 0.0
     """The score of its best passage, relative to the expected text's own."""
     cosine: float | None = None
     """None where no encoder was asked."""
 
     def step(self, matching: Matching) -> Step | None:
-        """What the text matches by, the first of the method's steps; None where it does not match."""
+        """Return the first of the method's steps that the text matches by; None where it does not match."""
         holds: dict[Step, bool] = {
             "id": self.by_id,
             "exact": self.exact,
@@ -122,15 +122,15 @@ def random_matches(
     A rate near the share of questions that a method finds says that the threshold lets anything through.
     """
     rng = np.random.default_rng(SEED)
-    found: list[Likeness] = []
+    likenesses: list[Likeness] = []
     for _ in range(4 * draws if expected and pool else 0):
-        if len(found) == draws:
+        if len(likenesses) == draws:
             break
         case, drawn = int(rng.integers(len(expected))), int(rng.integers(len(pool)))
         if drawn not in relevant[case]:
-            found.append(near(case, drawn) if near else likeness(expected[case], pool[drawn]))
-    if not found:
+            likenesses.append(near(case, drawn) if near else likeness(expected[case], pool[drawn]))
+    if not likenesses:
         return RandomMatches(0, None, {})
     ways = {t: (matching or Matching("tokens")).at(t) for t in thresholds}
-    at = {t: sum(one.matches(way) for one in found) / len(found) for t, way in ways.items()}
-    return RandomMatches(len(found), sum(one.exact for one in found) / len(found), at)
+    at = {t: sum(like.matches(way) for like in likenesses) / len(likenesses) for t, way in ways.items()}
+    return RandomMatches(len(likenesses), sum(like.exact for like in likenesses) / len(likenesses), at)

@@ -11,14 +11,15 @@ def words(text: str) -> list[str]:
     return text.lower().translate(_MARKS).split()
 
 
-def overlap(one: Collection[str], other: Collection[str]) -> float:
+def overlap(left: Collection[str], right: Collection[str]) -> float:
     """2 |A and B| / (|A| + |B|) of two sets; 0 for an empty one."""
-    both = len(frozenset(one) & frozenset(other))
-    return 2.0 * both / (len(one) + len(other)) if both else 0.0
+    both = len(frozenset(left) & frozenset(right))
+    return 2.0 * both / (len(left) + len(right)) if both else 0.0
 
 
 class _Marks(dict[int, int | None]):
-    """What takes punctuation and symbols out; a mark that belongs to a letter (an accent, a vowel sign) stays."""
+    """A table that takes punctuation and symbols out; a mark that belongs to a letter (an accent, a vowel sign)
+    stays."""
 
     def __missing__(self, point: int) -> int | None:
         self[point] = None if unicodedata.category(chr(point))[0] in "PS" else point

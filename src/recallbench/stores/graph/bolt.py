@@ -49,7 +49,7 @@ class Bolt:
         self.close()
 
     def agent(self) -> str:
-        """What the server calls itself, with its version."""
+        """Return the name that the server gives itself, with its version."""
         with bolt_errors("asking for its version", self.address):
             return str(self._driver.get_server_info().agent)
 

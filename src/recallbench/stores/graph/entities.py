@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’][^\W_]+)?")
 BEGINS = ("", ".", "!", "?", ":", "\n", "…")
-"""What stands before the first word of a sentence."""
+"""The characters that a sentence begins behind."""
 SHORTEST_WORD = 4
 SHORTEST_NAME = 2
 AT_LEAST = 2
@@ -33,7 +33,7 @@ UNIT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """What each text of a scope mentions, and how much a mention weighs."""
+    """The entities of each text of a scope, and the weight of each."""
 
     mentions: tuple[tuple[str, ...], ...]
     weights: Mapping[str, int]
@@ -54,25 +54,25 @@ def entities(texts: Sequence[str]) -> Entities:
     return Entities(tuple(mentions), {word: _weight(spread[word], len(texts)) for word in sorted(used)})
 
 
-def asked_about(text: str) -> list[str]:
+def question_words(text: str) -> list[str]:
     """Every word of a question, as entities are written; which of them are entities the graph knows."""
     return sorted({plain(word) for word in words(text)})
 
 
 def words(text: str) -> list[str]:
     """The words as they stand."""
-    return [found for found in WORD.findall(text) if len(found) <= LONGEST]
+    return [word for word in WORD.findall(text) if len(word) <= LONGEST]
 
 
 def names(text: str) -> set[str]:
     """The words with a capital that stand within a sentence."""
-    found = set()
+    capitalised = set()
     for match in WORD.finditer(text):
         word = match[0]
         inside = _before(text, match.start()) not in BEGINS
         if inside and word[0].isupper() and SHORTEST_NAME <= len(word) <= LONGEST:
-            found.add(plain(word))
-    return found
+            capitalised.add(plain(word))
+    return capitalised
 
 
 def plain(word: str) -> str:

@@ -80,12 +80,12 @@ def _is_dead(pid: Any, born: Any) -> bool:
         return True
     except OSError:
         pass  # another user's: alive, unless it is a later one of the same id
-    found = _born(pid)
-    return bool(found) and found != born
+    actual = _born(pid)
+    return bool(actual) and actual != born
 
 
 def _born(pid: int) -> str:
-    """When the process began, in ticks since the boot; `ended` of one that only waits to be collected, else empty."""
+    """Return when the process began, in ticks since the boot; `ended` for a zombie, else empty."""
     try:
         # The name before it stands in brackets, and may hold any character.
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

@@ -14,8 +14,8 @@ EXAMPLES = "python:my_module:open_memory, http://127.0.0.1:8900/"
 
 def scheme_of(name: str) -> str:
     """The scheme a store's name begins with, empty for the name of a registered store."""
-    found = re.match(r"(python):|(https?)://", name, re.IGNORECASE)
-    return found[0].rstrip(":/").lower() if found else ""
+    scheme = re.match(r"(python):|(https?)://", name, re.IGNORECASE)
+    return scheme[0].rstrip(":/").lower() if scheme else ""
 
 
 def recorded_name(name: str) -> str:

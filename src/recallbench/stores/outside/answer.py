@@ -1,4 +1,4 @@
-"""What a memory outside this project may answer: held to its promises before anything is counted."""
+"""The answer of a memory outside this project, checked against its promises before anything is counted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit, Query
 
 SCORES = "scores"
-"""What the evidence of such a memory calls how it scores; results of the first edition of the statistics lack it."""
+"""The evidence that says how such a memory scores; results of the first edition of the statistics lack it."""
 ALIKE, BY_K = "one for an item, whatever k is", "depend on k, as the memory says of itself"
 GO_ON = "evaluate and run go on without that question with --keep-going"
 
@@ -29,8 +29,8 @@ class Contract:
         repaired: it may be a distance, which gets smaller as it gets better, and sorting it would rank the worst first.
         """
         if not isinstance(pairs, Iterable) or isinstance(pairs, (str, bytes, Mapping)):
-            found = "None" if pairs is None else f"a {type(pairs).__name__}"
-            raise self.broken(query, "a list of (id, score) pairs", found)
+            description = "None" if pairs is None else f"a {type(pairs).__name__}"
+            raise self.broken(query, "a list of (id, score) pairs", description)
         pairs = list(pairs)
         hits = [self._hit(pair, query) for pair in pairs]
         breach = find_breach([hit.id for hit in hits], [hit.score for hit in hits], k=k, known=known)
@@ -56,8 +56,10 @@ class Contract:
         if breach.promise == "each id once":
             return self.broken(query, "each id once", f"the id {hit.id} twice")
         if breach.promise == "best first":
-            found = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
-            return self.broken(query, "hits with the highest score first (a distance is to be turned round)", found)
+            description = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
+            return self.broken(
+                query, "hits with the highest score first (a distance is to be turned round)", description
+            )
         return self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
 
     def _hit(self, pair: Any, query: Query) -> Hit:

@@ -210,6 +210,8 @@ def _loaded(call: str) -> tuple[Any, Callable[..., Any]]:
         ) from error
     function = getattr(module, function_name, None)
     if not callable(function):
-        found = "no such name" if function is None else f"a {type(function).__name__}"
-        raise UsageError(f"`{function_name}` of the module `{module_name}` is no function", found=found, remedy=EXAMPLE)
+        description = "no such name" if function is None else f"a {type(function).__name__}"
+        raise UsageError(
+            f"`{function_name}` of the module `{module_name}` is no function", found=description, remedy=EXAMPLE
+        )
     return module, function

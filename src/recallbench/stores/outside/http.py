@@ -36,7 +36,7 @@ AT_ONCE = 64
 FEW = 2
 """Tries of the first question: whoever forgot to start the server need not wait to hear it."""
 ABSENT = (404, 405, 501)
-"""What a server answers that does not offer a part of the contract that may be missing."""
+"""The statuses of a server that does not offer an optional part of the contract."""
 LONGEST = 300
 """Characters of what a server says of itself, which goes into reports; and how many settings it may have."""
 CONTRACT = {"http.contract": "1"}
@@ -45,7 +45,7 @@ REMEDY = "mend the server; the contract is in README.md, `Any other memory`"
 
 
 class About(NamedTuple):
-    """What a server says of itself."""
+    """A server's answer to GET /version."""
 
     version: str
     needs_vectors: bool
@@ -102,7 +102,7 @@ class HttpStore(Store):
         self.about()
 
     def about(self) -> About:
-        """What the server says of itself; raises Blocked when it isn't there."""
+        """Return the server's description of itself; raises Blocked when it isn't there."""
         if self._about is None:
             doing = "asking for its version"
             status, answer = self._web.ask("GET", "/version", None, doing, missing=ABSENT, tries=FEW)
@@ -203,7 +203,7 @@ def _about(name: str, answer: Any) -> About:
         not isinstance(settings, dict)
         or len(settings) > LONGEST
         or not all(isinstance(value, (str, int, float)) for value in settings.values())
-        or not all(_line(one) for pair in settings.items() for one in map(str, pair))
+        or not all(_line(text) for pair in settings.items() for text in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shortened(settings))
     return About(version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k)

@@ -1,4 +1,4 @@
-"""How long one call of a memory outside this project may take."""
+"""The time limit of one call of a memory outside this project."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PATIENCE = 60.0
 
 def patience_of(environ: Mapping[str, str]) -> float:
     """The seconds that the environment allows for one call."""
-    given = environ.get(VARIABLE)
-    if not given:
+    text = environ.get(VARIABLE)
+    if not text:
         return PATIENCE
     try:
-        seconds = float(given)
+        seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not 0 < seconds <= 86_400:
-        raise UsageError(f"{VARIABLE} can't be read", expected="seconds, from above 0 to 86400", found=given)
+        raise UsageError(f"{VARIABLE} can't be read", expected="seconds, from above 0 to 86400", found=text)
     return seconds

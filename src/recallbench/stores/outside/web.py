@@ -137,15 +137,17 @@ class Web:
     def _refused(self, status: int, text: bytes, doing: str, attempt: int) -> Blocked | InputError:
         shown = " ".join(sanitised(text[:HEAD].decode("utf-8", "replace"))[:200].split())
         tried = f", {attempt} times" if attempt > 1 else ""
-        found = f"status {status}{tried}" + (f": {shown}" if shown else "")
+        description = f"status {status}{tried}" + (f": {shown}" if shown else "")
         if status in (401, 403):
             return Blocked(
                 f"{self._name} lets nobody in while {doing}",
-                found=found,
+                found=description,
                 remedy=f"name user and password in the address, or a bearer token in {TOKEN}",
             )
         kind = Blocked if status in (429, 502, 503, 504) else InputError
-        return kind(f"{self._name} refused while {doing}", expected="status 200", found=found, remedy="mend the server")
+        return kind(
+            f"{self._name} refused while {doing}", expected="status 200", found=description, remedy="mend the server"
+        )
 
 
 class _Unanswered(Exception):
@@ -156,7 +158,7 @@ class _Unanswered(Exception):
 
     @property
     def tries(self) -> int:
-        """How many tries it deserves; a hanging server takes its whole time with each."""
+        """Return how many tries it deserves; a hanging server takes its whole time with each."""
         return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
 
     def error(self, name: str, doing: str, attempt: int, patience: float) -> Blocked | InputError:
@@ -223,13 +225,13 @@ def _loopback(host: str) -> bool:
 def _pause(attempt: int, retry_after: str | None) -> float:
     longest = min(FIRST_PAUSE * 4.0 ** (attempt - 1), LONGEST_PAUSE)
     try:
-        wanted = float(retry_after or "")
+        seconds = float(retry_after or "")
     except ValueError:
-        wanted = 0.0
-    if not (math.isfinite(wanted) and wanted > 0):
+        seconds = 0.0
+    if not (math.isfinite(seconds) and seconds > 0):
         # Many clients that were refused together should not come back together.
         return longest * random.uniform(0.5, 1.0)
-    return min(wanted, LONGEST_PAUSE)
+    return min(seconds, LONGEST_PAUSE)
 
 
 def _not_a_number(constant: str) -> float:

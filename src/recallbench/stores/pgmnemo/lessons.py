@@ -23,7 +23,7 @@ DATES: tuple[Dates, ...] = ("constant", "dataset")
 TABLE = "pgmnemo.agent_lesson"
 ROLE = "bench"
 CREATED = datetime(2020, 1, 1, tzinfo=UTC)
-"""When every lesson of a canonical run was made: so long ago that recency is at its floor, today as in a year."""
+"""The time of every lesson of a canonical run: so long ago that recency is at its floor, today as in a year."""
 COMMIT = "recallbench"
 """Provenance, without which the gate would hide a row."""
 NEEDED = ("role", "project_id", "topic", "lesson_text", "embedding", "source_run_id")
@@ -38,7 +38,7 @@ class LessonTable:
     columns: tuple[tuple[str, str], ...]
     """The columns that a run fills, with their types."""
     dims: int
-    """How long an embedding must be."""
+    """The length of an embedding."""
     has_validity: bool
     """Rows can be closed: only those that end at infinity are recalled."""
 
@@ -116,15 +116,16 @@ def copy_lessons(
     topics = {topic(projects, item): item.id for item in items}
     numbers = sorted({projects.number(item.scope) for item in items})
     with database_errors("reading segments back"):
-        found = connection.execute(
+        inserted = connection.execute(
             f"SELECT id, topic FROM {TABLE} WHERE project_id = ANY(%s) AND source_run_id = %s".encode(),
             (numbers, projects.mark),
         ).fetchall()
-    return {lesson: topics[name] for lesson, name in found if name in topics}
+    return {lesson: topics[name] for lesson, name in inserted if name in topics}
 
 
 def topic(projects: Projects, item: Item) -> str:
-    """One word that no question asks for, another for every row: some versions take equal topics for one lesson."""
+    """Return a topic: one word that no question asks for, another for every row. Some versions take equal topics for
+    one lesson."""
     return f"recallbench{projects.slot}segment{item.id}"
 
 

@@ -60,7 +60,7 @@ CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dat
 PROBE = 200
 """Characters of a segment that serve as a question to find out whether anything is recalled."""
 DEGRADED = "degrading to"
-"""What a version says when it leaves a part of its ranking out."""
+"""The words of a version that leaves a part of its ranking out."""
 FUNCTION = StoreOption(
     "function",
     "The function of the extension that is called",
@@ -150,7 +150,7 @@ class PgmnemoStore(Store):
         self._projects: Projects | None = None
         self._table = LessonTable((), 0, False)
         self._signature = Signature("", "", (), "", "", "")
-        self._dims = self._given = 0
+        self._dims = self._added = 0
         self._items: dict[int, int] = {}
         """Item id by lesson id."""
         self._tenant = ""
@@ -158,10 +158,10 @@ class PgmnemoStore(Store):
         self._inherited: dict[str, str] = {}
         """Settings of the extension that the server, the role or the DSN brought along, as found."""
         self._probes: dict[int, tuple[Query, int]] = {}
-        """By scope a question made of its first segment, and how many segments it has."""
+        """By scope, a question made of its first segment, and the number of its segments."""
         self._recalled = 0
         self._warnings: Counter[str] = Counter()
-        """What the extension warned of while it was asked."""
+        """The warnings of the extension while it was asked."""
 
     def prepare(self, dims: int) -> None:
         if not self._dsn:
@@ -187,7 +187,7 @@ class PgmnemoStore(Store):
             self._items |= copy_lessons(
                 connection, self._table, projects, items, padded(rows, self._table.dims), self._dates, advance
             )
-        self._given += len(items)
+        self._added += len(items)
         for item, row in zip(items, rows, strict=True):
             probe, size = self._probes.get(item.scope, (Query(item.scope, item.text[:PROBE], row), 0))
             self._probes[item.scope] = probe, size + 1
@@ -195,22 +195,22 @@ class PgmnemoStore(Store):
     def ready(self) -> None:
         connection, projects = self._open()
         self._as_tenant(connection, None)
-        check_visible(connection, self._table, projects, self._given)
+        check_visible(connection, self._table, projects, self._added)
         with database_errors("gathering statistics"):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
         before = self._warnings.copy()
         with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
             for probe, size in counted(self._probes.values(), advance):
-                found = len(self.search(probe, size))
-                if not found:
+                hits = len(self.search(probe, size))
+                if not hits:
                     raise Blocked(
                         f"{SCHEMA}.{self._function} recalls nothing of what was put in",
                         expected=f"some of the {size} segments of a scope",
                         found="none, though all are in the table, active and verified",
                         remedy="look for what hides them: policies, triggers, or the function's own conditions",
                     )
-                self._recalled += found
+                self._recalled += hits
         self._warnings = before
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -294,7 +294,7 @@ class PgmnemoStore(Store):
             "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
             "index": "\n".join(text for (text,) in indexes) or "no vector index",
             "plan": "the function's own, which the server does not tell",
-            "recallable": f"{self._recalled} of {self._given} segments, each scope asked for all of its own",
+            "recallable": f"{self._recalled} of {self._added} segments, each scope asked for all of its own",
             "settings put back to the extension's defaults": ", ".join(
                 f"{name} (was {value})" for name, value in sorted(self._inherited.items())
             )

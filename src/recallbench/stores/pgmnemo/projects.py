@@ -26,7 +26,7 @@ class Projects:
 
     @property
     def mark(self) -> str:
-        """What every row of ours carries as source_run_id."""
+        """The source_run_id of every row of this run."""
         return f"recallbench-{self.slot}"
 
     def number(self, scope: int) -> int:

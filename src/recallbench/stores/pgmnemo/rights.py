@@ -1,4 +1,4 @@
-"""What a role must be allowed to do, so that the extension can be filled and asked."""
+"""The rights that a role needs to fill and ask the extension."""
 
 from __future__ import annotations
 

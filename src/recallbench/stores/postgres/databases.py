@@ -18,7 +18,7 @@ MARK = 5_242_480
 """Connection limit of every database of ours: it is set as the database comes into being, so that one whose owner died
 in that very moment can still be told from other people's."""
 HALF_DROPPED = -2
-"""What Postgres makes of the limit when a DROP is interrupted: nothing but another DROP can be done with it."""
+"""The connection limit that Postgres leaves when a DROP is interrupted: only another DROP works then."""
 LOCK_CLASS = 0x52424E56
 """Class of the advisory locks by which a living run holds its database."""
 SLOTS = 1_000
@@ -105,8 +105,8 @@ def _claim(keeper: Connection, server: str) -> int:
         if not _try_to_lock(keeper, slot):
             continue
         with database_errors("looking for a free database name"):
-            taken = keeper.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_name(slot),)).fetchone()
-        if not taken:
+            exists = keeper.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_name(slot),)).fetchone()
+        if not exists:
             return slot
         _release(keeper, slot)
     raise Blocked(

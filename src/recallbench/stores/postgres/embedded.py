@@ -55,7 +55,7 @@ _serving: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
 
 
 def fate_of_server() -> str:
-    """Where a connection was lost, what became of the server of our own and the end of its log; empty without one."""
+    """Return why the embedded server ended, and the end of its log, after a lost connection; empty without one."""
     servers = tuple(_serving.values())
     deadline = time.monotonic() + LAST_BREATH
     while servers and time.monotonic() < deadline:
@@ -84,7 +84,7 @@ class EmbeddedServer:
 
     @property
     def dsn(self) -> str:
-        """Where it listens; starts it, or waits for it, when need be."""
+        """Return its address; starts it, or waits for it, when need be."""
         self.begin()
         _settle(self._parts)
         if self._failure:
@@ -99,7 +99,7 @@ class EmbeddedServer:
 
     @property
     def folder(self) -> Path | None:
-        """Everything the server has on disk."""
+        """Return the folder of all that the server has on disk."""
         folder = self._parts.get("folder")
         return folder.path if folder else None
 
@@ -248,7 +248,7 @@ def _await(process: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
-    """How a process ended, in words; empty while it runs."""
+    """Return in words how a process ended; empty while it runs."""
     code = process.poll()
     if code is None:
         return ""

@@ -23,13 +23,13 @@ DATA = Path("run", "data")
 HASTE = 0.1
 """Seconds that a server gets to end in good order when the program must end at once."""
 ROUNDS = 10
-"""How often to look for processes that keep starting others."""
+"""The number of looks for processes that keep starting others."""
 
 
 def places() -> tuple[Path, ...]:
-    """Where a server's folder may lie, best first."""
-    found = (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"))
-    return tuple(dict.fromkeys(place.resolve() for place in found if place.is_dir()))
+    """Return the folders that a server's own may lie in, best first."""
+    folders = (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"))
+    return tuple(dict.fromkeys(place.resolve() for place in folders if place.is_dir()))
 
 
 def open_to(place: Path, uid: int) -> bool:

@@ -21,8 +21,8 @@ def passwords(named: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     except (OSError, RuntimeError):
         return  # the library will not read it either
     for line in lines:
-        if found := _LINE.fullmatch(line):
-            yield re.sub(r"\\(.)", r"\1", found[1])
+        if field := _LINE.fullmatch(line):
+            yield re.sub(r"\\(.)", r"\1", field[1])
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -43,7 +43,7 @@ class Extension:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server says of itself."""
+    """The versions and settings of a server."""
 
     postgres: str
     number: int
@@ -148,7 +148,7 @@ def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO �
 
 
 def server_facts(connection: Connection) -> ServerFacts:
-    """What the server says of itself and of the extensions in this database."""
+    """Return the versions of the server and of the extensions in this database."""
     with database_errors("asking the server for its version"):
         # Not from the catalogue's newer columns: a server too old must still be able to answer.
         rows = connection.execute(
@@ -161,14 +161,14 @@ def server_facts(connection: Connection) -> ServerFacts:
                    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')"""
         ).fetchone()
     assert own is not None
-    found = {name: Extension(version, schema) for name, version, schema in rows}
+    extensions = {name: Extension(version, schema) for name, version, schema in rows}
     return ServerFacts(
         postgres=own[0].split()[0],
         number=connection.info.server_version,
         encoding=connection.info.parameter_status("server_encoding") or "?",
-        vector=found.get("vector"),
+        vector=extensions.get("vector"),
         offered=own[1] or "",
-        pgmnemo=found["pgmnemo"].version if "pgmnemo" in found else "",
+        pgmnemo=extensions["pgmnemo"].version if "pgmnemo" in extensions else "",
     )
 
 
@@ -187,13 +187,13 @@ def check_age(connection: Connection) -> None:
 def unmet(facts: ServerFacts) -> tuple[str, str, str] | None:
     """Return why this server can't be used (problem, what was found, remedy); None when it can."""
     version = facts.vector.version if facts.vector else facts.offered
-    found = f"PostgreSQL {facts.postgres} with " + (f"pgvector {version}" if version else "no pgvector")
+    description = f"PostgreSQL {facts.postgres} with " + (f"pgvector {version}" if version else "no pgvector")
     if not version:
-        return "the server lacks pgvector", found, f"install pgvector on the server, or {EMBEDDED_REMEDY}"
+        return "the server lacks pgvector", description, f"install pgvector on the server, or {EMBEDDED_REMEDY}"
     if _numbers(version) < OLDEST_PGVECTOR:
         newer = _numbers(facts.offered) >= OLDEST_PGVECTOR
         remedy = "ALTER EXTENSION vector UPDATE;" if newer else "install a newer pgvector on the server"
-        return "the server's pgvector is too old", found, f"{remedy}, or {EMBEDDED_REMEDY}"
+        return "the server's pgvector is too old", description, f"{remedy}, or {EMBEDDED_REMEDY}"
     if facts.encoding != "UTF8":
         remedy = f"createdb --encoding=UTF8 --template=template0 …, or {EMBEDDED_REMEDY}"
         return "the database can't hold every text", f"encoding {facts.encoding}, not UTF8", remedy
@@ -265,11 +265,11 @@ def _first_line(error: Exception) -> str:
 
 def _settings(options: str) -> list[tuple[str, str]]:
     """Name and value of each setting in a DSN's `options`; the name is empty where it can't be read."""
-    found = []
+    settings = []
     for word in re.split(r"(?<!\\)\s+", re.sub(r"(?:^|(?<=\s))-c\s*", "-c", options).strip()):
         read = re.fullmatch(r"(?:-c|--)([\w.-]+)=(.*)", word, re.DOTALL)
-        found.append((read[1], read[2]) if read else ("", word))
-    return found
+        settings.append((read[1], read[2]) if read else ("", word))
+    return settings
 
 
 def _options(options: str) -> str:

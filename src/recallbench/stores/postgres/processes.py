@@ -17,7 +17,7 @@ PROGRAMS = frozenset({"postgres", "initdb"})
 
 
 def birth(pid: int) -> str:
-    """When a process began, in whatever words this system has; empty when there is no such process."""
+    """Return when a process began, in whatever words this system has; empty when there is no such process."""
     if Path("/proc/self/stat").exists():
         fields = _fields(pid)
         return fields[19] if fields else ""
@@ -49,21 +49,21 @@ def kill(family: Mapping[int, str]) -> None:
 
 def children(pid: int) -> dict[int, str]:
     """The births of the processes that this one started and that still run."""
-    return {one: birth(one) for one, parent in _parents() if parent == pid}
+    return {child: birth(child) for child, parent in _parents() if parent == pid}
 
 
 def servers_in(folder: Path) -> dict[int, str]:
     """The births of the Postgres processes at work in this folder, as far as the system and our rights show them."""
-    found = {}
-    for one, _ in _parents():
+    servers = {}
+    for process, _ in _parents():
         try:
-            place, program = (os.readlink(f"/proc/{one}/{what}") for what in ("cwd", "exe"))
+            place, program = (os.readlink(f"/proc/{process}/{what}") for what in ("cwd", "exe"))
         except OSError:
             continue
         # By the program too: whoever looks around in there with a shell is no server.
         if Path(place).is_relative_to(folder) and Path(program.removesuffix(" (deleted)")).name in PROGRAMS:
-            found[one] = birth(one)
-    return found
+            servers[process] = birth(process)
+    return servers
 
 
 def _parents() -> Iterator[tuple[int, int]]:
@@ -74,8 +74,8 @@ def _parents() -> Iterator[tuple[int, int]]:
         return
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False)
     for line in listing.stdout.splitlines():
-        one, parent = line.split()
-        yield int(one), int(parent)
+        process, parent = line.split()
+        yield int(process), int(parent)
 
 
 def _send(order: signal.Signals, family: Mapping[int, str]) -> None:
@@ -101,7 +101,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def _fields(pid: int) -> list[str]:
-    """What Linux tells of a process, from its state on; nothing where there is none."""
+    """Return the fields that Linux has for a process, from its state on; nothing where there is none."""
     try:
         # The command's name before it stands in brackets and may hold anything.
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

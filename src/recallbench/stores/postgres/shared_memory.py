@@ -9,7 +9,7 @@ from pathlib import Path
 TABLE = Path("/proc/sysvipc/shm")
 """The file in which Linux lists shared memory; without it nothing is removed."""
 NO_ROOM = "shared memory segment"
-"""What Postgres' own message holds when there is no room for its other shared memory, in /dev/shm."""
+"""The words in Postgres' message when there is no room for its other shared memory, in /dev/shm."""
 ROOM = "make room in /dev/shm on the server's machine (for a container: docker run --shm-size=1g), then run again"
 _REMOVE = 0
 
@@ -23,12 +23,12 @@ class SharedMemory:
     creator: int
     """The process that made it."""
     attached: int
-    """How many processes have it."""
+    """The number of processes that have it attached."""
     user: int
 
 
 def shared_memory() -> list[SharedMemory]:
-    """All that there are on this machine."""
+    """Return all shared memory on this machine."""
     try:
         rows = [line.split() for line in TABLE.read_text().splitlines()[1:]]
     except OSError:
@@ -37,7 +37,7 @@ def shared_memory() -> list[SharedMemory]:
 
 
 def left_by_server(data: Path, pid: int) -> list[SharedMemory]:
-    """What the server of this data folder left, none of whose processes lives; `pid` was its number, 0 if unknown."""
+    """Return the shared memory that a dead server of this data folder left; `pid` was its number, 0 if unknown."""
     try:
         state = data.stat()
     except OSError:
@@ -48,19 +48,22 @@ def left_by_server(data: Path, pid: int) -> list[SharedMemory]:
     except (OSError, IndexError, ValueError):
         noted = ()
     return [
-        one
-        for one in shared_memory()
-        if one.user == state.st_uid
-        and not one.attached
+        segment
+        for segment in shared_memory()
+        if segment.user == state.st_uid
+        and not segment.attached
         # Postgres takes the folder's number for the key; killed before it noted it, the creator tells whose it is.
-        and ((one.key, one.id) == noted or (one.creator == pid and one.key & 0xFFFFFFFF == state.st_ino & 0xFFFFFFFF))
+        and (
+            (segment.key, segment.id) == noted
+            or (segment.creator == pid and segment.key & 0xFFFFFFFF == state.st_ino & 0xFFFFFFFF)
+        )
     ]
 
 
 def free_left_by_server(data: Path, pid: int) -> None:
     """Give the memory of a dead server back to the system."""
-    found = left_by_server(data, pid)
-    if found:
+    segments = left_by_server(data, pid)
+    if segments:
         library = ctypes.CDLL(None, use_errno=True)
-        for one in found:
-            library.shmctl(one.id, _REMOVE, None)
+        for segment in segments:
+            library.shmctl(segment.id, _REMOVE, None)

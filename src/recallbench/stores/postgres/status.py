@@ -10,7 +10,7 @@ from recallbench.stores.request import StoreStatus
 
 
 def server_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
-    """What the server of `dsn` has and lacks; without one, where the embedded server's programs lie."""
+    """Return what the server of `dsn` has and lacks; without one, where the embedded server's programs lie."""
     if not dsn:
         install = find_install(environ)
         return StoreStatus(True, f"embedded Postgres with pgvector ({install.root.name}), started for each run")

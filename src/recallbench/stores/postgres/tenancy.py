@@ -46,8 +46,8 @@ def sweep(connection: Connection) -> list[str]:
     ).fetchall()
     dropped = []
     for (name,) in rows:
-        taken = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, _key(name))).fetchone()
-        if taken and taken[0]:
+        lock = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCK_CLASS, _key(name))).fetchone()
+        if lock and lock[0]:
             drop_schema(connection, name)
             dropped.append(name)
     return dropped

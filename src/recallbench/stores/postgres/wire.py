@@ -65,7 +65,7 @@ def vector_array(matrix: Matrix, oid: int) -> bytes:
 
 
 def int4_array(numbers: Sequence[int]) -> bytes:
-    """Whole numbers as int4[]."""
+    """Return whole numbers as int4[]."""
     return _array(INT4, [pack(">i", number) for number in numbers])
 
 

@@ -25,7 +25,7 @@ class RecallJudge(Protocol):
 
     @property
     def columns(self) -> int:
-        """How many values each gets: the measures first."""
+        """The number of values for each query: the measures first."""
 
     def can_judge(self, label: QueryLabel, recall: Recall) -> bool:
         """Whether the recall can be judged at all."""
@@ -83,15 +83,15 @@ class TextJudge:
     def values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         by_id = [i for i, (label, _) in enumerate(block) if not label.expected]
         by_text = [i for i, (label, _) in enumerate(block) if label.expected]
-        found = np.empty((len(block), self.columns))
+        values = np.empty((len(block), self.columns))
         if by_id:
-            values = IdJudge(self._measures).values([block[i] for i in by_id])
+            of_ids = IdJudge(self._measures).values([block[i] for i in by_id])
             # No threshold changes what an id decides.
-            found[by_id] = np.column_stack([values, *[values[:, 0]] * (self.columns - len(self._measures))])
+            values[by_id] = np.column_stack([of_ids, *[of_ids[:, 0]] * (self.columns - len(self._measures))])
         if by_text:
-            found[by_text] = self._values([block[i] for i in by_text])
+            values[by_text] = self._values([block[i] for i in by_text])
         self._by_id += len(by_id)
-        return found
+        return values
 
     def _values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
         read: dict[str, Read] = {}
@@ -99,29 +99,29 @@ class TextJudge:
             for text in recall.texts.values():
                 if text not in read:
                     read[text] = Read(text, self._matching.chunk)
-        wanted = [Read(label.expected) for label, _ in block]
-        found = [
+        answers = [Read(label.expected) for label, _ in block]
+        likenesses = [
             [likeness(expected, read[recall.texts[id]]) for id in recall.ids]
-            for expected, (_, recall) in zip(wanted, block, strict=True)
+            for expected, (_, recall) in zip(answers, block, strict=True)
         ]
         if self._random is None:
             places = {text: place for place, text in enumerate(read)}
             own = [{places[text] for text in recall.texts.values()} for _, recall in block]
-            self._random = random_matches(wanted, list(read.values()), own, self._thresholds)
-        self._count(found)
+            self._random = random_matches(answers, list(read.values()), own, self._thresholds)
+        self._count(likenesses)
         cases = [Case(label.query, expected=label.expected) for label, _ in block]
         depth = max(measure.k for measure in self._measures)
-        judged = judge_by_text(cases, found, self._matching, depth)
+        judged = judge_by_text(cases, likenesses, self._matching, depth)
         columns = [measure.values(judged) for measure in self._measures]
         exact = Matching("exact", chunk=self._matching.chunk)
-        for way in (exact, *(Matching("tokens", one, self._matching.chunk) for one in self._thresholds)):
-            columns.append(self._measures[0].values(judge_by_text(cases, found, way, depth)))
+        for way in (exact, *(Matching("tokens", threshold, self._matching.chunk) for threshold in self._thresholds)):
+            columns.append(self._measures[0].values(judge_by_text(cases, likenesses, way, depth)))
         return np.column_stack(columns)
 
     def matched_part(self, means: Sequence[float | None]) -> MatchedPart:
-        """What matched, and at which threshold; `means` are those of the columns behind the measures."""
+        """Return the matches, also at other thresholds; `means` are those of the columns behind the measures."""
         random = self._random or RandomMatches(0, None, {})
-        rates = [random.exact, *(random.rates.get(one) for one in self._thresholds)]
+        rates = [random.exact, *(random.rates.get(threshold) for threshold in self._thresholds)]
         thresholds: list[float | None] = [None, *self._thresholds]
         return MatchedPart.model_validate(
             {
@@ -138,8 +138,8 @@ class TextJudge:
             }
         )
 
-    def _count(self, found: Sequence[Sequence[Likeness]]) -> None:
-        for likes in found:
+    def _count(self, likenesses: Sequence[Sequence[Likeness]]) -> None:
+        for likes in likenesses:
             place = first_match(likes[: self._measures[0].k], self._matching)
             self._exact += place is not None and likes[place].exact
             self._fuzzy += place is not None and not likes[place].exact

@@ -23,7 +23,7 @@ class QueryLabel:
     query: str
     grades: Mapping[str, float]
     expected: str = ""
-    """What an answer says; empty where labels are read by their ids."""
+    """The text of an answer; empty where labels are read by their ids."""
 
     @property
     def relevant(self) -> frozenset[str]:
@@ -86,12 +86,12 @@ def _mixed(path: Path) -> bool:
 
 
 def _by_ids(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, number: int) -> QueryLabel | None:
-    given = record.get("relevant")
-    if given is None:
+    relevant = record.get("relevant")
+    if relevant is None:
         if "relevant" not in record and (meant := misspelt(record, "relevant")):
             raise _refusal(path, number, "relevant, a list of ids", f"none{meant}", "mend the file")
         return None
-    label = QueryLabel(unlabelled.id, unlabelled.query, _grades(given, path, number))
+    label = QueryLabel(unlabelled.id, unlabelled.query, _grades(relevant, path, number))
     if label.expects_nothing != (record.get("kind") == ABSTENTION):
         expected = "no relevant id" if not label.expects_nothing else f"relevant ids, or kind {ABSTENTION}"
         raise _refusal(path, number, expected, f"{len(label.grades)} with kind {record.get('kind')}")
@@ -123,14 +123,14 @@ def _by_text(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, numb
     return QueryLabel(unlabelled.id, unlabelled.query, {}, expected)
 
 
-def _grades(given: Any, path: Path, number: int) -> dict[str, float]:
-    if isinstance(given, list) and all(isinstance(id, (str, int)) and not isinstance(id, bool) for id in given):
-        return {str(id): 1.0 for id in given}
-    if isinstance(given, dict) and all(
-        isinstance(grade, (int, float)) and not isinstance(grade, bool) and grade >= 0 for grade in given.values()
+def _grades(relevant: Any, path: Path, number: int) -> dict[str, float]:
+    if isinstance(relevant, list) and all(isinstance(id, (str, int)) and not isinstance(id, bool) for id in relevant):
+        return {str(id): 1.0 for id in relevant}
+    if isinstance(relevant, dict) and all(
+        isinstance(grade, (int, float)) and not isinstance(grade, bool) and grade >= 0 for grade in relevant.values()
     ):
-        return {id: float(grade) for id, grade in given.items()}
-    raise _refusal(path, number, "relevant, a list of ids, or ids with grades of 0 or more", repr(given)[:60])
+        return {id: float(grade) for id, grade in relevant.items()}
+    raise _refusal(path, number, "relevant, a list of ids, or ids with grades of 0 or more", repr(relevant)[:60])
 
 
 def _refusal(path: Path, number: int, expected: str, found: str, remedy: str = "") -> InputError:

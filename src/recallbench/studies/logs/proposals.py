@@ -1,4 +1,4 @@
-"""What a store would answer to queries that nobody has judged yet: the candidates for labels."""
+"""The answers of a store to queries that nobody has judged yet: candidates for labels."""
 
 from __future__ import annotations
 
@@ -70,9 +70,18 @@ def _segments(folder: Path) -> dict[str, list[Segment]]:
     if not file.is_file():
         raise InputError(f"{folder}: {DOCUMENTS} is missing", expected="the documents to label", found="no such file")
     segments: dict[str, list[Segment]] = {}
-    for one in read_documents(Files({DOCUMENTS: file}), folder.name):
-        scope = segments.setdefault(one.scope, [])
-        scope.append(Segment(one.scope, len(scope), one.text, one.occurred_at, one.id, importance=one.importance))
+    for document in read_documents(Files({DOCUMENTS: file}), folder.name):
+        scope = segments.setdefault(document.scope, [])
+        scope.append(
+            Segment(
+                document.scope,
+                len(scope),
+                document.text,
+                document.occurred_at,
+                document.id,
+                importance=document.importance,
+            )
+        )
     return segments
 
 

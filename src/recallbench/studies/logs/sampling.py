@@ -23,48 +23,48 @@ class SampledQuery:
     """A distinct query of a stratum."""
 
     place: int
-    """In the order of the draw: a hash, so that every prefix of the sample is a sample too."""
+    """Its place in the order of the draw, a hash: every prefix of the sample is a sample too."""
     latest: Recall
     logged: int = 1
 
 
 @dataclass(slots=True)
 class _Stratum:
-    """The queries with the smallest hashes, as many as could be asked for: more need not be kept."""
+    """The queries with the smallest hashes, as many as could be asked for: more are never needed."""
 
     recalls: int = 0
-    kept: dict[int, SampledQuery] = field(default_factory=dict)
+    queries: dict[int, SampledQuery] = field(default_factory=dict)
     places: list[int] = field(default_factory=list)
     """Their hashes, negated: a heap with the largest first."""
 
     def add(self, place: int, recall: Recall, most: int) -> None:
         self.recalls += 1
-        if place in self.kept:
-            query = self.kept[place]
+        if place in self.queries:
+            query = self.queries[place]
             query.logged += 1
             # Of several recalls the latest is shown; ties by content, so that the order of lines decides nothing.
-            query.latest = max(query.latest, recall, key=lambda one: (one.at, one.ids, one.ms or 0.0))
-        elif len(self.kept) < most:
-            self.kept[place] = SampledQuery(place, recall)
+            query.latest = max(query.latest, recall, key=lambda logged: (logged.at, logged.ids, logged.ms or 0.0))
+        elif len(self.queries) < most:
+            self.queries[place] = SampledQuery(place, recall)
             heapq.heappush(self.places, -place)
         elif place < -self.places[0]:
-            del self.kept[-heapq.heapreplace(self.places, -place)]
-            self.kept[place] = SampledQuery(place, recall)
+            del self.queries[-heapq.heapreplace(self.places, -place)]
+            self.queries[place] = SampledQuery(place, recall)
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySample:
-    """What was drawn, in the order of the draw, and from what."""
+    """The queries that were drawn, in the order of the draw."""
 
     queries: tuple[SampledQuery, ...]
     recalls: Mapping[str, int]
-    """How many recalls were logged, by stratum."""
-    taken: Mapping[str, int]
+    """The recalls that were logged, by stratum."""
+    sample_sizes: Mapping[str, int]
 
     def lines(self) -> Iterator[str]:
         """JSON lines to label: `relevant` is null until someone says which ids are (or none, of kind abstention)."""
-        for one in self.queries:
-            recall = one.latest
+        for query in self.queries:
+            recall = query.latest
             record: dict[str, object] = {
                 "query_id": sampled_id(recall.stratum, recall.query),
                 "query": recall.query,
@@ -76,7 +76,7 @@ class QuerySample:
                 record["texts"] = dict(recall.texts)
             if recall.at:
                 record["at"] = recall.at
-            yield json_text(record | {"logged": one.logged})
+            yield json_text(record | {"logged": query.logged})
 
 
 def draw_sample(log: RecallLog, n: int, seed: int) -> QuerySample:
@@ -96,9 +96,9 @@ def draw_sample(log: RecallLog, n: int, seed: int) -> QuerySample:
         text = f"{seed}\0{recall.stratum}\0{recall.query}".encode()
         place = int.from_bytes(blake2b(text, digest_size=16).digest(), "big")
         strata.setdefault(recall.stratum, _Stratum()).add(place, recall, n)
-    sizes = {name: one.recalls for name, one in strata.items()}
-    taken = allocate(n, sizes, {name: len(one.kept) for name, one in strata.items()})
+    sizes = {name: stratum.recalls for name, stratum in strata.items()}
+    sample_sizes = allocate(n, sizes, {name: len(stratum.queries) for name, stratum in strata.items()})
     chosen = [
-        one for name, stratum in strata.items() for _, one in sorted(stratum.kept.items())[: taken[name]]
+        query for name, stratum in strata.items() for _, query in sorted(stratum.queries.items())[: sample_sizes[name]]
     ]  # fmt: skip
-    return QuerySample(tuple(sorted(chosen, key=lambda one: one.place)), sizes, taken)
+    return QuerySample(tuple(sorted(chosen, key=lambda query: query.place)), sizes, sample_sizes)

@@ -23,7 +23,7 @@ from recallbench.studies.logs.strata import LabelledUnit, LogStratum, slice_part
 BLOCK = 4096
 """Recalls judged at a time."""
 NONE = "(none)"
-"""How recalls without a stratum are shown."""
+"""The name of the stratum of recalls without one."""
 
 
 def score(
@@ -62,7 +62,7 @@ def score(
         matched=matched,
         without_texts=reading.without_texts,
         overall=slice_part("all", whole, measures, percentiles),
-        strata=[slice_part(name or NONE, [one], measures, percentiles) for name, one in sorted(strata.items())],
+        strata=[slice_part(name or NONE, [stratum], measures, percentiles) for name, stratum in sorted(strata.items())],
         notes=list(_notes(log, strata, waiting, not_logged, reading.without_texts)),
     )
 
@@ -121,9 +121,9 @@ class _LabelledLog:
 
 
 def _by_text(labels: Sequence[QueryLabel]) -> dict[str, QueryLabel]:
-    """By query, for labels whose ids no sample gave; one text with several labels is told apart by its id alone."""
-    counts = Counter(one.query for one in labels)
-    return {one.query: one for one in labels if counts[one.query] == 1 and not _is_sampled_id(one.id)}
+    """Return labels by query text, those alone whose ids no sample gave; labels of one text are told apart by id."""
+    counts = Counter(label.query for label in labels)
+    return {label.query: label for label in labels if counts[label.query] == 1 and not _is_sampled_id(label.id)}
 
 
 def _is_sampled_id(id: str) -> bool:
@@ -140,9 +140,9 @@ def _notes(
     if without_texts:
         recalls = "recall has" if without_texts == 1 else "recalls have"
         yield f"{without_texts} {recalls} no texts: taken to be like the others"
-    blind = {name or NONE: one.recalls for name, one in sorted(strata.items()) if not one.units}
+    blind = {name or NONE: stratum.recalls for name, stratum in sorted(strata.items()) if not stratum.units}
     if blind:
-        share = sum(blind.values()) / sum(one.recalls for one in strata.values())
+        share = sum(blind.values()) / sum(stratum.recalls for stratum in strata.values())
         yield f"no label for {log.by} {', '.join(blind)}: {share:.1%} of the recalls are not in the estimate"
     if log.bad:
         yield describe_skipped(log.bad.total())

@@ -1,4 +1,4 @@
-"""What a log holds of each stratum: its recalls, their times, and the labelled queries among them."""
+"""The strata of a log: their recalls, latencies, and labelled queries."""
 
 from __future__ import annotations
 
@@ -67,22 +67,22 @@ class LabelledUnit:
 
 def slice_part(name: str, strata: Sequence[LogStratum], measures: Sequence[Measure], percentiles: Rule) -> SlicePart:
     """Return the estimates of some strata together, with their percentiles."""
-    labelled = [one for one in strata if one.units]
-    times = RecallTimes(sum((one.times.counts for one in strata), Counter()))
+    labelled = [stratum for stratum in strata if stratum.units]
+    times = RecallTimes(sum((stratum.times.counts for stratum in strata), Counter()))
     means = []
     for i, measure in enumerate(measures):
         value, bounds = weigh(strata, i)
         low, high = (None if bound is None else round(bound, 10) for bound in (bounds.low, bounds.high))
         means.append(MeanPart(measure=str(measure), value=value, low=low, high=high, method=bounds.method))
-    units = [unit for one in labelled for unit in one.units.values()]
+    units = [unit for stratum in labelled for unit in stratum.units.values()]
     return SlicePart(
         name=name,
-        recalls=sum(one.recalls for one in strata),
+        recalls=sum(stratum.recalls for stratum in strata),
         labelled_recalls=sum(unit.logged for unit in units),
         labelled_queries=len(units),
         answerable_queries=sum(unit.counted > 0 for unit in units),
-        nothing_to_find=sum(one.nothing_to_find for one in strata),
-        found_anyway=sum(one.found_anyway for one in strata),
+        nothing_to_find=sum(stratum.nothing_to_find for stratum in strata),
+        found_anyway=sum(stratum.found_anyway for stratum in strata),
         measures=means,
         latency=times.part(percentiles),
     )
@@ -93,12 +93,12 @@ def weigh(strata: Sequence[LogStratum], column: int) -> tuple[float | None, Inte
     return weighted_mean(
         [
             Sampled(
-                one.recalls,
-                np.array([unit.values[column] for unit in one.units.values()]),
-                np.array([float(unit.counted) for unit in one.units.values()]),
-                np.array([float(unit.logged) for unit in one.units.values()]),
+                stratum.recalls,
+                np.array([unit.values[column] for unit in stratum.units.values()]),
+                np.array([float(unit.counted) for unit in stratum.units.values()]),
+                np.array([float(unit.logged) for unit in stratum.units.values()]),
             )
-            for one in strata
-            if one.units
+            for stratum in strata
+            if stratum.units
         ]
     )
