@@ -20,7 +20,7 @@ def test_depths_have_nothing_to_hold_where_nothing_is_to_be_found(tmp_path: Path
     done = recallbench("evaluate", "--gold", "gold.jsonl", "--ks", "1,3", "--plot", "ks.svg", cwd=tmp_path)
     assert done.returncode == 0
     assert "who is bob" in done.stdout
-    assert "nothing to hold against k: no case has anything to find, and ks.svg was not drawn" in done.stderr
+    assert "no figures at other depths: no case has anything to find, and ks.svg was not drawn" in done.stderr
     done = recallbench("evaluate", "--gold", "gold.jsonl", "--compare", "gold.jsonl", cwd=tmp_path)
     assert done.returncode == 0
     assert "who is bob" in done.stdout

@@ -177,7 +177,7 @@ def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place:
         (("--k", "60"), "k = 60 is beyond the rankings"),
         (("--ks", "1,60"), "k = 60 is beyond the rankings"),
         (("--k", "0"), "k is how many hits are asked for"),
-        (("--by", "colour"), "queries of a set can't be told apart by colour"),
+        (("--by", "colour"), "queries of a set can't be sliced by colour"),
         (("--plot", "k.svg"), "--plot draws what --ks works out"),
         (("--ks", "1", "--plot", "nowhere/k.svg"), "--plot needs a folder"),
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
@@ -251,7 +251,7 @@ def test_a_set_of_abstention_alone_has_a_table_whatever_is_held_against_k(tmp_pa
     done = recallbench(*words, "result", cwd=tmp_path)
     assert done.returncode == 0
     assert "1 case, k = 10, matching: id" in done.stdout
-    assert "nothing to hold against k" in done.stderr
+    assert "no figures at other depths" in done.stderr
     found = json.loads(recallbench(*words, "again", "--format", "json", cwd=tmp_path).stdout)
     assert (found["ks"], found["cases"]) == (None, 1)
 

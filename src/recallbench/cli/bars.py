@@ -89,10 +89,10 @@ class _Stage:
 
 
 class Lines(Notes):
-    """Notes on stderr, and a line whenever nothing was said for a while: for logs and pipes.
+    """Notes on stderr, and a line of progress after a while of silence: for logs and pipes.
 
-    A thread of its own looks at the clock, so that work which tells nothing of itself is seen to be alive too. Of
-    stages inside each other the innermost is told that lasts; what is over in a moment says nothing of the whole.
+    A thread watches the clock, so that silent work is seen to be alive too. Of nested stages it names the innermost
+    one that lasts: what is over in a moment says nothing of the whole.
     """
 
     def __init__(self, every: float = EVERY) -> None:
@@ -123,8 +123,8 @@ class Lines(Notes):
             self._stages.remove(stage)
             self._latest = name
 
-    def tell_when_due(self) -> None:
-        """Say how far the work is, where nothing was said for too long."""
+    def write_if_due(self) -> None:
+        """Write how far the work is, after too long a silence."""
         now = time.monotonic()
         if now + self._look - self._last_shown < self._every:
             return
@@ -138,21 +138,21 @@ class Lines(Notes):
 
 
 def _watch(progress: weakref.ref[Lines], seconds: float) -> None:
-    """Let the progress tell itself for as long as anybody has it."""
+    """Have the progress written for as long as anybody holds it."""
     while True:
         time.sleep(seconds)
         lines = progress()
         if lines is None:
             return
         try:
-            lines.tell_when_due()
+            lines.write_if_due()
         except OSError:  # the reader of stderr went away
             return
         del lines
 
 
 def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
-    """Rate so far, and the time left if it stays so."""
+    """Return the rate so far, and the time left if it stays so."""
     rate = done / elapsed
     speed = f"{rate:,.1f} {unit}/s" if unit != "B" else f"{rate / 1e6:,.1f} MB/s"
     if total is None or not rate:

@@ -21,12 +21,12 @@ HASH_SEED = "42"
 MEASURING = ("run", "versions", "repeat", "evaluate", "grow")
 INTERRUPTED = 130
 OURS = ("RECALLBENCH_", "PGMNEMO_", "LOCOMO_", "LONGMEMEVAL_", "HF_")
-"""Variables that are read here begin so."""
-KEPT = "no half result is left, and vectors that were computed are kept for the next run"
+"""The prefixes of the variables that this program reads."""
+UNHARMED = "no half result is left, and vectors that were computed are kept for the next run"
 FORCED = (
-    f"recallbench: interrupted, and ended by force: what was under way did not stop within {PATIENCE:.0f} s of the "
-    f"signal, as happens where a server or a function does not answer; {KEPT}; what is left on a server that was named "
-    "is removed by the next run there"
+    f"recallbench: interrupted, and ended by force: the work did not stop within {PATIENCE:.0f} s of the signal, as "
+    f"when a server or a function does not answer; {UNHARMED}; leftovers on a named server are removed by the next "
+    "run there"
 )
 
 
@@ -47,7 +47,7 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = _run(arguments)
     except KeyboardInterrupt:
-        _print_error(f"interrupted; {KEPT}")
+        _print_error(f"interrupted; {UNHARMED}")
         code = INTERRUPTED
         forget_interrupted_exec()
     sys.exit(code)

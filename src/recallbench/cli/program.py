@@ -46,9 +46,7 @@ PANELS = {
             "compare": (
                 "Compare two results question by question: B minus A, with interval, exact test and what changed most."
             ),
-            "gate": (
-                "Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds."
-            ),
+            "gate": ("Check results against thresholds, and exit 1 where one falls short."),
             "drift": "Follow a measure over stored results, earliest first, with its intervals, and flag a trend.",
             "multiverse": (
                 "Score one set of rankings under every definition, scope and denominator, and find published "

@@ -38,5 +38,5 @@ def screen_output() -> None:
 
 
 def underlying_stream(stream: TextIO) -> TextIO:
-    """The stream itself, for what draws with control characters of its own."""
+    """Return the stream itself, for what draws with control characters of its own."""
     return stream.stream if isinstance(stream, Screen) else stream

@@ -48,7 +48,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _keys(command: click.Command) -> dict[str, click.Parameter]:
-    """The long option names of a command."""
+    """Return the long option names of a command."""
     return {name[2:]: param for param in command.params for name in param.opts if name.startswith("--")}
 
 
@@ -61,7 +61,7 @@ def _keys_of_others(context: click.Context) -> Iterator[str]:
 
 
 def _words(option: click.Parameter, value: Any) -> Any:
-    """The value as it would stand on the command line, so that it is read and refused alike."""
+    """Return the value as it would stand on the command line, so that it is read and refused alike."""
     if not option.multiple:
         return str(value)
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]

@@ -106,7 +106,7 @@ def audit(
 
 
 def _examined(folder: Path, corpus_files: Sequence[Path], rerun_control: bool | None, progress: Progress) -> Audit:
-    """The audit of a folder of this tool, or of one in another tool's layout."""
+    """Return the audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.audit.audit import audit
     from recallbench.foreign.audit import audit_foreign
     from recallbench.foreign.layouts.registry import find_layout

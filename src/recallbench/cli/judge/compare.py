@@ -97,7 +97,7 @@ def compare(
     else:
         print_parts(*shown(comparison))
     if not comparison.conditions and all(measure.role == "secondary" for measure in comparison.measures):
-        undecided = "none of these measures is primary, so that a fall of theirs is no exit 1: --fail-if makes it one"
+        undecided = "none of these measures is primary: only --fail-if makes their fall exit 1"
         print(f"note: {undecided}", file=sys.stderr)
     return exit_code(comparison.conditions, comparison.regressions, strict=strict)
 

@@ -43,7 +43,7 @@ EPILOG = (
     epilog=EPILOG,
 )
 def gate(results: tuple[str, ...], config: Path, format: str, update: bool, replace: bool, quiet: bool) -> int:
-    """Hold results to thresholds: exit 1 with a table of what falls short, 0 with the table of what holds.
+    """Check results against thresholds, and exit 1 where one falls short.
 
     The file has a table [result.NAME] for each result. Its keys are folder (a pattern means its latest match),
     at_least, drops (against a baseline, by the paired comparison), abstention (auroc at least, false_retrieval at

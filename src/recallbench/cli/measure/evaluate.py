@@ -59,8 +59,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     ),
     option(
         "compare",
-        "A second run on the same gold: did the change from --run to it help? With DIR: an earlier result folder; did "
-        "the change since then help?",
+        "A second run on the same gold, to compare --run with. With DIR: an earlier result folder to compare with.",
         type=PATH,
     ),
     *options.of_corpus(*labelled_options.OPTIONS),

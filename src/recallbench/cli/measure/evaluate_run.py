@@ -49,7 +49,7 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
         raise UsageError(
             "--texts are for matching by text", expected="--match tokens, exact, hybrid or bm25", found="--match id"
         )
-    # One file may hold both: what is relevant, and what was found.
+    # One file may hold both gold and rankings.
     run_file, gold_file = files.run or files.gold, files.gold or files.run
     assert run_file is not None
     assert gold_file is not None

@@ -40,8 +40,8 @@ def evaluate_set(
     With `table` the table of its questions is printed too, in any form but text alone, and behind it what changed since
     the earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import headline, holds, tell_failures
-    from recallbench.cli.measure.set_tables import earlier, print_table, refuse_untold
+    from recallbench.cli.measure.headline import headline, holds, print_failures
+    from recallbench.cli.measure.set_tables import earlier, print_table, refuse_without_field
     from recallbench.runs.run import run
 
     _refuse_result(Path(target.name))
@@ -51,7 +51,7 @@ def evaluate_set(
         refuse_beyond([table.k, *table.ks], options.depth)
         if table.by not in (None, *FIELDS):
             raise UsageError(
-                f"queries of a set can't be told apart by {table.by}",
+                f"queries of a set can't be sliced by {table.by}",
                 expected=" or ".join(FIELDS),
                 found=table.by or "",
                 remedy="leave --by out, and out of RECALLBENCH_BY and the settings file",
@@ -61,7 +61,7 @@ def evaluate_set(
     options = replace(options, corpus=name, corpus_file=folder)
     before = None if compare is None else earlier(compare, name, options)
     if table is not None and table.by is not None:
-        refuse_untold(table.by, folder, target.split, target.matching)
+        refuse_without_field(table.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
@@ -75,7 +75,7 @@ def evaluate_set(
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(visible(line), file=sys.stderr)
-    whole = tell_failures(outcome.retrieval.failures)
+    whole = print_failures(outcome.retrieval.failures)
     if lacking is not None:
         raise lacking
     return 0 if whole and (not require_verified or holds(metrics)) else 1

@@ -1,4 +1,4 @@
-"""The few lines a run ends with."""
+"""The last lines that a run prints."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def holds(metrics: Metrics) -> bool:
     return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
 
 
-def tell_failures(failures: Failures) -> bool:
-    """Name on stderr each question that the store failed on, and why; whether there is none."""
+def print_failures(failures: Failures) -> bool:
+    """Name on stderr each question that the store failed on, with the reason; return whether there is none."""
     for problem, errors in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
         for question, error in errors.items():
             print(f"recallbench: question {visible(question)} {problem}: {error.brief}", file=sys.stderr)

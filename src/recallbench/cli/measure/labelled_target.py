@@ -16,7 +16,7 @@ from recallbench.runs.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A labelled set as it was asked for."""
+    """A labelled set as the command line names it."""
 
     name: str
     """A folder, or `hub:OWNER/NAME@<40 hex>`."""
@@ -26,7 +26,7 @@ class Target:
     pin: Sequence[str] = ()
 
     def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
-        """The corpus' name, which holds split and method in its hash, and the folder; a hub set is fetched."""
+        """Return the corpus' name, whose hash holds split and method, and the folder; a hub set is fetched first."""
         from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, find_hub_set, obtain_set, parse_pins
         from recallbench.corpora.labelled_sets.labelled import identify
 
@@ -35,8 +35,8 @@ class Target:
                 "cosine decides rankings in files, not the gold of a folder",
                 expected="--match hybrid without --match-embedder: ids, exact and tokens",
                 found=str(self.matching),
-                remedy="leave it out: what is gold in a folder must follow from its files alone, on every machine, so "
-                "that anyone can audit the result; `recallbench evaluate --run` takes cosine",
+                remedy="leave it out: gold in a folder must follow from its files alone, so that anyone can audit the "
+                "result; `recallbench evaluate --run` takes cosine",
             )
         split = self.split
         if of_hub(self.name):
@@ -63,7 +63,7 @@ def take_target(name: str, others: dict[str, Any]) -> Target:
 
 
 def of_hub(name: str) -> bool:
-    """Whether this is how a set of the hub is named."""
+    """Whether it names a set of the hub."""
     from recallbench.corpora.labelled_sets.hub_set import PREFIX
 
     return name.startswith(PREFIX)

@@ -31,7 +31,7 @@ from recallbench.reports.table import print_parts
 def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet: bool, **of_run: Any) -> int:
     """Measure a store on a corpus and write a result folder that proves the number."""
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.headline import headline, holds, reproduction, tell_failures
+    from recallbench.cli.measure.headline import headline, holds, print_failures, reproduction
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.runs.dry import dry_run as rehearse
@@ -63,6 +63,6 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
         print_parts(*headline(outcome.metrics, outcome.folder))
         if outcome.reproduced is not None:
             print_parts(*reproduction(outcome.reproduced, outcome.folder))
-        whole = tell_failures(outcome.retrieval.failures)
+        whole = print_failures(outcome.retrieval.failures)
         good = good and whole and (not require_verified or holds(outcome.metrics))
     return 0 if good else 1

@@ -22,13 +22,13 @@ Format = Literal["text", "markdown", "csv", "json"]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """The options that say what is shown, found to make sense together."""
+    """The options of tables of scores, checked to fit together."""
 
     k: int
     by: str | None
     format: Format
     ks: tuple[int, ...]
-    """Depths to hold against each other; empty where none are."""
+    """Depths to compare; empty for none."""
     plot: Path | None
     definitions: Definitions
 
@@ -53,7 +53,7 @@ def table_options(
         remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
         raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
     if plot is not None and not plot.parent.is_dir():
-        # Found out here, and not after a store has worked for an hour.
+        # Refused before a store works for an hour.
         raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
     if plot is not None and plot.is_dir():
         raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
@@ -100,7 +100,7 @@ def show(
         _print(options, report, tradeoff, compared)
     if options.ks and tradeoff is None:
         drawn = "" if options.plot is None else f", and {options.plot} was not drawn"
-        print(f"recallbench: nothing to hold against k: no case has anything to find{drawn}", file=sys.stderr)
+        print(f"recallbench: no figures at other depths: no case has anything to find{drawn}", file=sys.stderr)
     elif tradeoff is not None and options.plot is not None:
         _draw(tradeoff, options.plot)
 

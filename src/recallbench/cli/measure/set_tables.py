@@ -24,7 +24,7 @@ SHOWN = 5
 
 
 def earlier(folder: Path, name: str, options: Options) -> Result:
-    """The result to hold a new one of the set `name` against.
+    """Return the earlier result that a new one of the set `name` is compared with.
 
     Raises InputError for one of something else, and UsageError for one that was made with other options.
     """
@@ -54,8 +54,8 @@ def earlier(folder: Path, name: str, options: Options) -> Result:
     return result
 
 
-def refuse_untold(field: str, folder: Path, split: str | None, matching: Matching) -> None:
-    """Raise UsageError where no query of the set has the field that is to tell them apart."""
+def refuse_without_field(field: str, folder: Path, split: str | None, matching: Matching) -> None:
+    """Raise UsageError where no query of the set has the field to slice by."""
     from recallbench.corpora.labelled_sets.labelled_files import files_of, read_labels
 
     if field != "tenant":

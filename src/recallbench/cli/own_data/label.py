@@ -90,7 +90,7 @@ def label(
 
 
 def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
-    """Grades by id; empty when the query is skipped, None when its user stops."""
+    """Return grades by id; empty when the query is skipped, None when the user stops."""
     grades: dict[str, float] = {}
     for place, proposal in enumerate(proposals, 1):
         print(f"\n  {place}. {visible(proposal.id)}: {visible(_shortened(proposal.text))}")
