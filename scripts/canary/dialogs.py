@@ -99,7 +99,7 @@ def dialog(
     first_speaker, second_speaker = pair[first], pair[1 - first]
     say(first_speaker, dice.pick(talk["greetings"]).format(name=second_speaker))
     say(second_speaker, dice.pick(talk["answers"]))
-    # In half of the sessions one asks about a thread of their lives and nothing is told: the words that also stand in
+    # In half of the sessions one asks about a thread of their lives and learns nothing: the words that also stand in
     # the sessions that matter.
     for thread in dice.draw(threads, dice.below(2)):
         say(first_speaker, f"{dice.pick(talk['chatter'])} {dice.pick(thread['asks'])}")

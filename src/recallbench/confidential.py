@@ -1,10 +1,10 @@
 """The secrets this process was given, and what takes them out of whatever is written or printed.
 
-How far it goes depends on the secret. One that is no word (six characters of two kinds, or twelve) is replaced wherever
-it stands, also inside of other text, escaped, percent-encoded, as hexadecimal or base64. A shorter or plainer one, that
-a name, a key or a number may hold by chance, is replaced as a whole word, and only in what others say: the answers of a
-server, and errors. One of fewer than four characters would shred every text and hides nothing; it is taken out of the
-addresses it stands in, as every user and password is.
+How much is taken out depends on the secret. One that is no word (six characters of two kinds, or twelve) is replaced
+wherever it stands, also inside of other text, escaped, percent-encoded, as hexadecimal or base64. A shorter or plainer
+one, that a name, a key or a number may hold by chance, is replaced as a whole word, and only in what others say: the
+answers of a server, and errors. One of fewer than four characters would shred every text and hides nothing; it is taken
+out of the addresses it stands in, as every user and password is.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _spellings: list[_Spelled] = []
 
 def remember_secrets(*secrets: str | None) -> None:
     """Remember what must not be written or printed from now on."""
-    # What has several lines, as a private key has, may be told line by line.
+    # A secret of several lines, as a private key, may come back line by line.
     lines = {line.strip() for secret in secrets if secret for line in secret.splitlines()}
     new = {line for line in lines if len(line) >= SHORTEST} - _secrets
     if new:

@@ -7,7 +7,7 @@ from recallbench.escaping.terminal import visible, visible_lines
 
 
 class RecallBenchError(Exception):
-    """A failure that is told to the user without a traceback."""
+    """A failure that the user sees without a traceback."""
 
     exit_code = 2
 

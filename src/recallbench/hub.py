@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RepoType = Literal["model", "dataset"]
 LARGEST = 32 << 30
-"""Bytes of a file whose size is not told beforehand: no weights and no corpus that are used here come near."""
+"""The largest file whose size is not announced: no weights and no corpus that are used here come near."""
 _TIMEOUT = 30.0
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TAG = re.compile(r'(?:W/)?"?[A-Za-z0-9][A-Za-z0-9._:+=-]{0,127}"?')
@@ -243,7 +243,7 @@ def _hostile(response: httpx2.Response, name: str, value: str, expected: str) ->
 
 
 def _bar(advance: Advance, file: str, largest: int) -> Any:
-    """The hub's progress bar, drawing nothing and telling ours; raises InputError when more comes than was told."""
+    """Return a progress bar for the hub that feeds ours; it raises InputError when more comes than was announced."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[misc,unused-ignore]

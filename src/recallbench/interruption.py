@@ -98,7 +98,8 @@ def postpone_signals() -> Iterator[None]:
 class CallTimer:
     """Raises TimeLimitExceeded in a call that takes too long.
 
-    It is told when a call starts and ends; the system's timer is touched only when it rings, which costs calls nothing.
+    Its caller notes when a call starts and ends; the system's timer is set only when it rings, which costs calls
+    nothing.
     """
 
     __slots__ = ("over", "seconds", "started")

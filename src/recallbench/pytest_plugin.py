@@ -1,4 +1,4 @@
-"""The fixture `recallbench`: a memory measured in a test, and held to what it could do before.
+"""The fixture `recallbench`: a memory measured in a test, and compared with its stored baseline.
 
     from recallbench import Case
 
@@ -43,7 +43,7 @@ class Inconclusive(pytest.PytestWarning):
 
 
 class Bench:
-    """What a test is handed; `evaluate` is `recallbench.evaluate`."""
+    """The value of the fixture; `evaluate` is `recallbench.evaluate`."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -68,12 +68,12 @@ class Bench:
         strict: bool = False,
         name: str = "",
     ) -> BaselineChange | None:
-        """Hold the report to the stored baseline, case by case; the test fails where it fell.
+        """Compare the report with the stored baseline, case by case; the test fails where it fell.
 
         A measure fails that fell at a corrected p of .05 or less, that fell in every case, or, where so few cases can't
         reach that p, whose interval lies below zero. `drops={"recall_frac@10": 0.01}` fails instead on a proven drop of
-        that much. What can't be told is a warning, and with `strict` fails too. `name` tells several comparisons of one
-        test apart. With --recallbench-update the report becomes the baseline; None then.
+        that much. An inconclusive fall is a warning, and with `strict` fails too. `name` is for several comparisons in
+        one test. With --recallbench-update the report becomes the baseline; None then.
         """
         __tracebackhide__ = True
         from recallbench.cases import baseline
@@ -154,7 +154,7 @@ def _word(text: str) -> str:
 
 @pytest.fixture
 def recallbench(request: pytest.FixtureRequest) -> Bench:
-    """A memory measured and held to its baseline: `evaluate(cases, retrieve, k=10)`, `compare(report)`."""
+    """A memory measured and compared with its baseline: `evaluate(cases, retrieve, k=10)`, `compare(report)`."""
     return Bench(request.node)
 
 

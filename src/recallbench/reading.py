@@ -49,7 +49,7 @@ def state(path: Path) -> State:
 def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Iterator[tuple[int, str]]:
     """Each line with its number, without its end; raises InputError, naming the line, for what is no text.
 
-    With `passed` such a line is told to it instead, and the next one is read.
+    With `passed`, that is called with the error instead, and the next line is read.
     """
     number, before = 0, None
     try:

@@ -123,7 +123,7 @@ class Caller:
         left = self.timeout
         try:
             finished, _ = await asyncio.wait({task}, timeout=left)
-            # Another that busy the event loop may have kept it from its start.
+            # Another call that blocked the event loop may have delayed its start.
             while not finished and (left := self._seconds_left(began)) > 0:
                 finished, _ = await asyncio.wait({task}, timeout=left)
         except asyncio.CancelledError:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PATIENCE = 2.0
 """Seconds a stage may take before it is worth a bar."""
 EVERY = 30.0
-"""Seconds after which a log without bars is told how far the work is."""
+"""Seconds after which a log without bars shows how far the work is."""
 
 
 class Notes(Silent):

@@ -29,7 +29,7 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
 
     Option and variable name the file, its folder, or a clone of its repository, which keeps it under `data`.
 
-    A place that was named and does not hold the file is told, never passed over for the next one. Raises Blocked, with
+    A named place without the file is an error, never passed over for the next one. Raises Blocked, with
     the command that fetches the corpus, where nothing was named and nothing was fetched.
     """
     if option is not None:

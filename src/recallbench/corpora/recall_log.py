@@ -67,7 +67,7 @@ class Recall:
     """As the log states it, else the `total` of its timings, else their sum."""
     at: str
     stratum: str
-    """The value of the field that recalls are told apart by; empty where a line has none."""
+    """The value of the field that groups recalls; empty where a line has none."""
     slices: Mapping[str, str]
     """Its kind, scope and tenant, as far as it has them."""
 

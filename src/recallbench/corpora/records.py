@@ -199,7 +199,7 @@ def ignore(haystack: Haystack) -> None:
 
 
 class Corpus(Protocol):
-    """A corpus on disk, read as often as asked; of a large one, a stream each time, nothing is kept."""
+    """A corpus on disk, read as often as asked; a large one is a stream each time and stays out of memory."""
 
     name: str
 

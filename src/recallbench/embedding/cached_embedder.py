@@ -56,7 +56,7 @@ class PendingText(NamedTuple):
 
 
 class CachedEmbedder:
-    """Embeds with one encoder and keeps every vector."""
+    """Embeds with one encoder and caches every vector."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class CachedEmbedder:
         return fingerprint_digest(self.fingerprint)
 
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
-        """Embed and keep whatever is not kept yet."""
+        """Embed and cache every text that has no vector yet."""
         if total is None and isinstance(texts, Sequence):
             total = len(texts)
         self._cache.refresh()
@@ -135,7 +135,7 @@ class CachedEmbedder:
         """Return the vectors of these texts; what was not ensured is embedded now."""
         keys = [text_key(self.spec, text, role, position) for position, text in enumerate(texts)]
         rows = self._usable_rows(keys)
-        # Rows that somebody put in the place of those that were accepted count as never checked.
+        # Rows that replaced accepted ones count as never checked.
         if len(rows) < len(keys) or not self._tokens.keys() >= set(keys):
             self.ensure(texts, role)
             rows = self._usable_rows(keys)

@@ -34,7 +34,7 @@ class EmbeddingReport:
     backend: str
     device: str
     proof: ProofStatus
-    """Whether the OpenVINO forward pass was held against torch: in this run, in an earlier one, or not at all."""
+    """Whether the OpenVINO forward pass was compared with torch's: in this run, in an earlier one, or not at all."""
     worst_cosine: float | None
     """For twins the lower one; None where nothing was compared."""
     proof_texts: int
@@ -52,7 +52,7 @@ class EmbeddingReport:
     foreign: int = 0
     """Reused vectors that do not carry the keyed hash of this user's own key."""
     embedded_again: int = 0
-    """Reused vectors that were held against new ones before any of their kind was used."""
+    """Reused vectors that were compared with new ones before any of their kind was used."""
     embedded_again_worst_cosine: float | None = None
     computed_with: tuple[str, ...] = ()
     """Library versions and processors behind the vectors of the cache folder, earlier runs' included."""
@@ -82,7 +82,7 @@ class Embedder(Protocol):
         """One hash over the fingerprint."""
 
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
-        """Embed and keep whatever is not kept yet. `texts` is read once, as a stream; `total` is for the progress."""
+        """Embed and cache texts that have no vector yet. `texts` is read once, as a stream; `total` is for progress."""
 
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """The vectors of these texts; what was not ensured is embedded now."""

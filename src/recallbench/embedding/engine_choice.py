@@ -1,4 +1,4 @@
-"""Which engine embeds: OpenVINO on a CPU where it is faster and proven to give torch's vectors, else torch."""
+"""The choice of the engine: OpenVINO on a CPU where it is faster and proven to give torch's vectors, else torch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ProofTexts:
         self._entries: list[tuple[int, str]] = []
 
     def offer(self, text: str) -> None:
-        """Keep the text, or the others, whichever are spread better."""
+        """Choose the text in place of another, if the chosen ones are spread better then."""
         entries, entry = self._entries, (len(text), text)
         place = bisect_left(entries, entry)
         if entries[place : place + 1] == [entry]:
@@ -61,14 +61,14 @@ class ProofTexts:
         if len(entries) == PROOF_TEXTS and any(
             other[0] == entry[0] for other in entries[max(place - 1, 0) : place + 1]
         ):
-            return  # of a length that is kept already: it spreads nothing
+            return  # of a length that is there already: it spreads nothing
         entries.insert(place, entry)
         if len(entries) > PROOF_TEXTS:
             # The one whose neighbours are closest to each other leaves the smallest gap.
             del entries[min(range(1, PROOF_TEXTS), key=lambda at: entries[at + 1][0] - entries[at - 1][0])]
 
     def texts(self) -> list[str]:
-        """Return what is kept, the shortest first."""
+        """Return the chosen texts, the shortest first."""
         return [text for _, text in self._entries]
 
 
@@ -106,7 +106,7 @@ class EngineChoice:
 
     @property
     def proof_status(self) -> ProofStatus:
-        """Whether OpenVINO was held against torch: in this run, in an earlier one, or not at all."""
+        """Whether OpenVINO was compared with torch: in this run, in an earlier one, or not at all."""
         if not self._proofs:
             return "not needed"
         if not all(proof.equal for proof in self._proofs.values()):
@@ -120,7 +120,7 @@ class EngineChoice:
 
     @property
     def proof_texts(self) -> int:
-        """On how many texts each set of weights was compared."""
+        """The number of texts on which each set of weights was compared."""
         return min((proof.texts for proof in self._proofs.values()), default=0)
 
     def needs_texts(self) -> bool:
@@ -266,7 +266,7 @@ def recall_proof(memo: Memo, weights: Mapping[str, str]) -> Proof | None:
 
 
 def keep_proof(memo: Memo, weights: Mapping[str, str], proof: Proof) -> None:
-    """Remember a proof, a failed one too."""
+    """Store a proof, a failed one too."""
     memo.remember(_proof_key(weights), asdict(proof))
 
 

@@ -19,7 +19,7 @@ class Memo:
         self._folder = folder
 
     def recall(self, key: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the fact kept for exactly this key; an unreadable one counts as none."""
+        """Return the fact stored for exactly this key; an unreadable one counts as none."""
         try:
             record = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -28,7 +28,7 @@ class Memo:
         return fact if isinstance(fact, dict) else None
 
     def remember(self, key: Mapping[str, str], fact: Mapping[str, Any]) -> None:
-        """Keep the fact; a later one replaces it."""
+        """Store the fact; a later one replaces it."""
         path = self._path(key)
         remedy = "free some space, make the folder writable, or name another folder with --cache-dir"
         with write_errors(f"{path} can't be written", remedy=remedy, kind=RecallBenchError):

@@ -1,4 +1,4 @@
-"""The user's own key, and the seals made with it: a kept vector with the right seal is the user's own.
+"""The user's own key, and the seals made with it: a cached vector with the right seal is the user's own.
 
 The key is made at first use, outside any cache, for its owner alone.
 """
@@ -19,7 +19,7 @@ SEAL_LENGTH = 16
 
 
 class Seal:
-    """The keyed hash of a kept row, which whoever lacks the key can't make for another vector."""
+    """The keyed hash of a cached row: nobody without the key can make one for another vector."""
 
     def __init__(self, key: bytes, fingerprint_sha256: str) -> None:
         # The fingerprint goes into the key, so that no row can be carried over from another encoder's cache.
@@ -44,7 +44,7 @@ def own_key(cache_dir: Path) -> tuple[bytes, str]:
     """Return the key, made where there is none, and a note where none can be kept: then it holds for this process.
 
     Raises InputError for a key that others may read or that is another user's, and UsageError for one inside the cache:
-    who shares the cache would have it.
+    those who share the cache would have it.
     """
     path = key_path()
     if cache_dir.resolve() in path.resolve().parents:
@@ -83,7 +83,7 @@ def _read_key(path: Path) -> bytes:
             expected="a file that you may read",
             found=error.strerror or str(error),
             remedy="restore its owner and mode 0600, or remove it: a new one is made, and vectors kept under the old "
-            "one are held against new ones before they are used",
+            "one are compared with new ones before they are used",
         ) from error
     try:
         state = os.fstat(descriptor)

@@ -42,7 +42,7 @@ def open_embedder(
 
 
 def default_cache_dir() -> Path:
-    """Return where computed vectors are kept, where no other folder is named."""
+    """Return the folder of computed vectors, where no other is named."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))

@@ -1,4 +1,4 @@
-"""The spot check: which kept vectors are embedded again before any of their kind is used, and whether they agree."""
+"""The spot check: some cached vectors are embedded again before any of their kind is used, and must agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS_CHECKED = 8
 
 @dataclass(order=True, frozen=True, slots=True)
 class KeptText:
-    """A text whose vector the cache keeps, ordered by the seal of its row."""
+    """A text whose vector is cached, ordered by the seal of its row."""
 
     seal: bytes
     row: int
@@ -39,7 +39,7 @@ class SpotCheck:
     drawn: list[KeptText] = field(default_factory=list)
 
     def offer(self, text: KeptText) -> None:
-        """Let a row take part; once is enough."""
+        """Let a row take part in the draw; once is enough."""
         if text.row in self.rows:
             return
         self.rows.add(text.row)
@@ -48,7 +48,7 @@ class SpotCheck:
 
 
 def worst_cosine(cached: Embeddings, computed: Embeddings, folder: Path, population: str) -> float:
-    """Return the lowest cosine between vectors kept in `folder` and those computed now for the same texts.
+    """Return the lowest cosine between vectors cached in `folder` and those computed now for the same texts.
 
     Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
     `population` says in words what the texts were drawn from.

@@ -1,4 +1,4 @@
-"""Vectors kept on disk: append-only, checksummed, sealed, memory-mapped, shared by processes that run at once.
+"""Vectors on disk: append-only, checksummed, sealed, memory-mapped, shared by processes that run at once.
 
 Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
 one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
@@ -8,7 +8,7 @@ append. A third file, `computed_with`, has a line for each set of library versio
 A checksum tells damage, and no more: anyone who may write here can write a right one. So each user has a file of
 seals too, `seals-<owner>`, 16 bytes per row in the same order, zeros where a row is not the user's: a keyed hash of
 record and vector, which only who has the key can make. A row with its seal is the user's own. Any other is foreign, and
-the embedder holds some of them against new ones before it uses any (`accept`).
+the embedder compares some of them with new ones before it uses any (`accept`).
 
 Opening reads index and seals alone; a row is verified when it is first looked up, and what is returned is verified
 again, since whoever shares the folder may write to it at any moment.
@@ -65,7 +65,7 @@ class VectorCache:
         with."""
         self.folder = folder
         self.corrupt = 0
-        """Records met whose checksum did not hold; they are computed anew."""
+        """Records with a wrong checksum; they are computed anew."""
         self._row_bytes = dims * 4
         self._dims = dims
         self._seal = seal
@@ -114,7 +114,7 @@ class VectorCache:
         self._index_rows(tail, read_at(self._sealed, self._count * SEAL_LENGTH, len(tail) * SEAL_LENGTH))
 
     def row(self, key: bytes) -> int | None:
-        """Return the row kept under this key, own or foreign, verified; None if there is none or it is damaged."""
+        """Return the row of this key, own or foreign, verified; None if there is none or it is damaged."""
         row = self._rows.get(key)
         if row is None or self._states[row]:
             return row
@@ -133,12 +133,12 @@ class VectorCache:
         return row
 
     def usable_row(self, key: bytes) -> int | None:
-        """Return the row kept under this key if it is own or accepted."""
+        """Return the row of this key if it is own or accepted."""
         row = self.row(key)
         return None if row is None or self._states[row] == RowState.FOREIGN else row
 
     def state(self, row: int) -> RowState:
-        """Return what a row that `row` gave is to this user."""
+        """Return the trust in a row that `row` gave."""
         return RowState(self._states[row])
 
     def seal(self, row: int) -> bytes:
@@ -178,7 +178,7 @@ class VectorCache:
         return copied
 
     def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
-        """Keep these as own rows; one that is own already, or accepted, stays as it is."""
+        """Append these as own rows; one that is own already, or accepted, stays as it is."""
         with self._disk_errors(), self._locked(fcntl.LOCK_EX):
             self._read_appended()
             new = [

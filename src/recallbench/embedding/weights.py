@@ -31,7 +31,7 @@ class FileResolver:
         return known if all(known.values()) else None
 
     def verified_paths(self, files: PinnedFiles, *, repair: bool = False) -> dict[str, Path]:
-        """Return where each file lies, its sha256 held against the pinned or recorded one, on every call.
+        """Return the path of each file, after comparing its sha256 with the pinned or recorded one, on every call.
 
         With `repair` a file from the hub that differs is downloaded once more before it is refused.
         """

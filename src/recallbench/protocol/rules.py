@@ -119,7 +119,7 @@ class Rules:
 def applied(
     rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None
 ) -> tuple[int, ...]:
-    """The clarifications a run applies: what `reading` the corpus took, and the general ones it had to do with."""
+    """Return the clarifications that a run applied: those of `reading` the corpus, and the general ones."""
     general = {clarification.number for clarification in rules.clarifications if not clarification.corpora}
     if store != rules.canonical_store:
         general -= {12}  # the extension's retrieval call

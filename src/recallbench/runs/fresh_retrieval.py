@@ -34,7 +34,7 @@ def retrieve_afresh(
 
 
 def embed_texts(haystacks: Iterable[Haystack], embedder: Embedder, segments: int) -> None:
-    """See to it that every text of the haystacks and their questions has its vector."""
+    """Embed every text of the haystacks and their questions that has no vector yet."""
     questions: list[str] = []
 
     def passages() -> Iterator[str]:

@@ -24,7 +24,7 @@ from recallbench.stores.registry import REFERENCE_STORE
 
 def results_parent(options: Options) -> Path:
     """The folder that results of the corpus lie in: --out, else below RECALLBENCH_RESULTS, else below ./benchmarks."""
-    # What stands behind the @ of a labelled set is its hash.
+    # Behind the @ of a labelled set stands its hash.
     corpus = options.corpus.partition("@")[0]
     return options.out or Path(options.environ.get("RECALLBENCH_RESULTS") or "benchmarks") / corpus / "results"
 
@@ -40,7 +40,7 @@ def result_folder(options: Options, store: str, today: date) -> Path:
 
 
 def leave_blocked(options: Options, blocked: Blocked, today: date, progress: Progress) -> None:
-    """Write the BLOCKED folder. What hinders that is noted, and never hides what blocked the run."""
+    """Write the BLOCKED folder. A failure to do so is noted, and never hides what blocked the run."""
     labels = "_".join(word for word in (options.label, "BLOCKED") if word)
     if options.folder is not None:
         folder = free_folder(options.folder.parent, f"{options.folder.name}_BLOCKED")

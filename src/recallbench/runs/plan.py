@@ -97,7 +97,7 @@ class Plan:
     def open_embedder(self, progress: Progress, *, recheck_own: bool = False) -> Iterator[Embedder | None]:
         """The encoder, where there is one, until the block ends.
 
-        With `recheck_own` the user's own kept vectors are held against new ones too.
+        With `recheck_own` the user's own cached vectors are compared with new ones too.
         """
         if self.embedder is None:
             yield None

@@ -1,4 +1,4 @@
-"""Goes the way of a published figure again, and sets its figure beside the canonical ones."""
+"""A published figure measured again in its own way, beside the canonical figures."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
 
 def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     started, since = datetime.now(UTC), time.perf_counter()
-    # Whatever this run needs: a server that outlived its run would go on for ever.
+    # A server that outlived its run would go on for ever, so this is done whatever the run needs.
     folders.sweep()
     folder = result_folder(plan.options, plan.store, today)
     corpus = plan.open_corpus(progress)
@@ -123,9 +123,9 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
 
 
 def _may_be_cited(plan: Plan, corpus: Corpus) -> bool:
-    """A result that may be cited rests on no kept vectors that nothing was held against.
+    """Return whether the result may be cited: it then rests on no cached vectors that were never rechecked.
 
-    How many questions there are is not known yet: a limit may turn out to be none.
+    How many questions there are is not known yet, so a limit may turn out to be none.
     """
     return not departures(replace(plan.configuration(corpus.sha256), limit=None), plan.corpus, plan.rules)
 

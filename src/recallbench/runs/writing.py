@@ -126,7 +126,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
 
 
 def _printable(value: Any) -> Any:
-    """The same with every text on one line and nothing in it that can't be seen: an audit refuses it otherwise."""
+    """Return the same with every text on one line and without control characters: an audit refuses others."""
     if isinstance(value, Mapping):
         return {visible(str(name)): _printable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -135,12 +135,12 @@ def _printable(value: Any) -> Any:
 
 
 def _ended(circumstances: Circumstances) -> datetime:
-    """Now; where the clock was set back meanwhile, as long after the start as the run took."""
+    """Return the time now; where the clock was set back meanwhile, the start plus the run's duration."""
     return max(datetime.now(UTC), circumstances.started + timedelta(seconds=time.perf_counter() - circumstances.since))
 
 
 def _command(words: Sequence[str]) -> list[str]:
-    """The command line without what must not be written down: secrets, and the folders of one machine."""
+    """Return the command line without secrets and without the folders of one machine."""
     command = ["recallbench"]
     for before, word in zip(("", *words), words, strict=False):
         name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)

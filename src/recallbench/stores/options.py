@@ -23,8 +23,9 @@ class StoreOption:
     parse: Callable[[str], Any] = str
     """Turns a text into the value that a store works with; raises ValueError or UsageError where it can't."""
     deviation: str | None = None
-    """How a result names a value other than the default, `{}` being the value; None: by the option's name, and empty
-    where a value departs from nothing."""
+    """The words for a value other than the default in a result, `{}` being the value.
+
+    None: the option's name; empty: the value departs from nothing."""
     flag: str = ""
     """A name of its own on the command line, from before --store-option; environment.json has it as a key then."""
 

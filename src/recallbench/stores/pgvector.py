@@ -348,7 +348,7 @@ def _push(pgconn: PGconn) -> None:
 
 
 class _Flight:
-    """A block of questions under way to the server; what comes back is kept until it is asked for."""
+    """A block of questions under way to the server; its answers wait here until they are asked for."""
 
     def __init__(self, pgconn: PGconn) -> None:
         self._pgconn = pgconn

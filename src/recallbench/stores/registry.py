@@ -80,7 +80,7 @@ def open_store(
 
 
 def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS) -> bool:
-    """Whether the store is to be given vectors; one of the user's own is asked itself, if it is there."""
+    """Return whether the store takes vectors; one of the user's own is asked itself, if it is there."""
     kind = store_class(name)
     if not kind.outside:
         return kind.needs_vectors

@@ -82,7 +82,7 @@ class Store(ABC):
 
     @classmethod
     def status(cls, request: StoreRequest) -> StoreStatus:
-        """Whether it could be used now; starts no server and changes nothing. What it raises is told in its place."""
+        """Return whether it could be used now; starts no server and changes nothing. An error is shown instead."""
         return StoreStatus(True, "in this process")
 
     @classmethod

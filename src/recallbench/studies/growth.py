@@ -85,7 +85,8 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
 def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: Matching | None) -> Hay:
     """Return the segments to draw from. A document that would answer a query of a haystack is no distractor there.
 
-    By ids it can only be told of copies; by text of all, and as distractor it would count against whoever finds it.
+    Matched by id, only copies of a relevant document are known to answer; matched by text, any document can be judged.
+    As a distractor it would count against the store that finds it.
     """
     hay = Hay(haystacks, strangers)
     if matching is None:

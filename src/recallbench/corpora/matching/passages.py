@@ -1,4 +1,4 @@
-"""Long texts held against an expected one: by BM25, passage by passage, relative to what the expected text itself gets.
+"""Long texts compared with an expected one: by BM25, passage by passage, relative to the expected text's own score.
 
 The statistics are those of all passages of the texts that are searched together. A passage of average length with every
 expected word once gets about .6 of the expected text's own score, and rare words weigh more than common ones.
@@ -19,7 +19,7 @@ from recallbench.corpora.matching.tokens import words
 from recallbench.protocol.lexical import K1, METHOD, B
 
 DIGITS = 9
-"""A score is rounded before a threshold is held against it: the last digits of a sum belong to the machine."""
+"""Digits to which a score is rounded before it meets a threshold: the last ones of a sum differ by machine."""
 
 
 class Passages:

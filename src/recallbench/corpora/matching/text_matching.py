@@ -23,7 +23,7 @@ DRAWS, SEED = 2000, 42
 
 
 class Read:
-    """A text read once, to be held against many expected ones."""
+    """A text read once, to be compared with many expected ones."""
 
     def __init__(self, text: str, chunk: int | None = None, *, whole: bool = False) -> None:
         """`whole`: only the same text says what another does, as results had it before a part of one did."""
@@ -96,7 +96,7 @@ class Likeness:
 
 
 def likeness(expected: Read, text: Read) -> Likeness:
-    """Both ways of matching at once."""
+    """Return the nearness of a text by all that words decide."""
     exact = text.says(expected)
     return Likeness(exact, text.f1(expected))
 
@@ -117,7 +117,7 @@ def random_matches(
 ) -> RandomMatches:
     """The match rate of up to `draws` random pairs, seed 42; `relevant` are the texts of the pool not to be drawn.
 
-    `near` holds a text of the pool against an expected one, given their places; by default their words alone.
+    `near` compares a text of the pool with an expected one, given their places; by default by their words alone.
 
     A rate near the share of questions that a method finds says that the threshold lets anything through.
     """

@@ -106,7 +106,7 @@ def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
             found=str(error),
             remedy="pip install 'recallbench[neo4j]'",
         ) from error
-    # It logs each try that fails; what counts is told as an error of this project.
+    # It logs each try that fails; the last failure becomes an error of this project.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     user, password = environ.get(USER), environ.get(PASSWORD)
     remember_secrets(password)

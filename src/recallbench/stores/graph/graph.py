@@ -215,7 +215,7 @@ class GraphStore(Store):
         try:
             forget(server, self._tenant)
         except Blocked:
-            pass  # it is gone, and whatever ended the run was told already
+            pass  # it is gone, and the error that ended the run is on its way
         finally:
             self._places.clear()
             server.close()

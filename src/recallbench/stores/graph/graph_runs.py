@@ -4,7 +4,7 @@
 
 Each run has such a node before it writes anything else, and takes it along last. It is certainly dead where this
 machine can tell: the same boot and process namespace, and no process with that id and that moment of birth. A run of
-another machine may be alive, whatever its age: it is told, with the statement that removes it, and left alone.
+another machine may be alive, whatever its age: it is left alone, and a note has the statement that removes it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def enrol(server: Bolt, tenant: str) -> None:
 
 
 def sweep(server: Bolt) -> Iterator[str]:
-    """Remove what dead runs left; yields a line for each that was removed, and for each that can't be told dead."""
+    """Remove what dead runs left; yields a line for each that was removed, and for each that may be alive."""
     here = _machine()
     for row in server.run("looking for runs that died", RUNS):
         tenant = row["tenant"]

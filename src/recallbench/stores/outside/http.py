@@ -34,7 +34,7 @@ from recallbench.stores.vectors import checked_questions, checked_rows
 AT_ONCE = 64
 """Items in one request: with vectors about a megabyte."""
 FEW = 2
-"""Tries of the first question: whoever forgot to start the server need not wait to hear it."""
+"""Tries of the first request: few, so that a server that was not started is noticed soon."""
 ABSENT = (404, 405, 501)
 """The statuses of a server that does not offer an optional part of the contract."""
 LONGEST = 300
@@ -162,7 +162,7 @@ class HttpStore(Store):
                 if status in ABSENT:
                     break
         except RecallBenchError:
-            pass  # whatever ends the run was told already, and a result that is whole stays whole
+            pass  # the error that ends the run is on its way, and a whole result stays whole
         finally:
             self._web.close()
 

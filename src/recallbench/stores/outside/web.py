@@ -32,8 +32,8 @@ LARGEST = 16 << 20
 """Bytes of an answer: 50 hits are two thousand."""
 
 HEAD = 1 << 18
-"""Bytes of an answer that is no JSON which are looked at, to show the first of them: so many more that a secret which
-is cut off at their end is never among those, however often others before it were made short."""
+"""Bytes read of an answer that is no JSON, far more than are shown: a secret cut off at their end is never among those
+shown, however often others before it were shortened."""
 
 
 class Web:

@@ -53,9 +53,8 @@ REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that t
 AT_ONCE = 64
 """Calls in one statement."""
 POOL = 4
-"""No version fuses fewer than so many candidates for each item that it is asked for: what such a pool holds whole is
-scored alike however many are asked for. In a larger scope a place among the candidates, and with it the score, may
-depend on that number."""
+"""Candidates that every version fuses, at least, for each item that it is asked for. A scope within that pool is scored
+alike for every k; in a larger one an item's place among the candidates, and so its score, may depend on k."""
 CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dataset": "the corpus' dates"}
 PROBE = 200
 """Characters of a segment that serve as a question to find out whether anything is recalled."""

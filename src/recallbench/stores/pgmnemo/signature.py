@@ -108,7 +108,7 @@ def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) ->
     lacking = [name for name in NEEDED if name not in inputs]
     if lacking:
         return f"it has no parameter {', '.join(lacking)}"
-    # A type may be told with its schema, where that is not on the search path.
+    # A type has its schema before it, where that is not on the search path.
     odd = [name for name, types in GIVEN.items() if name in inputs and inputs[name].rpartition(".")[2] not in types]
     if odd:
         return ", ".join(f"{name} is {inputs[name]}, not {' or '.join(GIVEN[name])}" for name in odd)

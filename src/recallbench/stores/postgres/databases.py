@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 PREFIX = "recallbench_version_"
 MARK = 5_242_480
-"""Connection limit of every database of ours: it is set as the database comes into being, so that one whose owner died
-in that very moment can still be told from other people's."""
+"""The connection limit that marks every database of ours from its creation on, even where its owner died at once."""
 HALF_DROPPED = -2
 """The connection limit that Postgres leaves when a DROP is interrupted: only another DROP works then."""
 LOCK_CLASS = 0x52424E56

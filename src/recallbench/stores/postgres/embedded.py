@@ -79,7 +79,7 @@ class EmbeddedServer:
         self._parts: dict[str, Any] = {}
         self._address = (Path(), 0)
         self._owner = os.getpid()
-        # Stays armed after a stop: one that was itself interrupted is made good at the program's end.
+        # Stays armed after a stop: an interrupted stop is finished at the program's end.
         weakref.finalize(self, _stop, self._parts, self._owner)
 
     @property
@@ -104,7 +104,7 @@ class EmbeddedServer:
         return folder.path if folder else None
 
     def begin(self) -> None:
-        """Start in the background; a failure is told when `dsn` is asked for."""
+        """Start in the background; a failure is raised when `dsn` is read."""
         if "state" not in self._parts:
             try:
                 install = self._install or find_install()
@@ -203,7 +203,7 @@ def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, pass
     else:
         command += ["--auth=trust"]
     message = ""
-    # Its trial servers too need no room in /dev/shm; before Postgres 16 they can't be told so.
+    # Its trial servers too need no room in /dev/shm; before Postgres 16 they have no such option.
     options = ["-c", "dynamic_shared_memory_type=mmap"]
     # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
     utf8, builtin = ["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -217,7 +217,7 @@ def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, pass
             secret.unlink(missing_ok=True)
             return
         errors_now = errors.decode(errors="replace").strip()[-600:]
-        # Why the first failed, unless all that it did not understand was how it was asked.
+        # The first try's reason, unless it only did not know an option.
         message = errors_now if not message or re.search(r"(unrecognized|invalid|illegal) option", message) else message
     raise Blocked(
         "the embedded Postgres could not make its database folder", found=message, remedy=_remedy(message, folder.run)

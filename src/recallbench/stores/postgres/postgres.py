@@ -1,4 +1,4 @@
-"""A connection to a Postgres that can serve: told plainly when it can't, and never with its password."""
+"""A connection to a Postgres. Errors say why it can't serve, and never show its password."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def connect(dsn: str) -> Connection:
     import psycopg
     from psycopg.conninfo import make_conninfo
 
-    # What it logs of an interrupted query would stand between the lines that tell of the interruption.
+    # Its log of an interrupted query would stand between the lines about the interruption.
     logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     parts = _parts(dsn)
     if parts is None:

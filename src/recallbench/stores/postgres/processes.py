@@ -1,4 +1,4 @@
-"""Processes that this program started, told from later ones that got their number."""
+"""Processes that this program started, known by number and birth: a later one may get the number."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def birth(pid: int) -> str:
 def end(pid: int, born: str, patience: float = PATIENCE) -> None:
     """Stop the server that began as `born` and whatever it started; another process with that number is left alone.
 
-    A server that was stopped by a signal goes on to hear of it, and is killed where that does not help.
+    A server halted by a signal is woken to end, and is killed where that does not help.
     """
     if not born or birth(pid) != born:
         return
