@@ -1,4 +1,4 @@
-"""Haystacks with more hay: documents that answer nothing here, drawn from elsewhere, behind those that were there."""
+"""Haystacks with distractors: documents that answer nothing here, drawn from elsewhere and put at the end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from recallbench.corpora.records import Haystack, Segment
 
 
 @dataclass(frozen=True, slots=True)
-class Hay:
+class Distractors:
     """The segments that haystacks may grow by."""
 
     haystacks: Sequence[Haystack]
-    strangers: Sequence[Segment] = ()
+    documents: Sequence[Segment] = ()
     """Documents of no haystack; without any, each grows by the other haystacks'."""
     answers: Mapping[str, Collection[int]] = field(default_factory=dict)
     """By scope, the places in `segments` of those that would answer a question there: no distractors for that scope."""
@@ -26,13 +26,13 @@ class Hay:
     @property
     def segments(self) -> list[Segment]:
         """All segments to draw from, before a haystack's own and those that answer it are left out."""
-        return list(self.strangers) or [segment for haystack in self.haystacks for segment in haystack.segments]
+        return list(self.documents) or [segment for haystack in self.haystacks for segment in haystack.segments]
 
     def copies(self) -> dict[str, set[int]]:
         """By scope, the places of documents from elsewhere with the text of one that answers a question there.
 
-        Blanks apart, they are the same text under another id. As distractors they would count against whoever finds
-        them.
+        Blanks apart, they are the same text under another id. As distractors they would count against a store that
+        finds them.
         """
         places: dict[str, list[int]] = {}
         for place, segment in enumerate(self.segments):
@@ -46,7 +46,7 @@ class Hay:
                 copies[haystack.scope] = copied
         return copies
 
-    def room(self) -> int:
+    def largest_factor(self) -> int:
         """The largest factor that every haystack can grow by."""
         return 1 + min(
             len(free) // len(haystack.segments)
@@ -58,12 +58,12 @@ class Hay:
 
         The additions are drawn without repetition. `factor` is at most what there is room for.
         """
-        hay = self.segments
+        pool = self.segments
         for haystack, free in zip(self.haystacks, self._free_places(), strict=True):
             size = len(haystack.segments)
             drawn = random.Random(f"{seed}/{haystack.scope}").sample(range(len(free)), (factor - 1) * size)
             more = tuple(
-                replace(hay[free[at]], scope=haystack.scope, position=size + place, gold_turns=())
+                replace(pool[free[at]], scope=haystack.scope, position=size + place, gold_turns=())
                 for place, at in enumerate(drawn)
             )
             yield replace(haystack, segments=haystack.segments + more)
@@ -80,7 +80,7 @@ class Hay:
         for haystack, end in zip(
             self.haystacks, accumulate(len(haystack.segments) for haystack in self.haystacks), strict=True
         ):
-            yield range(0) if self.strangers else range(end - len(haystack.segments), end)
+            yield range(0) if self.documents else range(end - len(haystack.segments), end)
 
 
 def _folded(segment: Segment) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recallbench.corpora.grown import Hay
+from recallbench.corpora.grown import Distractors
 from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, Files, read_documents
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import find_matching_segments
@@ -39,14 +39,14 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     matching = corpus.matching
     if matching is not None:
         corpus.survey()  # raises where no document matches anything
-    hay = _hay(haystacks, _strangers(distractors), matching)
-    passed_over = len(frozenset().union(*hay.answers.values()))
-    most = hay.room()
+    pool = _distractors(haystacks, _segments_of(distractors), matching)
+    passed_over = len(frozenset().union(*pool.answers.values()))
+    most = pool.largest_factor()
     if most < 2 and max(factors) > 1:
         raise UsageError(
             f"the haystacks of {options.corpus.partition('@')[0]} can't grow",
             expected="as many documents from elsewhere as the largest haystack has",
-            found=f"{len(hay.segments)} in all"
+            found=f"{len(pool.segments)} in all"
             + (f", of which {passed_over} {_answering(matching)}" if passed_over else ""),
             remedy="name a file of documents that answer nothing here with --distractors",
         )
@@ -56,7 +56,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     sizes, version = [], ""
     with plan.open_embedder(progress) as embedder:
         for factor in sorted({min(factor, most) for factor in factors}):
-            larger = list(select_questions(hay.grown(factor, seed), options.limit))
+            larger = list(select_questions(pool.grown(factor, seed), options.limit))
             progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
             retrieval = _retrieve(plan, larger, embedder, progress)
             version = version or retrieval.version
@@ -74,7 +74,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             for haystack in select_questions(haystacks, options.limit)
             for question in haystack.questions
         ),
-        pool=len(hay.segments),
+        pool=len(pool.segments),
         passed_over=passed_over,
         room=most,
         left_out=left_out,
@@ -82,25 +82,25 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
     )
 
 
-def _hay(haystacks: Sequence[Haystack], strangers: Sequence[Segment], matching: Matching | None) -> Hay:
+def _distractors(haystacks: Sequence[Haystack], documents: Sequence[Segment], matching: Matching | None) -> Distractors:
     """Return the segments to draw from. A document that would answer a query of a haystack is no distractor there.
 
     Matched by id, only copies of a relevant document are known to answer; matched by text, any document can be judged.
     As a distractor it would count against the store that finds it.
     """
-    hay = Hay(haystacks, strangers)
+    pool = Distractors(haystacks, documents)
     if matching is None:
-        return Hay(haystacks, strangers, hay.copies())
+        return Distractors(haystacks, documents, pool.copies())
     ends = list(accumulate(len(haystack.segments) for haystack in haystacks))
     own = {
-        haystack.scope: range(0) if strangers else range(end - len(haystack.segments), end)
+        haystack.scope: range(0) if documents else range(end - len(haystack.segments), end)
         for haystack, end in zip(haystacks, ends, strict=True)
     }
     answers: dict[str, set[int]] = {}
     questions = [question for haystack in haystacks for question in haystack.questions]
-    for question, places in find_matching_segments(hay.segments, questions, matching):
+    for question, places in find_matching_segments(pool.segments, questions, matching):
         answers.setdefault(question.scope, set()).update(place for place in places if place not in own[question.scope])
-    return Hay(haystacks, strangers, answers)
+    return Distractors(haystacks, documents, answers)
 
 
 def _answering(matching: Matching | None) -> str:
@@ -139,7 +139,7 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
     )
 
 
-def _strangers(file: Path | None) -> list[Segment]:
+def _segments_of(file: Path | None) -> list[Segment]:
     if file is None:
         return []
     documents = read_documents(Files({DOCUMENTS: file}), file.name)
