@@ -97,7 +97,7 @@ class Bench:
                 pytrace=False,
             )
         try:
-            change = baseline.against(report, baseline.read(path), drops, strict=strict)
+            change = baseline.compare(report, baseline.read(path), drops, strict=strict)
         except RecallBenchError as error:
             self._show(error)
             raise

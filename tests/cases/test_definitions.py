@@ -256,14 +256,14 @@ def test_a_baseline_keeps_to_its_definitions(tmp_path: Path) -> None:
     baseline.write(stored, tmp_path / "kept.json")
     read_back = baseline.read(tmp_path / "kept.json")
     assert [case.values[3:] for case in read_back.cases] == [[None], [None], [pytest.approx(GRADED)], []]
-    comparison = baseline.against(report(ndcg="graded"), read_back, None, strict=True)
+    comparison = baseline.compare(report(ndcg="graded"), read_back, None, strict=True)
     assert (comparison.parts[3].measure, comparison.parts[3].n, comparison.after[3]) == (
         "ndcg@4(graded)",
         1,
         pytest.approx(GRADED),
     )
     with pytest.raises(UsageError, match="the baseline has no ndcg@4") as caught:
-        baseline.against(report(), read_back, None, strict=False)
+        baseline.compare(report(), read_back, None, strict=False)
     assert "--recallbench-update" in caught.value.remedy
 
 

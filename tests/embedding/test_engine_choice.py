@@ -16,8 +16,8 @@ from recallbench.embedding.engine_choice import (
     ProofTexts,
     choose_backend,
     compare_engines,
-    keep_proof,
     missing_device_key,
+    store_proof,
 )
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.registry import open_embedder
@@ -69,7 +69,7 @@ def test_a_failed_proof_counts_for_this_processor_and_these_versions_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert choice(monkeypatch, tmp_path) == "openvino/cpu"
-    keep_proof(Memo(tmp_path), WEIGHTS, Proof(equal=False, worst_cosine=0.9, texts=32))
+    store_proof(Memo(tmp_path), WEIGHTS, Proof(equal=False, worst_cosine=0.9, texts=32))
     assert choice(monkeypatch, tmp_path) == "torch/cpu"
     assert choice(monkeypatch, tmp_path, openvino="2027.1") == "openvino/cpu"
     monkeypatch.setattr(machine, "cpu_model", lambda: "another processor")

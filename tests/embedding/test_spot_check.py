@@ -11,7 +11,7 @@ from tiny_models import sentence
 
 from forged_rows import forge, turn
 from recallbench.embedding.own_key import Seal
-from recallbench.embedding.spot_check import KeptText, SpotCheck
+from recallbench.embedding.spot_check import CachedText, SpotCheck
 from recallbench.errors import InputError
 
 TEXTS = [sentence(3 + seed, seed) for seed in range(20)]
@@ -155,7 +155,7 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
 def drawn(seals: dict[int, bytes], order: list[int]) -> list[int]:
     check = SpotCheck()
     for row in order:
-        check.offer(KeptText(seals[row], row, row, ""))
+        check.offer(CachedText(seals[row], row, row, ""))
     return [text.row for text in check.drawn]
 
 

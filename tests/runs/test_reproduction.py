@@ -2,7 +2,7 @@
 
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.protocol.reproductions import find_reproduction
-from recallbench.runs.reproduction import Rereading
+from recallbench.runs.reproduction import ReshapedCorpus
 
 LOCOMO, LONGMEMEVAL = (find_reproduction("baseline-v0.2.1", corpus) for corpus in ("locomo", "longmemeval"))
 
@@ -17,7 +17,7 @@ class Diary:
 
 
 def test_locomo_is_pooled_and_loses_its_dates() -> None:
-    reading = Rereading(LOCOMO, Diary(), None)  # type: ignore[arg-type]
+    reading = ReshapedCorpus(LOCOMO, Diary(), None)  # type: ignore[arg-type]
     (pool,) = reading.haystacks()
     assert [segment.text[:2] for segment in pool.segments] == ["a0", "a1", "b0", "b1"]
     assert [sorted(question.gold) for question in pool.questions] == [[1], [3]]
@@ -25,7 +25,7 @@ def test_locomo_is_pooled_and_loses_its_dates() -> None:
 
 
 def test_longmemeval_stays_apart_and_is_cut_at_500_characters() -> None:
-    reading = Rereading(LONGMEMEVAL, Diary(), None)  # type: ignore[arg-type]
+    reading = ReshapedCorpus(LONGMEMEVAL, Diary(), None)  # type: ignore[arg-type]
     both = list(reading.haystacks())
     assert [haystack.scope for haystack in both] == ["a", "b"]
     assert {len(segment.text) for haystack in both for segment in haystack.segments} == {500}

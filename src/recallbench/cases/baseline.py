@@ -39,7 +39,7 @@ DIGITS = 10
 """Decimals that are stored: the last ones may differ from one processor to the next."""
 
 
-class KeptCase(DocumentPart):
+class BaselineCase(DocumentPart):
     case: str
     sha256: str = Field(description="of the query and all that was relevant")
     values: list[float | None] = Field(
@@ -56,7 +56,7 @@ class Baseline(DocumentPart):
     depth: int
     matching: str
     measures: list[str]
-    cases: list[KeptCase]
+    cases: list[BaselineCase]
 
 
 class Regressed(RecallBenchError, AssertionError):
@@ -81,7 +81,7 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
         matching=str(report.matching),
         measures=[str(measure) for measure in measures],
         cases=[
-            KeptCase(
+            BaselineCase(
                 case=case.name,
                 sha256=_identity(case),
                 values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if has_gold else [],
@@ -142,7 +142,7 @@ class BaselineChange(Change):
         return document
 
 
-def against(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> BaselineChange:
+def compare(report: CaseScores, before: Baseline, drops: Mapping[str, float] | None, *, strict: bool) -> BaselineChange:
     """Return the report minus its baseline; raises Regressed where it fell, by `compare.rules`.
 
     With `strict`, also where the cases are too few to decide.

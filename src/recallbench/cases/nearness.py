@@ -13,7 +13,7 @@ import numpy as np
 
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_matching import Likeness, Read, likeness
+from recallbench.corpora.matching.text_matching import Likeness, ParsedText, likeness
 
 Near = Callable[[str, str], Likeness]
 """An expected text and another."""
@@ -27,11 +27,11 @@ def nearness(
 ) -> Near:
     """Return how near texts come to expected ones; BM25's statistics are of all `texts` where these are listed."""
     came_back = list(dict.fromkeys(chain.from_iterable(returned)))
-    read: dict[str, Read] = {text: Read(text, matching.chunk) for text in came_back}
-    read_expected = {text: Read(text) for text in expected}
+    read: dict[str, ParsedText] = {text: ParsedText(text, matching.chunk) for text in came_back}
+    parsed_expected = {text: ParsedText(text) for text in expected}
 
     def by_words(answer: str, text: str) -> Likeness:
-        return likeness(read_expected[answer], read[text])
+        return likeness(parsed_expected[answer], read[text])
 
     if matching.method == "bm25":
         return _with_bm25(by_words, known_texts(texts) or came_back, matching)

@@ -10,7 +10,7 @@ import numpy as np
 from recallbench.cases.nearness import Near
 from recallbench.cases.text_judging import MatchedCase, judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
-from recallbench.corpora.matching.text_matching import Read, first_match, random_matches
+from recallbench.corpora.matching.text_matching import ParsedText, first_match, random_matches
 from recallbench.corpora.records import RandomMatches
 from recallbench.scoring.judgement import Judged
 from recallbench.scoring.measures.mrr import Mrr
@@ -81,8 +81,8 @@ def text_findings(matched: Sequence[MatchedCase], matching: Matching, near: Near
     own = [{places.setdefault(text, len(places)) for text in case.texts} for case in by_text]
     texts, expected = list(places), [case.case.expected or "" for case in by_text]
     random = random_matches(
-        [Read(text) for text in expected],
-        [Read(text, matching.chunk) for text in texts],
+        [ParsedText(text) for text in expected],
+        [ParsedText(text, matching.chunk) for text in texts],
         own,
         matching.thresholds,
         matching=matching,

@@ -18,7 +18,7 @@ from recallbench.embedding.fingerprint import fingerprint, fingerprint_digest, t
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend
 from recallbench.embedding.own_key import Seal, own_key
-from recallbench.embedding.spot_check import KeptText, SpotCheck, worst_cosine
+from recallbench.embedding.spot_check import CachedText, SpotCheck, worst_cosine
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.tokens import EncoderTokenizer, TokenIds
 from recallbench.embedding.vector_cache import RowState, VectorCache
@@ -206,7 +206,7 @@ class CachedEmbedder:
                 continue
             rows[key] = row
             if check := checks.get(cache.state(row)):
-                check.offer(KeptText(cache.seal(row), row, text.position, text.text))
+                check.offer(CachedText(cache.seal(row), row, text.position, text.text))
         self._reused += sum(key not in self._tokens for key in rows)
         self._tokens.update(zip(rows, cache.tokens(list(rows.values())).tolist(), strict=True))
         return missing

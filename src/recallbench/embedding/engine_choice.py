@@ -176,7 +176,7 @@ class EngineChoice:
         self._engines.clear()
 
     def _known_proof(self, side: Role) -> Proof | None:
-        return self._proofs.get(side) or recall_proof(self._memo, engine_facts(self._spec, self.hashes, side))
+        return self._proofs.get(side) or load_proof(self._memo, engine_facts(self._spec, self.hashes, side))
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
@@ -198,7 +198,7 @@ class EngineChoice:
                 proof = compare_engines(engine, TorchEngine(module), batches, advance)
         except OpenvinoUnusable as error:
             proof = Proof(False, None, 0, error.found)
-        keep_proof(self._memo, engine_facts(self._spec, self.hashes, side), proof)
+        store_proof(self._memo, engine_facts(self._spec, self.hashes, side), proof)
         self._proofs[side] = proof
         self._proven_now = True
         if not proof.equal:
@@ -232,7 +232,7 @@ def choose_backend(
         return f"torch/{device}", ""
     if preference == "auto" and not (versions["openvino"] and machine.has_avx512()):
         return "torch/cpu", ""
-    proofs = [recall_proof(memo, facts) for facts in weights]
+    proofs = [load_proof(memo, facts) for facts in weights]
     failed = [proof for proof in proofs if proof and not proof.equal]
     return ("torch/cpu", failure_note(failed[0])) if failed else (OPENVINO, "")
 
@@ -259,13 +259,13 @@ def compare_engines(
     return Proof(Difference(cosine, length).tolerable, cosine, texts)
 
 
-def recall_proof(memo: Memo, weights: Mapping[str, str]) -> Proof | None:
+def load_proof(memo: Memo, weights: Mapping[str, str]) -> Proof | None:
     """Return the proof that was made for these weights on this processor with these library versions."""
     fact = memo.recall(_proof_key(weights))
     return Proof(**fact) if fact else None
 
 
-def keep_proof(memo: Memo, weights: Mapping[str, str], proof: Proof) -> None:
+def store_proof(memo: Memo, weights: Mapping[str, str], proof: Proof) -> None:
     """Store a proof, a failed one too."""
     memo.remember(_proof_key(weights), asdict(proof))
 

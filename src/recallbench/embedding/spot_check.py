@@ -16,7 +16,7 @@ ROWS_CHECKED = 8
 
 
 @dataclass(order=True, frozen=True, slots=True)
-class KeptText:
+class CachedText:
     """A text whose vector is cached, ordered by the seal of its row."""
 
     seal: bytes
@@ -36,9 +36,9 @@ class SpotCheck:
 
     rows: set[int] = field(default_factory=set)
     """The rows of all texts that were offered."""
-    drawn: list[KeptText] = field(default_factory=list)
+    drawn: list[CachedText] = field(default_factory=list)
 
-    def offer(self, text: KeptText) -> None:
+    def offer(self, text: CachedText) -> None:
         """Let a row take part in the draw; once is enough."""
         if text.row in self.rows:
             return

@@ -21,7 +21,7 @@ from recallbench.scoring.measures.registry import parse
 
 
 @dataclass(slots=True)
-class Rereading:
+class ReshapedCorpus:
     """A corpus, cut and pooled as it was for a published figure."""
 
     reproduction: Reproduction
@@ -71,7 +71,7 @@ def reproduce(
 ) -> tuple[list[QuestionPart], Retrieval]:
     """Return the values of each question, when a store of the plan's kind is filled and asked the published way."""
     limit = plan.options.limit
-    reading = Rereading(reproduction, corpus, limit)
+    reading = ReshapedCorpus(reproduction, corpus, limit)
     retrieval = retrieve_afresh(
         plan,
         reading.haystacks,

@@ -129,7 +129,7 @@ class PgvectorStore(Store):
         """The numbers of the types vector and vector[] in this database."""
         self._scopes: dict[int, None] = {}
         self._prepared = False
-        self._flight: _Flight | None = None
+        self._pending: _PendingBlock | None = None
 
     def prepare(self, dims: int) -> None:
         if not 1 <= dims <= 16_000:
@@ -176,14 +176,14 @@ class PgvectorStore(Store):
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         # The server works on one block of questions while the one before is unpacked here.
-        flight: _Flight | None = None
+        pending: _PendingBlock | None = None
         for start in range(0, len(queries), AT_ONCE):
             parameters = self._packed(queries[start : start + AT_ONCE], k)
-            landed, flight = flight and flight.land(), self._send(parameters)
-            if landed:
-                yield from _unpacked(self._checked(landed))
-        if flight:
-            yield from _unpacked(self._checked(flight.land()))
+            answers, pending = pending and pending.receive(), self._send(parameters)
+            if answers:
+                yield from _unpacked(self._checked(answers))
+        if pending:
+            yield from _unpacked(self._checked(pending.receive()))
 
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
@@ -247,9 +247,9 @@ class PgvectorStore(Store):
     def _open(self) -> Connection:
         if self._connection is None:
             raise Blocked("the store is not open", remedy="prepare it before anything else")
-        if self._flight:
+        if self._pending:
             # Whoever else wants the session has it after the block of questions that is under way.
-            self._flight.land()
+            self._pending.receive()
         return self._connection
 
     def _furnish(self, connection: Connection, dims: int) -> None:
@@ -287,7 +287,7 @@ class PgvectorStore(Store):
         with database_errors("preparing its statement"):
             connection.pgconn.send_prepare(STATEMENT, text.encode(), types)
             _push(connection.pgconn)
-        self._checked(_Flight(connection.pgconn).land())
+        self._checked(_PendingBlock(connection.pgconn).receive())
         self._prepared = True
 
     def _packed(self, queries: Sequence[Query], k: int) -> Any:
@@ -307,15 +307,15 @@ class PgvectorStore(Store):
         scopes = wire.int4_array([query.scope for query in queries])
         return scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
 
-    def _send(self, parameters: Any) -> _Flight:
+    def _send(self, parameters: Any) -> _PendingBlock:
         connection = self._open()
         if not self._prepared:
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
         with database_errors("searching"):
             connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
             _push(connection.pgconn)
-        self._flight = _Flight(connection.pgconn)
-        return self._flight
+        self._pending = _PendingBlock(connection.pgconn)
+        return self._pending
 
     def _checked(self, result: PGresult) -> PGresult:
         from psycopg import OperationalError, errors
@@ -347,7 +347,7 @@ def _push(pgconn: PGconn) -> None:
         writable.poll()
 
 
-class _Flight:
+class _PendingBlock:
     """A block of questions under way to the server; its answers wait here until they are asked for."""
 
     def __init__(self, pgconn: PGconn) -> None:
@@ -355,7 +355,7 @@ class _Flight:
         self._result: PGresult | None = None
         self._landed = False
 
-    def land(self) -> PGresult:
+    def receive(self) -> PGresult:
         while not self._landed:
             self._wait()
             result = self._pgconn.get_result()

@@ -90,14 +90,14 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
             )
 
         ask(store)
-        filled, passes = cast(Store, _Filled(store)), []
+        filled, passes = cast(Store, _FilledStore(store)), []
         for i in range(1, times + 1):
             progress.note(f"warm pass {i} of {times}")
             passes.append(_warm_pass(ask(filled), f"warm_{i}", measures, folder))
         return passes
 
 
-class _Filled:
+class _FilledStore:
     """A store that holds everything already: only questions reach it."""
 
     def __init__(self, store: Store) -> None:

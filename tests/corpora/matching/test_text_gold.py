@@ -13,7 +13,7 @@ from recallbench.corpora.labelled_sets.set_name import SetName, parse_set_name
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
 from recallbench.corpora.matching.text_gold import step_of
-from recallbench.corpora.matching.text_matching import Read, likeness
+from recallbench.corpora.matching.text_matching import ParsedText, likeness
 from recallbench.corpora.pooled import pooled
 from recallbench.corpora.records import Corpus, Question
 from recallbench.corpora.registry import open_corpus
@@ -160,8 +160,8 @@ def test_the_index_gives_the_gold_of_pairwise_matching(tmp_path: Path) -> None:
         Matching("exact", chunk=5),
     ):
         for id, question in questions(opened(folder, matching)).items():
-            expected = Read(next(label["expected"] for label in labels if label["query_id"] == id))
-            candidates = [likeness(expected, Read(document["text"], matching.chunk)) for document in documents]
+            expected = ParsedText(next(label["expected"] for label in labels if label["query_id"] == id))
+            candidates = [likeness(expected, ParsedText(document["text"], matching.chunk)) for document in documents]
             assert question.gold == {i for i, candidate in enumerate(candidates) if candidate.matches(matching)}
             assert question.exact == {i for i, candidate in enumerate(candidates) if candidate.exact}
             least = min(0.1, matching.threshold)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallbench.corpora.matching.method import Matching
-from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
+from recallbench.corpora.matching.text_matching import Likeness, ParsedText, first_match, likeness, random_matches
 from recallbench.corpora.matching.tokens import overlap, words
 from recallbench.errors import UsageError
 
@@ -13,14 +13,14 @@ texts = st.text(alphabet="abc de.,'Fé", max_size=30)
 
 
 def token_f1(expected: str, text: str) -> float:
-    return Read(text).f1(Read(expected))
+    return ParsedText(text).f1(ParsedText(expected))
 
 
 def test_the_example_of_the_capital() -> None:
     # 6 expected tokens, 10 retrieved, 6 shared: 12 / 16.
     long = "Paris is the capital and most populous city of France…"
     assert overlap(set(words("Paris is the capital of France.")), set(words(long))) == 0.75
-    assert likeness(Read("Paris is the capital of France."), Read(long)).matches(Matching("tokens"))
+    assert likeness(ParsedText("Paris is the capital of France."), ParsedText(long)).matches(Matching("tokens"))
 
 
 def test_tokens_are_words_in_lower_case_without_punctuation() -> None:
@@ -55,8 +55,8 @@ def test_f1_is_symmetric_and_0_without_overlap(first: str, second: str) -> None:
 def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
     filler = " ".join(f"word{n}" for n in range(500))
     session = f"{filler} the answer is Portland, Oregon {filler}"
-    whole, chunked = Read(session), Read(session, 10)
-    answer = Read("answer: Portland, Oregon")
+    whole, chunked = ParsedText(session), ParsedText(session, 10)
+    answer = ParsedText("answer: Portland, Oregon")
     assert whole.f1(answer) == pytest.approx(6 / (3 + 505))
     assert chunked.f1(answer) == pytest.approx(6 / 13)
 
@@ -65,21 +65,21 @@ def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
 def test_an_answer_of_half_a_chunk_is_whole_in_one_of_them(place: int) -> None:
     other = [f"w{n}" for n in range(40)]
     text = " ".join([*other[:place], "a", "b", "c", *other[place:]])
-    chunks = Read(text, 6).chunks
+    chunks = ParsedText(text, 6).chunks
     assert any({"a", "b", "c"} <= chunk for chunk in chunks)
     assert max(map(len, chunks)) == 6
     assert frozenset().union(*chunks) == set(text.split())
 
 
 def test_exact_is_the_same_words_in_the_same_order_anywhere_in_the_text() -> None:
-    assert Read("Blue!").says(Read("blue"))
-    assert not Read("blue sky").says(Read("sky blue"))
-    assert Read("a blue sky").says(Read("blue sky"))
-    assert Read("a blue sky", 60).says(Read("blue sky"))
-    assert not Read("a bluest sky").says(Read("blue"))
-    assert not Read("").says(Read("..."))
-    assert not Read("a blue sky", whole=True).says(Read("blue sky"))
-    assert Read("Blue sky", whole=True).says(Read("blue sky"))
+    assert ParsedText("Blue!").says(ParsedText("blue"))
+    assert not ParsedText("blue sky").says(ParsedText("sky blue"))
+    assert ParsedText("a blue sky").says(ParsedText("blue sky"))
+    assert ParsedText("a blue sky", 60).says(ParsedText("blue sky"))
+    assert not ParsedText("a bluest sky").says(ParsedText("blue"))
+    assert not ParsedText("").says(ParsedText("..."))
+    assert not ParsedText("a blue sky", whole=True).says(ParsedText("blue sky"))
+    assert ParsedText("Blue sky", whole=True).says(ParsedText("blue sky"))
 
 
 def test_the_first_match_by_method_and_threshold() -> None:
@@ -96,8 +96,8 @@ def test_words_in_a_run_match_by_exact_and_by_tokens_only_with_their_f1() -> Non
     assert run.matches(Matching("exact", chunk=60))
     assert [run.matches(Matching("tokens", t, 60)) for t in (0.1, 0.25, 0.3, 0.5)] == [True, True, False, False]
     # "no" is in three of the pool: F1 1, 2 / 3 and 2 / 8; one of them alone is drawn.
-    pool = [Read(text, 60) for text in ("no", "oh no", "there is no ferry on that day")]
-    drawn = random_matches([Read("No.")], pool, [{0, 1}], (0.2, 0.3))
+    pool = [ParsedText(text, 60) for text in ("no", "oh no", "there is no ferry on that day")]
+    drawn = random_matches([ParsedText("No.")], pool, [{0, 1}], (0.2, 0.3))
     assert (drawn.exact, drawn.rates) == (1.0, {0.2: 1.0, 0.3: 0.0})
 
 
@@ -153,13 +153,13 @@ def test_an_invalid_matching_is_refused(wrong: tuple) -> None:
 
 
 def test_random_texts_that_match() -> None:
-    pool = [Read("alpha beta"), Read("gamma"), Read("alpha")]
+    pool = [ParsedText("alpha beta"), ParsedText("gamma"), ParsedText("alpha")]
     # Drawn for "alpha" are the first (F1 2/3) and the second (0), each about half the time.
-    drawn = random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
+    drawn = random_matches([ParsedText("alpha")], pool, [{2}], (0.3, 0.7), draws=400)
     assert drawn.pairs == 400
     assert drawn.exact == drawn.rates[0.3]
     assert drawn.rates[0.3] == pytest.approx(0.5, abs=0.1)
     assert drawn.rates[0.7] == 0
-    assert random_matches([Read("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == drawn
-    assert random_matches([Read("alpha")], [Read("alpha")], [{0}]).pairs == 0
+    assert random_matches([ParsedText("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == drawn
+    assert random_matches([ParsedText("alpha")], [ParsedText("alpha")], [{0}]).pairs == 0
     assert random_matches([], pool, []).rates == {}

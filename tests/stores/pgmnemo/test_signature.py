@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from recallbench.errors import Blocked
-from recallbench.stores.pgmnemo.signature import FUNCTIONS, Signature, read_signature, settings_read
+from recallbench.stores.pgmnemo.signature import FUNCTIONS, Signature, read_signature, settings_of_functions
 from stores.standin import database
 
 
@@ -120,4 +120,4 @@ def test_a_function_that_is_missing_names_those_that_are_there(standin: str) -> 
 )
 def test_settings_are_read_from_the_functions_bodies(standin: str, version: str, names: tuple[str, ...]) -> None:
     with database(standin, version) as dsn, psycopg.connect(dsn) as connection:
-        assert settings_read(connection) == names
+        assert settings_of_functions(connection) == names

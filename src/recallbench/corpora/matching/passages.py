@@ -14,7 +14,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from recallbench.corpora.matching.text_matching import Read
+from recallbench.corpora.matching.text_matching import ParsedText
 from recallbench.corpora.matching.tokens import words
 from recallbench.protocol.lexical import K1, METHOD, B
 
@@ -33,7 +33,7 @@ class Passages:
         starts = []
         for text in texts:
             starts.append(len(passages))
-            for passage in Read(text, chunk).passages:
+            for passage in ParsedText(text, chunk).passages:
                 passages.append([vocabulary.setdefault(word, len(vocabulary)) for word in passage])
         self._vocabulary = vocabulary
         self._starts = np.array(starts, dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recallbench.corpora.matching.method import SENSITIVITY, Matching, Step
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_matching import Likeness, Read, likeness, random_matches
+from recallbench.corpora.matching.text_matching import Likeness, ParsedText, likeness, random_matches
 from recallbench.corpora.matching.tokens import words
 from recallbench.corpora.records import Corpus, Haystack, NearSegments, Question, RandomMatches, Segment, Survey, ignore
 from recallbench.errors import InputError
@@ -115,7 +115,7 @@ class TextMatched:
             texts += [segment.text for segment in haystack.segments]
             searched.append(index.passages)
             ends.append(len(texts))
-        answers, pool = _Reads(expected), _Reads(texts, self.matching.chunk, whole=self._whole)
+        answers, pool = _ParsedTexts(expected), _ParsedTexts(texts, self.matching.chunk, whole=self._whole)
 
         def near(i: int, drawn: int) -> Likeness:
             which = bisect_right(ends, drawn)
@@ -135,7 +135,7 @@ class _Matches:
     """Drawn were texts other than the nearest and the exact ones."""
 
 
-class _Reads(Sequence[Read]):
+class _ParsedTexts(Sequence[ParsedText]):
     """Texts that are read when they are drawn: of a large set few are."""
 
     def __init__(self, texts: Sequence[str], chunk: int | None = None, *, whole: bool = False) -> None:
@@ -147,13 +147,13 @@ class _Reads(Sequence[Read]):
         return len(self._texts)
 
     @overload
-    def __getitem__(self, i: int) -> Read: ...
+    def __getitem__(self, i: int) -> ParsedText: ...
     @overload
-    def __getitem__(self, i: slice) -> Sequence[Read]: ...
-    def __getitem__(self, i: int | slice) -> Read | Sequence[Read]:
+    def __getitem__(self, i: slice) -> Sequence[ParsedText]: ...
+    def __getitem__(self, i: int | slice) -> ParsedText | Sequence[ParsedText]:
         if isinstance(i, slice):
-            return _Reads(self._texts[i], self._chunk, whole=self._whole)
-        return Read(self._texts[i], self._chunk, whole=self._whole)
+            return _ParsedTexts(self._texts[i], self._chunk, whole=self._whole)
+        return ParsedText(self._texts[i], self._chunk, whole=self._whole)
 
 
 class _Index:
@@ -171,7 +171,7 @@ class _Index:
         starts: list[int] = []
         for segment in segments if vocabulary else ():
             starts.append(len(sizes))
-            for tokens in Read(segment.text, chunk).chunks:
+            for tokens in ParsedText(segment.text, chunk).chunks:
                 for word in tokens & vocabulary:
                     places[word].append(len(sizes))
                 sizes.append(len(tokens))
@@ -184,16 +184,16 @@ class _Index:
         """Return the nearness of each segment: token F1, or relative BM25 where that decides."""
         if self.passages is not None:
             return self.passages.scores(question.expected)
-        return self.f1(Read(question.expected))
+        return self.f1(ParsedText(question.expected))
 
-    def f1(self, expected: Read) -> npt.NDArray[np.float64]:
+    def f1(self, expected: ParsedText) -> npt.NDArray[np.float64]:
         """Return the token F1 of each segment's best chunk."""
         answer_words = frozenset(expected.words)
         both = np.bincount(np.concatenate([self._places[word] for word in answer_words]), minlength=len(self._sizes))
         f1: npt.NDArray[np.float64] = np.maximum.reduceat(2.0 * both / (len(answer_words) + self._sizes), self._starts)
         return f1
 
-    def exact(self, expected: Read) -> frozenset[int]:
+    def exact(self, expected: ParsedText) -> frozenset[int]:
         """The segments that say it, word by word."""
         # Those that hold all its words are few, and only these are read.
         answer_words = frozenset(expected.words)
@@ -201,12 +201,14 @@ class _Index:
         holding = np.flatnonzero(
             np.bincount(np.concatenate(owners), minlength=len(self._segments)) == len(answer_words)
         )
-        return frozenset(int(i) for i in holding if Read(self._segments[int(i)].text, whole=self._whole).says(expected))
+        return frozenset(
+            int(i) for i in holding if ParsedText(self._segments[int(i)].text, whole=self._whole).says(expected)
+        )
 
 
 def _with_matches(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
     """The question with its gold, and the position of the segment that comes nearest."""
-    likenesses, exact = index.near(question), index.exact(Read(question.expected))
+    likenesses, exact = index.near(question), index.exact(ParsedText(question.expected))
     near = np.flatnonzero(likenesses >= min(SENSITIVITY[0], matching.threshold))
     enough = frozenset(np.flatnonzero(likenesses >= matching.threshold).tolist())
     gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)

@@ -22,8 +22,8 @@ from recallbench.corpora.records import RandomMatches
 DRAWS, SEED = 2000, 42
 
 
-class Read:
-    """A text read once, to be compared with many expected ones."""
+class ParsedText:
+    """A text parsed once, to be compared with many expected ones."""
 
     def __init__(self, text: str, chunk: int | None = None, *, whole: bool = False) -> None:
         """`whole`: only the same text says what another does, as results had it before a part of one did."""
@@ -54,12 +54,12 @@ class Read:
         """The tokens with a blank around each, so that a run of words is found as a whole."""
         return f" {' '.join(self.words)} "
 
-    def f1(self, expected: Read) -> float:
+    def f1(self, expected: ParsedText) -> float:
         """The token F1 of the best chunk."""
         expected_words = frozenset(expected.words)
         return max(overlap(expected_words, chunk) for chunk in self.chunks)
 
-    def says(self, expected: Read) -> bool:
+    def says(self, expected: ParsedText) -> bool:
         """Tell whether its words stand in their order anywhere in the text."""
         if self.whole:
             return bool(expected.words) and expected.words == self.words
@@ -95,7 +95,7 @@ class Likeness:
         return self.step(matching if threshold is None else matching.at(threshold)) is not None
 
 
-def likeness(expected: Read, text: Read) -> Likeness:
+def likeness(expected: ParsedText, text: ParsedText) -> Likeness:
     """Return the nearness of a text by all that words decide."""
     exact = text.says(expected)
     return Likeness(exact, text.f1(expected))
@@ -107,8 +107,8 @@ def first_match(likenesses: Sequence[Likeness], matching: Matching, threshold: f
 
 
 def random_matches(
-    expected: Sequence[Read],
-    pool: Sequence[Read],
+    expected: Sequence[ParsedText],
+    pool: Sequence[ParsedText],
     relevant: Sequence[Collection[int]],
     thresholds: Sequence[float] = SENSITIVITY,
     draws: int = DRAWS,

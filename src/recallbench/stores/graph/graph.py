@@ -28,7 +28,7 @@ from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.graph.bolt import Bolt
 from recallbench.stores.graph.entities import MOST, RARE, UNIT, entities, question_words
-from recallbench.stores.graph.graph_runs import enrol, forget, sweep
+from recallbench.stores.graph.graph_runs import forget, register_run, sweep
 from recallbench.stores.options import StoreOption
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
@@ -157,7 +157,7 @@ class GraphStore(Store):
             self._server = Bolt(self._environ)
             for line in sweep(self._server):
                 self._progress.note(line)
-            enrol(self._server, self._tenant)
+            register_run(self._server, self._tenant)
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for item in items:

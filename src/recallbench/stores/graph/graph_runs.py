@@ -31,7 +31,7 @@ FORGET = (
 )
 
 
-def enrol(server: Bolt, tenant: str) -> None:
+def register_run(server: Bolt, tenant: str) -> None:
     """Write down that this process is at work under that name."""
     own = os.getpid()
     server.run("enrolling", ENROL, tenant=tenant, place=_machine(), pid=own, born=_born(own))

@@ -44,7 +44,7 @@ OWN = "the server's own"
 REMEDY = "mend the server; the contract is in README.md, `Any other memory`"
 
 
-class About(NamedTuple):
+class ServerInfo(NamedTuple):
     """A server's answer to GET /version."""
 
     version: str
@@ -95,13 +95,13 @@ class HttpStore(Store):
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._known: dict[int, range | frozenset[int]] = {}
         self._dims = 0
-        self._about: About | None = None
+        self._about: ServerInfo | None = None
 
     def prepare(self, dims: int) -> None:
         self._dims = dims
         self.about()
 
-    def about(self) -> About:
+    def about(self) -> ServerInfo:
         """Return the server's description of itself; raises Blocked when it isn't there."""
         if self._about is None:
             doing = "asking for its version"
@@ -188,7 +188,7 @@ def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:
     return fields
 
 
-def _about(name: str, answer: Any) -> About:
+def _about(name: str, answer: Any) -> ServerInfo:
     if not isinstance(answer, dict):
         raise _unfit(name, "an object", _shortened(answer))
     version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
@@ -206,7 +206,9 @@ def _about(name: str, answer: Any) -> About:
         or not all(_line(text) for pair in settings.items() for text in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shortened(settings))
-    return About(version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k)
+    return ServerInfo(
+        version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k
+    )
 
 
 def _line(text: str) -> bool:

@@ -30,7 +30,14 @@ from recallbench.stores.pgmnemo.lessons import (
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.pgmnemo.rights import GRANT, check_rights
 from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
-from recallbench.stores.pgmnemo.signature import CANONICAL, FUNCTIONS, SCHEMA, Signature, read_signature, settings_read
+from recallbench.stores.pgmnemo.signature import (
+    CANONICAL,
+    FUNCTIONS,
+    SCHEMA,
+    Signature,
+    read_signature,
+    settings_of_functions,
+)
 from recallbench.stores.postgres.postgres import (
     connect,
     database_errors,
@@ -349,7 +356,7 @@ class PgmnemoStore(Store):
                 remedy="choose another --embedder",
             )
         self._dims = dims
-        self._settings = settings_read(connection)
+        self._settings = settings_of_functions(connection)
         self._set_up(connection)
         self._as_tenant(connection, None)
         self._projects = claim_projects(connection)

@@ -119,7 +119,7 @@ def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) ->
     return f"it returns no {', '.join(missing)}" if missing else ""
 
 
-def settings_read(connection: Connection) -> tuple[str, ...]:
+def settings_of_functions(connection: Connection) -> tuple[str, ...]:
     """Names of the settings `pgmnemo.…` that the extension's functions read, in order."""
     with database_errors("reading the extension's settings"):
         rows = connection.execute(

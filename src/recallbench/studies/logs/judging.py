@@ -10,7 +10,7 @@ import numpy as np
 from recallbench.cases.case import Case
 from recallbench.cases.text_judging import judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
-from recallbench.corpora.matching.text_matching import Likeness, Read, first_match, likeness, random_matches
+from recallbench.corpora.matching.text_matching import Likeness, ParsedText, first_match, likeness, random_matches
 from recallbench.corpora.recall_log import Recall
 from recallbench.corpora.records import RandomMatches
 from recallbench.errors import InputError
@@ -94,12 +94,12 @@ class TextJudge:
         return values
 
     def _values(self, block: Sequence[tuple[QueryLabel, Recall]]) -> Floats:
-        read: dict[str, Read] = {}
+        read: dict[str, ParsedText] = {}
         for _, recall in block:
             for text in recall.texts.values():
                 if text not in read:
-                    read[text] = Read(text, self._matching.chunk)
-        answers = [Read(label.expected) for label, _ in block]
+                    read[text] = ParsedText(text, self._matching.chunk)
+        answers = [ParsedText(label.expected) for label, _ in block]
         likenesses = [
             [likeness(expected, read[recall.texts[id]]) for id in recall.ids]
             for expected, (_, recall) in zip(answers, block, strict=True)
