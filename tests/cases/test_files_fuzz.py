@@ -95,5 +95,5 @@ def test_every_form_gives_the_same_means(tmp_path: Path, gold: dict[str, Any], r
 
 
 def test_a_huge_score_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecallBenchError, match="a score that is none"):
+    with pytest.raises(RecallBenchError, match="a score is not a number"):
         scores(tmp_path, GOOD, f'{{"q1": {{"a": 1{"0" * 400}}}}}'.encode(), False)

@@ -66,7 +66,7 @@ BAD_GOLDS = {
     "no ids": ({"relevant": "a"}, "a list of ids"),
     "a grade": ({"relevant": {"a": "high"}}, "'high'"),
     "NaN": ({"relevant": {"a": float("nan")}}, "NaN"),
-    "a kind": ({"relevant": ["a"], "kind": ["fact"]}, "`kind` is no text"),
+    "a kind": ({"relevant": ["a"], "kind": ["fact"]}, "`kind` is not a text"),
     "abstention": ({"relevant": ["a"], "kind": "abstention"}, "should find nothing"),
     "misspelt": ({"relevent": ["a"]}, "the unknown field 'relevent' may mean 'relevant'"),
 }

@@ -63,7 +63,7 @@ def test_definitions_of_other_schools(tmp_path: Path) -> None:
     assert done.returncode == 0
     rows[0]["ms"] = -1
     write(tmp_path, "gold.jsonl", lines(rows))
-    assert "`ms` is no time" in refused(tmp_path, *words)
+    assert "`ms` is not a time" in refused(tmp_path, *words)
 
 
 ZERO = "q1 0 a 1\nq1 0 b 0\nq2 0 a 0\nq2 0 b 0\nq3 0 b 2\nq4 0 a -1\n"

@@ -95,7 +95,7 @@ def _refuse_odd_scores(case: Case, hits: Sequence[Any]) -> None:
 
 def _odd_score(case: Case, hit: Any, place: int) -> InputError:
     description = f"{hit[1]!r} at place {place}, in {hit!r}"[: 2 * SHOWN]
-    return case.wrong("a score that is no number", "(id, score), the score a finite number", description, REMEDY)
+    return case.wrong("a score is not a number", "(id, score), the score a finite number", description, REMEDY)
 
 
 def _is_number(value: Any) -> bool:
@@ -119,7 +119,7 @@ def _split(case: Case, hits: list[Any]) -> tuple[tuple[Any, ...], tuple[float, .
         if isinstance(odd, (tuple, list)) and len(odd) == 2:
             raise _odd_score(case, odd, at) from None
         raise case.wrong(
-            "hits of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
+            "the hits are of two forms", "all of them (id, score) pairs, or all of them ids", repr(odd)[:SHOWN], REMEDY
         ) from None
     return ids, scores
 
@@ -130,7 +130,7 @@ def _refusal(case: Case, breach: Breach, ids: Sequence[Any], scores: Sequence[fl
         return case.wrong("an id came back twice", "each id once", f"{ids[place]!r} again at place {place + 1}", REMEDY)
     if breach.promise == "finite scores":
         description = f"{scores[place]} for {ids[place]!r} at place {place + 1}"
-        return case.wrong("a score that is no number", "finite scores", description, "mend the retriever's scores")
+        return case.wrong("a score is not a number", "finite scores", description, "mend the retriever's scores")
     return case.wrong(
         "the scores are not in order",
         "the highest score first",
@@ -146,11 +146,13 @@ def _distinct_ids(case: Case, ids: tuple[Any, ...], scored: bool) -> set[Any]:
     except TypeError:
         odd = next(id for id in ids if not _hashable(id))
         expected = "(id, score) pairs whose id can be hashed" if scored else "ids that can be hashed, or (id, score)"
-        raise case.wrong("a hit that is no id", expected, repr(odd)[:SHOWN], REMEDY) from None
+        raise case.wrong("a hit is not an id", expected, repr(odd)[:SHOWN], REMEDY) from None
     if None in distinct:
-        raise case.wrong("a hit that is no id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
+        raise case.wrong("a hit is not an id", "ids", f"None at place {ids.index(None) + 1}", REMEDY)
     if not scored and tuple in set(map(type, ids)) and any(_is_pair(id) for id in distinct):
-        raise case.wrong("hits of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY)
+        raise case.wrong(
+            "the hits are of two forms", "all of them (id, score) pairs, or all of them ids", "both", REMEDY
+        )
     return distinct
 
 

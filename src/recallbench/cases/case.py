@@ -60,7 +60,7 @@ class Case:
             object.__setattr__(self, "relevant", self._ids(relevant))
             if self.grades is not None:
                 if not isinstance(self.grades, Mapping):
-                    raise self.wrong("`grades` are none", "{id: grade}", repr(self.grades)[:SHOWN])
+                    raise self.wrong("`grades` is not a mapping", "{id: grade}", repr(self.grades)[:SHOWN])
                 graded = {id: self._grade(id, value) for id, value in self.grades.items()}
                 if missing := [id for id in self.relevant if id not in graded]:
                     raise self.wrong("a relevant id has no grade", f"a grade for {missing[0]!r}", "none")
@@ -101,7 +101,9 @@ class Case:
             raise self.wrong("a relevant id is named twice", "each id once", f"{again!r} again")
         for id in ids:
             if id is None or (isinstance(id, tuple) and len(id) == 2 and isinstance(id[1], (int, float))):
-                raise self.wrong("no id", "strings or numbers; a pair with a number is a scored hit", repr(id)[:SHOWN])
+                raise self.wrong(
+                    "not an id", "strings or numbers; a pair with a number is a scored hit", repr(id)[:SHOWN]
+                )
         return ids
 
     def _grade(self, id: Any, value: Any) -> float:
@@ -110,7 +112,7 @@ class Case:
         except (TypeError, ValueError, OverflowError):
             grade = math.nan
         if not 0 <= grade < math.inf:
-            raise self.wrong("a grade that is none", "a finite number, 0 or more", f"{value!r} for {id!r}")
+            raise self.wrong("a grade is not valid", "a finite number, 0 or more", f"{value!r} for {id!r}")
         return grade
 
 

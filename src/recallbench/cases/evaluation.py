@@ -247,7 +247,7 @@ def check_cases(cases: Iterable[Case]) -> list[Case]:
     wrong = next((n for n, case in enumerate(listed) if not isinstance(case, Case)), None)
     if wrong is not None:
         raise InputError(
-            f"entry {wrong} of the cases is none",
+            f"entry {wrong} of the cases is not a Case",
             expected="Case(query, relevant)",
             found=f"a {type(listed[wrong]).__name__}",
         )

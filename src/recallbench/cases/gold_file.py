@@ -84,11 +84,11 @@ def _case(record: Record) -> Case | None:
     elif isinstance(listed, list):
         relevant = [_id(record, id) for id in listed]
     else:
-        raise record.wrong("`relevant` is none", "a list of ids, or {id: grade}", repr(listed)[:60])
+        raise record.wrong("`relevant` is not a list of ids", "a list of ids, or {id: grade}", repr(listed)[:60])
     grades = fields.get("grades")
     if grades is not None:
         if not isinstance(grades, Mapping):
-            raise record.wrong("`grades` are none", "{id: grade}", repr(grades)[:60])
+            raise record.wrong("`grades` is not a mapping", "{id: grade}", repr(grades)[:60])
         grades = {_id(record, id): _grade(record, id, grade) for id, grade in grades.items()}
     expected, kind = (_text(record, name) for name in ("expected", "kind"))
     judged = isinstance(relevant, dict) and bool(relevant) and not any(relevant.values()) and grades is None
@@ -128,14 +128,14 @@ def _text(record: Record, name: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise record.wrong(f"`{name}` is no text", "a string", repr(value)[:60])
+        raise record.wrong(f"`{name}` is not a text", "a string", repr(value)[:60])
     return str(value)
 
 
 def _id(record: Record, value: Any) -> str:
     id = id_text(value)
     if id is None:
-        raise record.wrong("no id", "a string or a whole number", repr(value)[:60])
+        raise record.wrong("not an id", "a string or a whole number", repr(value)[:60])
     return id
 
 
@@ -145,7 +145,7 @@ def _grade(record: Record, id: Any, value: Any) -> float:
     except OverflowError:
         grade = math.inf
     if not math.isfinite(grade):
-        raise record.wrong("a grade that is none", f"a number for {id}", repr(value)[:60])
+        raise record.wrong("a grade is not a number", f"a number for {id}", repr(value)[:60])
     return grade
 
 

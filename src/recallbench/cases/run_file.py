@@ -171,7 +171,7 @@ def _hits(record: Record, texts: dict[str, str], by_text: bool) -> list[Any]:
     if ranked is None:
         raise record.wrong("no ranking", "`ranked`, here or in a file of its own (--run FILE)", "no such field")
     if not isinstance(ranked, list):
-        raise record.wrong("`ranked` is no ranking", "a list of ids, or [id, score] pairs", repr(ranked)[:60])
+        raise record.wrong("`ranked` is not a ranking", "a list of ids, or [id, score] pairs", repr(ranked)[:60])
     return [_hit(record, hit, texts, by_text) for hit in ranked]
 
 
@@ -181,7 +181,7 @@ def _ms(record: Record) -> float | None:
     if ms is None:
         return None
     if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < math.inf:
-        raise record.wrong("`ms` is no time", "milliseconds, a finite number of 0 or more", repr(ms)[:60])
+        raise record.wrong("`ms` is not a time", "milliseconds, a finite number of 0 or more", repr(ms)[:60])
     return float(ms)
 
 
@@ -203,13 +203,13 @@ def _hit(record: Record, hit: Any, texts: dict[str, str], by_text: bool) -> Any:
         if by_text:
             texts[id] = id
         return id
-    raise record.wrong("a hit that is no id", "an id, [id, score], or {id, score, text}", repr(hit)[:60])
+    raise record.wrong("a hit is not an id", "an id, [id, score], or {id, score, text}", repr(hit)[:60])
 
 
 def _id(record: Record, value: Any) -> str:
     id = id_text(value)
     if id is None:
-        raise record.wrong("a hit that is no id", "a string that is not empty", ascii(value)[:60])
+        raise record.wrong("a hit is not an id", "a string that is not empty", ascii(value)[:60])
     return id
 
 
@@ -219,7 +219,7 @@ def _score(record: Record, id: str, value: Any) -> float:
             return float(value)
     except OverflowError:
         pass
-    raise record.wrong("a score that is none", f"a number for {id}", repr(value)[:60])
+    raise record.wrong("a score is not a number", f"a number for {id}", repr(value)[:60])
 
 
 def _named(queries: Sequence[str]) -> str:

@@ -124,7 +124,7 @@ def match_cases(
 def _texts_of(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> tuple[str, ...]:
     """Return what the hits say; of a relevant id nothing need be known with hybrid, which takes it as it is."""
     if not words(case.expected or ""):
-        raise case.wrong("an expected text without words", "letters or digits", repr(case.expected)[:SHOWN])
+        raise case.wrong("the expected text has no words", "letters or digits", repr(case.expected)[:SHOWN])
     known = frozenset(case.relevant if matching.method == "hybrid" else ())
     return tuple(_text_of(case, id, texts, needed=id not in known) for id in answer.ids)
 
