@@ -81,19 +81,19 @@ def longmemeval_file() -> Path:
 def locomo_vectors(locomo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a user who measured LoCoMo with MiniLM before: a minute's work, done once for all workers."""
     base = tmp_path_factory.getbasetemp()
-    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "measured-before"
-    place.mkdir(exist_ok=True)
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "measured-before"
+    folder.mkdir(exist_ok=True)
     env = {
-        "RECALLBENCH_CACHE_DIR": str(place / "cache"),
-        "XDG_CONFIG_HOME": str(place / "settings"),
+        "RECALLBENCH_CACHE_DIR": str(folder / "cache"),
+        "XDG_CONFIG_HOME": str(folder / "settings"),
         "LOCOMO_DATA_DIR": str(locomo_file.parent),
     }
-    with (place / "lock").open("w") as lock:
+    with (folder / "lock").open("w") as lock:
         if sys.platform != "win32":
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (place / "exact").exists():
+        if not (folder / "exact").exists():
             words = ("run", "locomo", "--embedder", "minilm", "--store", "exact", "--folder", "exact")
-            assert recallbench(*words, cwd=place, env=env).returncode == 0
+            assert recallbench(*words, cwd=folder, env=env).returncode == 0
     return env

@@ -1,4 +1,4 @@
-"""The shipped Bolt server ends as politely as it was asked to."""
+"""The shipped Bolt server ends cleanly on either signal."""
 
 import importlib.util
 import os

@@ -42,9 +42,9 @@ def miniature(corpus: str, tmp_path: Path, change: Change | None = None) -> list
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("clarified")
-    recallbench("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "r", cwd=place)
-    return place / "r"
+    folder = tmp_path_factory.mktemp("clarified")
+    recallbench("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "r", cwd=folder)
+    return folder / "r"
 
 
 def test_01_three_recalls_by_three_names_and_the_protocols_is_any(result: Path) -> None:

@@ -24,8 +24,8 @@ MEMORY = """
 def open_memory(items, vectors):
     words = {item.id: set(item.text.lower().split()) for item in items}
     def search(query, k):
-        asked = set(query.text.lower().split())
-        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        words_asked = set(query.text.lower().split())
+        scored = [(id, float(len(words_asked & known))) for id, known in words.items()]
         return sorted(scored, key=lambda hit: -hit[1])[:k]
     return search
 open_memory.needs_vectors = False
@@ -108,14 +108,14 @@ def checkout(tmp_path: Path) -> Path:
 
 def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """As a runner would: the program is on the path, and `set -eo pipefail` holds."""
-    place = cwd / "bin"
-    place.mkdir(exist_ok=True)
-    program = place / "recallbench"
+    programs = cwd / "bin"
+    programs.mkdir(exist_ok=True)
+    program = programs / "recallbench"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m recallbench "$@"\n')
     program.chmod(0o755)
-    (place / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
-    (place / "gh").chmod(0o755)
-    variables = environment(cwd, {"PATH": f"{place}:{os.environ['PATH']}", **env})
+    (programs / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
+    (programs / "gh").chmod(0o755)
+    variables = environment(cwd, {"PATH": f"{programs}:{os.environ['PATH']}", **env})
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text]
     done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
     print(f"$ {text}\n{done.stdout}{done.stderr}[exit {done.returncode}]")

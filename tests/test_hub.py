@@ -115,13 +115,13 @@ def test_a_hostile_header_is_refused_before_anything_is_written(
 ) -> None:
     hostile(served, **{name: value.replace("{home}", str(home.path)) for name, value in headers.items()})
     before = home.outside()
-    with pytest.raises(InputError, match="can't be a file of its cache") as refused:
+    with pytest.raises(InputError, match="can't be a file of its cache") as caught:
         way(environ)
     assert home.outside() == before
     name = next(iter(headers)).replace("_", "-")
-    assert refused.value.found.startswith(name)
-    assert refused.value.expected.startswith(name)
-    assert len(refused.value.found) < 120
+    assert caught.value.found.startswith(name)
+    assert caught.value.expected.startswith(name)
+    assert len(caught.value.found) < 120
 
 
 def test_a_hostile_header_of_a_file_that_is_not_there_is_refused_too(
@@ -165,14 +165,14 @@ def test_the_quotes_and_forms_of_etag_that_hubs_send_are_taken(served: LoopbackH
 
 
 @ways
-@pytest.mark.parametrize("place", ["blobs", "snapshots", f"snapshots/{REVISION}", ".no_exist", "refs", ".locks"])
+@pytest.mark.parametrize("subfolder", ["blobs", "snapshots", f"snapshots/{REVISION}", ".no_exist", "refs", ".locks"])
 def test_a_folder_of_the_cache_that_leads_elsewhere_is_refused(
-    home: Home, environ: dict[str, str], way: Way, place: str
+    home: Home, environ: dict[str, str], way: Way, subfolder: str
 ) -> None:
     elsewhere = home.path / "elsewhere"
     elsewhere.mkdir()
     for name in ("models--team--model", "datasets--team--set", f"datasets--{CORPUS.source.replace('/', '--')}"):
-        link = home.cache / (f".locks/{name}" if place == ".locks" else f"{name}/{place}")
+        link = home.cache / (f".locks/{name}" if subfolder == ".locks" else f"{name}/{subfolder}")
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(elsewhere)
     before = home.outside()
@@ -304,11 +304,11 @@ def test_a_set_that_unpacks_to_far_more_than_text_does_is_refused(
         if fits:
             obtain_set(HubSet("team/set", revision), None, {}, environ, Silent())
             continue
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError) as caught:
             obtain_set(HubSet("team/set", revision), None, {}, environ, Silent())
-        assert refused.value.problem == "corpus.jsonl.gz of team/set is too large when unpacked"
-        assert refused.value.expected == f"at most 1 MiB of text in {len(body)} packed bytes"
-        assert "unpack it yourself" in refused.value.remedy
+        assert caught.value.problem == "corpus.jsonl.gz of team/set is too large when unpacked"
+        assert caught.value.expected == f"at most 1 MiB of text in {len(body)} packed bytes"
+        assert "unpack it yourself" in caught.value.remedy
 
 
 def test_files_of_a_killed_download_are_swept_and_those_of_a_living_one_stay(

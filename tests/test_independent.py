@@ -21,24 +21,24 @@ NEAR = 1e-6
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("independent")
 
 
-def measured(place: Path, env: dict[str, str], name: str, *more: str) -> Path:
+def measured(folder: Path, env: dict[str, str], name: str, *more: str) -> Path:
     words = ("run", "locomo", "--embedder", "minilm", *more, "--folder", name)
-    assert recallbench(*words, cwd=place, env=env).returncode == 0
-    return place / name
+    assert recallbench(*words, cwd=folder, env=env).returncode == 0
+    return folder / name
 
 
 @pytest.fixture(scope="module")
-def exact(place: Path, locomo_vectors: dict[str, str]) -> Path:
-    return measured(place, locomo_vectors, "exact", "--store", "exact")
+def exact(folder: Path, locomo_vectors: dict[str, str]) -> Path:
+    return measured(folder, locomo_vectors, "exact", "--store", "exact")
 
 
 @pytest.fixture(scope="module")
-def reference(place: Path, locomo_vectors: dict[str, str]) -> Path:
-    return measured(place, locomo_vectors, "reference", "--store", "pgvector", "--weights", "cosine")
+def reference(folder: Path, locomo_vectors: dict[str, str]) -> Path:
+    return measured(folder, locomo_vectors, "reference", "--store", "pgvector", "--weights", "cosine")
 
 
 def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str, float]]]:
@@ -85,11 +85,11 @@ def independent(path: Path, conversations: int) -> tuple[int, dict[str, dict[str
 
 
 def test_figures_equal_an_independent_implementation_to_four_decimals(
-    place: Path, locomo_vectors: dict[str, str], locomo_file: Path
+    folder: Path, locomo_vectors: dict[str, str], locomo_file: Path
 ) -> None:
     """The first three conversations have questions of every kind; embedding them twice takes most of the time."""
     questions, expected = independent(locomo_file, 3)
-    sample = measured(place, locomo_vectors, "few", "--store", "exact", "--limit", str(questions))
+    sample = measured(folder, locomo_vectors, "few", "--store", "exact", "--limit", str(questions))
     stated = json.loads((sample / "metrics.json").read_text())["estimates"]
     assert set(stated) == set(expected) == {"overall", *KINDS.values()}
     compared = 0
@@ -110,11 +110,11 @@ def test_pgvector_with_cosine_only_ranks_as_exact_does(exact: Path, reference: P
     for ours, theirs in zip(rows(exact), rows(reference), strict=True):
         scores = {hit["id"]: hit["score"] for hit in ours["hits"]}
         assert set(scores) == {hit["id"] for hit in theirs["hits"]}
-        for place, (a, b) in enumerate(zip(ours["hits"], theirs["hits"], strict=True), start=1):
+        for rank, (a, b) in enumerate(zip(ours["hits"], theirs["hits"], strict=True), start=1):
             if a["id"] != b["id"]:
                 gap = abs(scores[a["id"]] - scores[b["id"]])
-                assert gap < NEAR, f"{ours['question_id']}, place {place}: {a['id']} and {b['id']} are {gap} apart"
-                swapped.append(f"{ours['question_id']}, place {place}: {a['id']} for {b['id']}, {gap:.1e} apart")
+                assert gap < NEAR, f"{ours['question_id']}, place {rank}: {a['id']} and {b['id']} are {gap} apart"
+                swapped.append(f"{ours['question_id']}, place {rank}: {a['id']} for {b['id']}, {gap:.1e} apart")
             assert b["score"] == pytest.approx(scores[b["id"]], abs=NEAR)
     print("\n".join(["neighbours that stand in the other order:", *swapped]))
     assert len(swapped) <= 30

@@ -130,22 +130,22 @@ def test_every_row_has_its_command() -> None:
 @pytest.fixture(scope="module")
 def metrics_by_name(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The metrics of each command's result, and the comparison."""
-    place = tmp_path_factory.mktemp("rankers")
-    (place / "bolt").mkdir()
-    (place / "examples").symlink_to(ROOT / "examples")
+    cwd = tmp_path_factory.mktemp("rankers")
+    (cwd / "bolt").mkdir()
+    (cwd / "examples").symlink_to(ROOT / "examples")
     written = {}
-    with bolt_server(place / "bolt") as server:
+    with bolt_server(cwd / "bolt") as server:
         for i, (name, words) in enumerate(COMMANDS.items()):
-            done = recallbench(*words, "--folder", f"r{i}", "--quiet", cwd=place, env=server)
+            done = recallbench(*words, "--folder", f"r{i}", "--quiet", cwd=cwd, env=server)
             assert done.returncode == 0
-            written[name] = json.loads((place / f"r{i}" / "metrics.json").read_text())
-        again = recallbench(*COMMANDS["graph, neighbours"], "--folder", "again", "--quiet", cwd=place, env=server)
+            written[name] = json.loads((cwd / f"r{i}" / "metrics.json").read_text())
+        again = recallbench(*COMMANDS["graph, neighbours"], "--folder", "again", "--quiet", cwd=cwd, env=server)
         assert again.returncode == 0
         first = list(COMMANDS).index("graph, neighbours")
-        same = [(place / folder / "raw_retrievals.jsonl").read_bytes() for folder in ("again", f"r{first}")]
+        same = [(cwd / folder / "raw_retrievals.jsonl").read_bytes() for folder in ("again", f"r{first}")]
         assert same[0] == same[1]
         before, after = (list(COMMANDS).index(f"graph, {name}") for name in ("importance", "neighbours"))
-        compared = recallbench("compare", f"r{before}", f"r{after}", "--allow", "store", "--json", cwd=place)
+        compared = recallbench("compare", f"r{before}", f"r{after}", "--allow", "store", "--json", cwd=cwd)
         assert compared.returncode in (0, 1)
         written["compared"] = json.loads(compared.stdout)
     return written

@@ -15,18 +15,18 @@ from recallbench.scratch import MARKER, OWNER, PREFIX, Scratch, scratch, sweep
 from recallbench.whole_file import write_whole
 
 
-def write_result(place: Path) -> None:
-    with staged(place / "result") as staging:
+def write_result(folder: Path) -> None:
+    with staged(folder / "result") as staging:
         for name in ("metrics.json", "report.md"):
             (staging.temporary / name).write_text(name)
 
 
-def write_file(place: Path) -> None:
-    write_whole(place / "baseline.json", "new")
+def write_file(folder: Path) -> None:
+    write_whole(folder / "baseline.json", "new")
 
 
-def throw_away(place: Path) -> None:
-    with scratch(place) as room:
+def throw_away(folder: Path) -> None:
+    with scratch(folder) as room:
         for name in ("a", "p", "z"):
             (room / name).write_text(name)
             (room / f"{name}s").mkdir()
@@ -46,17 +46,17 @@ def test_work_killed_at_any_step_is_swept_by_the_next(
 ) -> None:
     steps = 0
     while True:
-        place = tmp_path / str(steps)
-        place.mkdir()
+        folder = tmp_path / str(steps)
+        folder.mkdir()
         if work is write_file:
-            (place / "baseline.json").write_text("old")
-        killed = killed_at(steps, lambda place=place: work(place))
-        with scratch(place):
+            (folder / "baseline.json").write_text("old")
+        killed = killed_at(steps, lambda folder=folder: work(folder))
+        with scratch(folder):
             pass
-        assert sorted(os.listdir(place)) in outcomes
-        for path in place.glob("result"):
+        assert sorted(os.listdir(folder)) in outcomes
+        for path in folder.glob("result"):
             assert sorted(os.listdir(path)) == ["metrics.json", "report.md"]
-        for path in place.glob("*.json"):
+        for path in folder.glob("*.json"):
             assert path.read_text() in ("old", "new")
         if not killed:
             break

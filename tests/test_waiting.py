@@ -116,9 +116,9 @@ def test_a_download_that_hardly_moves_ends(talk: Talk, complaint: str, source: s
             reason = caught.value.found
             assert list((tmp_path / "data").iterdir()) == []
         else:
-            with pytest.raises(hub.Unreachable) as unreachable:
+            with pytest.raises(hub.Unreachable) as caught:
                 hub.download("team/model", "config.json", REVISION, environ, Silent())
-            reason = str(unreachable.value)
+            reason = str(caught.value)
     assert reason.startswith("the download is too slow: ")
     assert complaint in reason
 

@@ -22,19 +22,19 @@ def create(path: Path, key: bytes) -> None:
 def test_a_key_is_whole_or_absent_after_a_kill_at_any_step(tmp_path: Path) -> None:
     steps = 0
     while True:
-        place = tmp_path / str(steps)
-        place.mkdir()
-        killed = killed_at(steps, lambda place=place: create(place / "key", KEY))
-        for left in place.glob("key"):
+        folder = tmp_path / str(steps)
+        folder.mkdir()
+        killed = killed_at(steps, lambda folder=folder: create(folder / "key", KEY))
+        for left in folder.glob("key"):
             assert left.read_bytes() == KEY
             assert left.stat().st_mode & 0o777 == 0o600
-        create(place / "other", KEY)
-        assert set(os.listdir(place)) <= {"key", "other"}
+        create(folder / "other", KEY)
+        assert set(os.listdir(folder)) <= {"key", "other"}
         if not killed:
             break
         steps += 1
     assert steps > 8
-    assert sorted(os.listdir(place)) == ["key", "other"]
+    assert sorted(os.listdir(folder)) == ["key", "other"]
 
 
 def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
 def test_a_refusal_of_the_system_has_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(Blocked) as refused,
+        pytest.raises(Blocked) as caught,
         write_errors("no report", expected="a folder", remedy="name another", kind=Blocked),
     ):
         write_whole(tmp_path / "file" / "report", "text")
-    assert str(refused.value).splitlines() == [
+    assert str(caught.value).splitlines() == [
         "no report",
         "  expected: a folder",
         "  found: File exists",

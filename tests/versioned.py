@@ -19,9 +19,9 @@ GRUDGING = "1.6"
 
 @contextmanager
 def versioned_server(password: str | None = None) -> Iterator[EmbeddedServer]:
-    with tempfile.TemporaryDirectory(prefix="recallbench-versions-") as place:
-        Path(place).chmod(0o755)  # the server may run as another user
-        install = with_standin(Path(place))
+    with tempfile.TemporaryDirectory(prefix="recallbench-versions-") as folder:
+        Path(folder).chmod(0o755)  # the server may run as another user
+        install = with_standin(Path(folder))
         extra = {
             BROKEN: "SELECT no_such_thing();",
             GRUDGING: BASE + VARIANTS["1.0"] + "SELECT pg_sleep(60);",

@@ -39,32 +39,32 @@ def placed(language: str) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with every example put in its place, and nothing else changed."""
-    place = tmp_path_factory.mktemp("extended")
-    shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    copy = tmp_path_factory.mktemp("extended")
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for path, text in placed("python"):
-        assert not (place / path).exists(), f"{path} is no new file"
-        (place / path).write_text(text)
+        assert not (copy / path).exists(), f"{path} is no new file"
+        (copy / path).write_text(text)
     for path, text in placed("diff"):
         lines = text.splitlines(keepends=True)
         before = "".join(line[1:] for line in lines if line[0] in " -")
         after = "".join(line[1:] for line in lines if line[0] in " +")
-        source = (place / path).read_text()
+        source = (copy / path).read_text()
         assert source.count(before) == 1, f"{path} has no longer: {before}"
-        (place / path).write_text(source.replace(before, after))
+        (copy / path).write_text(source.replace(before, after))
     for path, text in placed("toml"):
-        with (place / path).open("a") as file:
+        with (copy / path).open("a") as file:
             file.write("\n" + text)
     (diary,) = [block.body for block in blocks(CONTRIBUTING) if block.language == "json"]
-    (place / "diary.json").write_text(diary)
-    return place
+    (copy / "diary.json").write_text(diary)
+    return copy
 
 
-def in_the_copy(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return recallbench(*words, cwd=place, env={"PYTHONPATH": str(place / "src"), "RECALLBENCH_QUIET": "1"})
+def in_the_copy(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return recallbench(*words, cwd=copy, env={"PYTHONPATH": str(copy / "src"), "RECALLBENCH_QUIET": "1"})
 
 
-def imported(place: Path, path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(Path(path).stem + "_example", place / path)
+def imported(copy: Path, path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem + "_example", copy / path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

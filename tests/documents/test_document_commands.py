@@ -119,8 +119,8 @@ def test_variables_are_read() -> None:
     assert [name for name in named if f'"{name}"' not in source and name not in corpora] == []
     # The rule for options, shown by one example.
     assert "`RECALLBENCH_STORE=exact`" in README
-    place = {"RECALLBENCH_STORE": "none-such"}
-    assert "none-such" in recallbench("doctor", "locomo", cwd=ROOT, env=place).stderr
+    variables = {"RECALLBENCH_STORE": "none-such"}
+    assert "none-such" in recallbench("doctor", "locomo", cwd=ROOT, env=variables).stderr
 
 
 def test_every_option_has_its_variable() -> None:

@@ -13,17 +13,17 @@ from recallbench.errors import InputError
 
 @pytest.mark.parametrize("kind", ["link to a file", "link to nothing", "pipe"])
 def test_links_and_pipes_are_refused_and_not_followed(tmp_path: Path, kind: str) -> None:
-    private, place = tmp_path / "private", tmp_path / "index"
+    private, path = tmp_path / "private", tmp_path / "index"
     if kind == "link to a file":
         private.write_text("a secret of the user's\n")
     if kind == "pipe":
-        os.mkfifo(place)
+        os.mkfifo(path)
     else:
-        place.symlink_to(private)
-    with pytest.raises(InputError, match="the vector cache is not as RecallBench makes it") as error:
-        open_cache_file(place)
-    assert error.value.found == ("a pipe, device or folder" if kind == "pipe" else "a link")
-    assert str(place) in error.value.problem
+        path.symlink_to(private)
+    with pytest.raises(InputError, match="the vector cache is not as RecallBench makes it") as caught:
+        open_cache_file(path)
+    assert caught.value.found == ("a pipe, device or folder" if kind == "pipe" else "a link")
+    assert str(path) in caught.value.problem
     assert (private.read_text() if private.exists() else "") == (
         "a secret of the user's\n" if kind == "link to a file" else ""
     )

@@ -175,9 +175,9 @@ def test_a_damaged_vector_is_computed_anew_and_reported(opened: Any, tmp_path: P
 
 
 def test_half_a_surrogate_pair_is_refused_by_position(opened: Any) -> None:
-    with pytest.raises(InputError, match="passage text 2 \\(counted from 0\\)") as error:
+    with pytest.raises(InputError, match="passage text 2 \\(counted from 0\\)") as caught:
         opened().ensure(["a cat", "a dog", "a \ud83d mat"], "passage")
-    assert error.value.found == "a lone surrogate at character 2"
+    assert caught.value.found == "a lone surrogate at character 2"
 
 
 CHILD = """
@@ -233,11 +233,11 @@ def test_a_cache_that_leads_elsewhere_is_refused_and_nothing_is_written_there(
 ) -> None:
     opened().ensure(["a cat"], "passage")
     [own] = (tmp_path / "cache" / "vectors").iterdir()
-    place, repository = tmp_path / "cache" / link.format(own.name), tmp_path / "repository"
-    shutil.rmtree(place)
+    linked, repository = tmp_path / "cache" / link.format(own.name), tmp_path / "repository"
+    shutil.rmtree(linked)
     repository.mkdir()
     (repository / "index").write_bytes(b"of git")
-    place.symlink_to(repository)
+    linked.symlink_to(repository)
     with pytest.raises(InputError, match="the vector cache leads elsewhere"):
         opened().ensure(["a cat"], "passage")
     assert {path.name: path.read_bytes() for path in repository.iterdir()} == {"index": b"of git"}

@@ -113,11 +113,11 @@ def test_a_proof_is_over_all_batches() -> None:
     batches = [Batch(np.zeros((2, 1), np.int64), np.ones((2, 1), np.int64))] * 2
     same = [(1.0, 0.0)] * 4
     assert compare_engines(engine_of(*same), engine_of(*same), batches) == Proof(True, 1.0, 4)
-    for place in range(4):
+    for position in range(4):
         vectors = list(same)
-        vectors[place] = (0.0, 1.0)
+        vectors[position] = (0.0, 1.0)
         assert compare_engines(engine_of(*vectors), engine_of(*same), batches) == Proof(False, 0.0, 4)
-        vectors[place] = (1.001, 0.0)
+        vectors[position] = (1.001, 0.0)
         assert compare_engines(engine_of(*vectors), engine_of(*same), batches) == Proof(False, 1.0, 4)
 
 
@@ -249,9 +249,9 @@ def test_a_proof_that_fails_beside_cached_vectors_stops_the_run_and_the_next_one
     with monkeypatch.context() as patched:
         patched.setattr(vector_agreement, "COSINE", 1.1)
         patched.setattr(machine, "cpu_model", lambda: "another processor")
-        with pytest.raises(RecallBenchError, match="vectors of openvino/cpu already went into this run") as error:
+        with pytest.raises(RecallBenchError, match="vectors of openvino/cpu already went into this run") as caught:
             opened(backend="openvino", recheck_own=recheck_own).ensure(texts, "passage")
-        assert error.value.found == "12 texts with vectors of openvino/cpu"
+        assert caught.value.found == "12 texts with vectors of openvino/cpu"
         again = opened(backend="openvino")
         vectors = again.lookup(texts, "passage").vectors
         assert (again.report().backend, again.report().computed) == ("torch/cpu", 13)

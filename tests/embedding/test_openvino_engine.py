@@ -103,9 +103,9 @@ def test_a_proven_openvino_that_stops_working_is_an_error_that_names_the_way_out
     opened(backend="openvino").ensure(TEXTS, "passage")
     with monkeypatch.context() as patched:
         break_openvino(patched, "import")
-        with pytest.raises(OpenvinoUnusable) as error:
+        with pytest.raises(OpenvinoUnusable) as caught:
             opened(backend="openvino").ensure(["rain again"], "query")
-    assert error.value.remedy == "--backend torch"
+    assert caught.value.remedy == "--backend torch"
 
 
 def test_float32_is_requested_where_the_processor_would_take_less(

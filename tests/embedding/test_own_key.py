@@ -37,10 +37,10 @@ def test_a_key_is_made_at_first_use_and_read_from_then_on(path: Path, tmp_path: 
 def test_a_key_that_others_may_use_is_refused(path: Path, tmp_path: Path, mode: int) -> None:
     own_key(tmp_path / "cache")
     path.chmod(mode)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError) as caught:
         own_key(tmp_path / "cache")
-    assert (error.value.expected, error.value.found) == ("mode 0600", f"mode 0{mode:o}")
-    assert error.value.remedy.startswith(f"chmod 600 {path}; ")
+    assert (caught.value.expected, caught.value.found) == ("mode 0600", f"mode 0{mode:o}")
+    assert caught.value.remedy.startswith(f"chmod 600 {path}; ")
 
 
 @pytest.mark.parametrize("length", [0, 10, 40])
@@ -48,9 +48,9 @@ def test_another_file_in_its_place_is_refused_and_left_alone(path: Path, tmp_pat
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x" * length)
     path.chmod(0o600)
-    with pytest.raises(InputError, match="is not a key that RecallBench made") as error:
+    with pytest.raises(InputError, match="is not a key that RecallBench made") as caught:
         own_key(tmp_path / "cache")
-    assert error.value.found == f"{length} bytes"
+    assert caught.value.found == f"{length} bytes"
     assert path.read_bytes() == b"x" * length
 
 

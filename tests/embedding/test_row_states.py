@@ -60,9 +60,9 @@ def test_a_vector_that_is_changed_after_it_was_verified_is_refused(opened_cache:
     assert mine.vectors(rows)[:, 0].tolist() == [1.0, 2.0]
     forge(tmp_path / "c", [1], nine)
     assert mine.vectors(rows[:1])[:, 0].tolist() == [1.0]
-    with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as error:
+    with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as caught:
         mine.vectors(rows)
-    assert error.value.found == "row 1 with other numbers"
+    assert caught.value.found == "row 1 with other numbers"
 
 
 def test_an_own_row_takes_the_place_of_a_foreign_one_that_came_first(opened_cache: Any, tmp_path: Path) -> None:

@@ -104,11 +104,11 @@ def test_forged_vectors_are_refused_and_none_is_used(
     forge(folder(tmp_path), None, change)
     user("mine")
     embedder = opened()
-    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as error:
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as caught:
         embedder.ensure([*TEXTS, "rain again"], "passage")
-    assert str(folder(tmp_path)) in error.value.problem
-    assert error.value.expected.endswith("in each of 8 drawn from 20 vectors without the seal of your own key")
-    assert f"delete {folder(tmp_path)}" in error.value.remedy
+    assert str(folder(tmp_path)) in caught.value.problem
+    assert caught.value.expected.endswith("in each of 8 drawn from 20 vectors without the seal of your own key")
+    assert f"delete {folder(tmp_path)}" in caught.value.remedy
     # Going on all the same does not use one either.
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's"):
         embedder.lookup(TEXTS[:1], "passage")
@@ -147,9 +147,9 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
     both.ensure(TEXTS, "passage")
     assert (both.report().foreign, both.report().embedded_again) == (20, 8)
     monkeypatch.setattr("recallbench.embedding.vector_agreement.COSINE", 1.1)
-    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as error:
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as caught:
         opened(recheck_own=True).ensure(TEXTS, "passage")
-    assert "8 drawn from 12 vectors without the seal of your own key" in error.value.expected
+    assert "8 drawn from 12 vectors without the seal of your own key" in caught.value.expected
 
 
 def drawn(seals: dict[int, bytes], order: list[int]) -> list[int]:

@@ -79,13 +79,13 @@ def test_a_corrupted_body_of_the_same_size_is_refused(tiny_bge: Tiny, tmp_path: 
         environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}
         with pytest.raises(
             InputError, match=r"pytorch_model\.bin of tiny/bge at a{40} is not the pinned file"
-        ) as error:
+        ) as caught:
             embed(tiny_bge.spec, environ, tmp_path / "cache")
         with pytest.raises(InputError, match="is not the pinned file"):
             fetch_weights(tiny_bge.spec, environ, Silent(), cache_dir=tmp_path / "cache")
-    assert error.value.expected == f"sha256 {tiny_bge.spec.passage.files['pytorch_model.bin']}"
-    assert error.value.found.startswith("sha256 ")
-    assert error.value.remedy.startswith("recallbench fetch tiny-bge")
+    assert caught.value.expected == f"sha256 {tiny_bge.spec.passage.files['pytorch_model.bin']}"
+    assert caught.value.found.startswith("sha256 ")
+    assert caught.value.remedy.startswith("recallbench fetch tiny-bge")
 
 
 def test_a_file_damaged_in_the_local_cache_is_refused_at_every_load_and_mended_by_fetch(
@@ -105,18 +105,18 @@ def test_a_file_damaged_in_the_local_cache_is_refused_at_every_load_and_mended_b
 def test_a_revision_the_hub_does_not_have_blocks(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> None:
     wrong = replace(tiny_bge.spec.passage, revision="b" * 40)
     spec = replace(tiny_bge.spec, passage=wrong, query=wrong)
-    with pytest.raises(Blocked) as error:
+    with pytest.raises(Blocked) as caught:
         embed(spec, environ, tmp_path / "cache")
-    assert "tiny/bge at revision " + "b" * 40 in error.value.problem
-    assert error.value.remedy.startswith("recallbench fetch tiny-bge")
+    assert "tiny/bge at revision " + "b" * 40 in caught.value.problem
+    assert caught.value.remedy.startswith("recallbench fetch tiny-bge")
 
 
 def test_offline_without_the_files_blocks_without_a_request(
     tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, hub: LoopbackHub
 ) -> None:
-    with pytest.raises(Blocked, match=r"of tiny/bge at revision a{40}") as error:
+    with pytest.raises(Blocked, match=r"of tiny/bge at revision a{40}") as caught:
         embed(tiny_bge.spec, {**environ, "HF_HUB_OFFLINE": "1"}, tmp_path / "cache")
-    assert error.value.found == "HF_HUB_OFFLINE is set, and the file is not in the cache"
+    assert caught.value.found == "HF_HUB_OFFLINE is set, and the file is not in the cache"
     assert hub.requests == []
 
 
@@ -176,9 +176,9 @@ def test_a_checkpoint_that_lacks_a_tensor_is_refused(tiny_bge: Tiny, tmp_path: P
     short = repin(tiny_bge, "pytorch_model.bin", state_bytes(state))
     with LoopbackHub(short.files) as hub:
         environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}
-        with pytest.raises(InputError, match="does not hold the tensors of tiny/bge") as error:
+        with pytest.raises(InputError, match="does not hold the tensors of tiny/bge") as caught:
             embed(short.spec, environ, tmp_path / "cache")
-    assert error.value.found == "1 missing or of another shape, first encoder.layer.1.output.dense.weight"
+    assert caught.value.found == "1 missing or of another shape, first encoder.layer.1.output.dense.weight"
 
 
 def test_an_unpinned_hash_is_recorded_and_checked_from_then_on(
@@ -206,6 +206,6 @@ def test_a_model_that_gives_no_usable_vector_is_named_with_the_text(
     with LoopbackHub(broken.files) as hub:
         environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf")}
         # Text 2 is the longest, so it is embedded first.
-        with pytest.raises(InputError, match=r"BAAI/bge-m3 gave no usable vector for passage text 2") as error:
+        with pytest.raises(InputError, match=r"BAAI/bge-m3 gave no usable vector for passage text 2") as caught:
             embed(broken.spec, environ, tmp_path / "cache")
-    assert error.value.found == message
+    assert caught.value.found == message

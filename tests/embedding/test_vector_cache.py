@@ -63,14 +63,14 @@ def test_a_torn_tail_costs_its_record_alone(opened_cache: Any, tmp_path: Path, n
     assert (tmp_path / "c" / "vectors.f32").stat().st_size == 4 * DIMS * 4
 
 
-@pytest.mark.parametrize(("name", "place"), [("vectors.f32", DIMS * 4 + 3), ("index", RECORD.itemsize + 33)])
-def test_a_damaged_record_is_noticed_and_replaced(opened_cache: Any, tmp_path: Path, name: str, place: int) -> None:
+@pytest.mark.parametrize(("name", "offset"), [("vectors.f32", DIMS * 4 + 3), ("index", RECORD.itemsize + 33)])
+def test_a_damaged_record_is_noticed_and_replaced(opened_cache: Any, tmp_path: Path, name: str, offset: int) -> None:
     cache = opened_cache()
     fill(cache, 1, 2, 3)
     cache.close()
     file = tmp_path / "c" / name
     body = bytearray(file.read_bytes())
-    body[place] ^= 16
+    body[offset] ^= 16
     file.write_bytes(bytes(body))
     damaged = opened_cache()
     assert values(damaged, 1, 2, 3) == [1.0, None, 3.0]
@@ -122,9 +122,9 @@ def test_files_that_are_cut_while_they_are_in_use_are_refused(opened_cache: Any,
     fill(cache, 1, 2, 3, 4)
     os.truncate(tmp_path / "c" / "index", 2 * RECORD.itemsize)
     for use in (cache.refresh, lambda: fill(cache, 5), lambda: cache.accept([0, 1], [0])):
-        with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as error:
+        with pytest.raises(RecallBenchError, match="vectors changed in the cache while they were in use") as caught:
             use()
-        assert error.value.found == "2 of 4 rows"
+        assert caught.value.found == "2 of 4 rows"
     assert values(opened_cache(), 1, 2, 3, 4, 5) == [1.0, 2.0, None, None, None]
 
 

@@ -32,7 +32,7 @@ class Tiny:
 
 def sentence(words: int, seed: int = 0) -> str:
     """Return a text of so many words, drawn by the seed."""
-    return " ".join(WORDS[(seed * 7 + place * (seed + 3) + place // 5) % len(WORDS)] for place in range(words))
+    return " ".join(WORDS[(seed * 7 + position * (seed + 3) + position // 5) % len(WORDS)] for position in range(words))
 
 
 def bge(folder: Path) -> Tiny:

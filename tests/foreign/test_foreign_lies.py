@@ -37,8 +37,8 @@ def honest(folder: Path) -> Metrics:
         for question in haystack.questions:
             gold = sorted(names[position] for position in question.gold)
             ranked = [name for name in names if name not in gold]
-            place = min((0, 1, 11)[number % 3], len(ranked))
-            ranked[place:place] = gold
+            position = min((0, 1, 11)[number % 3], len(ranked))
+            ranked[position:position] = gold
             if gold:
                 rows.append(
                     {
@@ -49,7 +49,7 @@ def honest(folder: Path) -> Metrics:
                         "evidence": gold,
                         "retrieved_top50": ranked,
                         "scores": [1.0 / rank for rank in range(1, len(ranked) + 1)],
-                        "first_hit_rank": place + 1,
+                        "first_hit_rank": position + 1,
                     }
                 )
             number += 1

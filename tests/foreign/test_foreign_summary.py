@@ -15,17 +15,17 @@ MANY = {f"by_kind_{n}": {"recall@10": 0.5, "mrr": 0.25} for n in range(20)}
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two questions: fractional recall@10 (.5 + 1) / 2 where any is 1, first hits in place 1 and 2."""
-    place = tmp_path / "v0.4.0"
-    place.mkdir()
+    published = tmp_path / "v0.4.0"
+    published.mkdir()
     rows = [
         {"qid": "a", "evidence": ["D1", "D2"], "retrieved_top10": ["D1", "D3"], "first_hit_rank": 1},
         {"qid": "b", "evidence": ["D4"], "retrieved_top10": ["D5", "D4"], "first_hit_rank": 2},
     ]
-    (place / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (published / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     overall = {"recall@5": 0.75, "recall@10": 0.75, "mrr": 0.75, "recall@3": 0.1}
     stated = {"version": "v0.4.0", "pgmnemo_version": "0.4.1", "overall": overall, "baseline": {"recall@10": 0.3}}
-    (place / "metrics.json").write_text(json.dumps(stated))
-    return place
+    (published / "metrics.json").write_text(json.dumps(stated))
+    return published
 
 
 def test_the_summary_leads_with_the_headline_and_counts_each_cause(folder: Path) -> None:

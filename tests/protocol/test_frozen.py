@@ -46,12 +46,12 @@ def test_a_changed_file_is_refused_before_it_is_parsed_and_both_hashes_are_named
     path = folder / name
     locked = sha256(path)
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(ProtocolChanged) as refusal:
+    with pytest.raises(ProtocolChanged) as caught:
         read(folder)
-    assert str(path) in str(refusal.value)
-    assert locked in refusal.value.expected
-    assert sha256(path) in refusal.value.found
-    assert refusal.value.exit_code == 2
+    assert str(path) in str(caught.value)
+    assert locked in caught.value.expected
+    assert sha256(path) in caught.value.found
+    assert caught.value.exit_code == 2
 
 
 def test_a_missing_file_is_refused_by_name(folder: Path) -> None:

@@ -79,9 +79,9 @@ def test_deviations_that_are_not_on_record_are_listed() -> None:
     ],
 )
 def test_a_record_that_cannot_be_read_is_refused_by_line(line: str) -> None:
-    with pytest.raises(InputError, match="line 3") as refusal:
+    with pytest.raises(InputError, match="line 3") as caught:
         entries(f"## 2026-05-09: First\n\n{line}\n")
-    assert refusal.value.found == line.strip() or refusal.value.found == line + " "
+    assert caught.value.found == line.strip() or caught.value.found == line + " "
 
 
 def test_a_record_needs_a_dated_entry() -> None:

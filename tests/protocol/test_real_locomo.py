@@ -64,8 +64,8 @@ def test_malformed_evidence_is_as_listed(conversations: list[dict]) -> None:
     malformed, missing, loses, unreachable = [], [], 0, 0
     for conversation in conversations:
         turns = {turn["dia_id"] for session in sessions(conversation).values() for turn in session}
-        for place, question in enumerate(conversation["qa"]):
-            name = f"{conversation['sample_id']} {place}"
+        for index, question in enumerate(conversation["qa"]):
+            name = f"{conversation['sample_id']} {index}"
             for evidence in question["evidence"]:
                 if not re.fullmatch(r"D\d+:\d+", evidence):
                     malformed.append((name, evidence, sorted({int(n) for n in re.findall(r"D:?(\d+):", evidence)})))

@@ -33,32 +33,32 @@ def tokens(page: str) -> list[Token]:
     return [*blocks, *(leaf for token in blocks for leaf in token.children or ())]
 
 
-def forged(value: Any, text: str, place: str = "") -> Any:
+def forged(value: Any, text: str, field: str = "") -> Any:
     """Return the document with this text appended to each of its texts."""
     if isinstance(value, dict):
-        keys = place in ("fingerprint", "guc_state", "evidence")
+        keys = field in ("fingerprint", "guc_state", "evidence")
         # Evidence of several lines, such as a plan, stands in a block of its own.
-        text = text.replace("\n", " ") if place == "evidence" else text
+        text = text.replace("\n", " ") if field == "evidence" else text
         return {(f"{name}{text}" if keys else name): forged(item, text, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [forged(item, text, place) for item in value]
-    changes = isinstance(value, str) and value and place not in KEPT
-    return f"{value}{text}" if changes and place != "schema_version" else value
+        return [forged(item, text, field) for item in value]
+    changes = isinstance(value, str) and value and field not in KEPT
+    return f"{value}{text}" if changes and field != "schema_version" else value
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    place = tmp_path_factory.mktemp("made")
-    beir(place / "team")
-    short(place / "texts", EXPECTING, SAYING)
+    folder = tmp_path_factory.mktemp("made")
+    beir(folder / "team")
+    short(folder / "texts", EXPECTING, SAYING)
     words = (
         ("run", "canary-longmemeval", "--store", "exact", "--embedder", "hash", "--folder", "a"),
         ("evaluate", "team", "--store", "bm25", "--folder", "b"),
         ("evaluate", "texts", "--match", "tokens", "--store", "bm25", "--folder", "c"),
     )
     for word in words:
-        assert recallbench(*word, "-q", cwd=place).returncode == 0
-    return [place / name for name in "abc"]
+        assert recallbench(*word, "-q", cwd=folder).returncode == 0
+    return [folder / name for name in "abc"]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -220,8 +220,8 @@ def test_the_table_has_a_row_per_version_and_names_tests_too_small_to_show_a_dif
 def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -> None:
     hostile = "0.1\n\n## CANONICAL\x1b"
     single = summary(version(hostile, 0.5))
-    place = 'javascript:alert(1)//"><b>)'
-    page, table = render(single, {hostile: place}), markdown(single, {hostile: place})
+    link = 'javascript:alert(1)//"><b>)'
+    page, table = render(single, {hostile: link}), markdown(single, {hostile: link})
     assert '<a href="javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md">' in page
     assert "(javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md)" in table
     assert "\x1b" not in page + table

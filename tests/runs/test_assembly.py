@@ -19,17 +19,17 @@ memory.needs_vectors = False
 @pytest.fixture(scope="module")
 def lazy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A store that returns the first sessions of a haystack: 2 at k = 10, 7 at k = 50."""
-    place = tmp_path_factory.mktemp("lazy")
-    (place / "slack.py").write_text(LAZY)
+    folder = tmp_path_factory.mktemp("lazy")
+    (folder / "slack.py").write_text(LAZY)
     done = recallbench(
-        "run", "canary-locomo", "--store", "callable", "--call", "slack:memory", "--folder", "r", cwd=place
+        "run", "canary-locomo", "--store", "callable", "--call", "slack:memory", "--folder", "r", cwd=folder
     )
     assert done.returncode == 0
     return {
-        "metrics": json.loads((place / "r" / "metrics.json").read_text()),
-        "rows": [json.loads(line) for line in (place / "r" / "raw_retrievals.jsonl").read_text().splitlines()],
-        "control": (place / "r" / "run.bm25.trec").read_text().splitlines(),
-        "report": (place / "r" / "report.md").read_text(),
+        "metrics": json.loads((folder / "r" / "metrics.json").read_text()),
+        "rows": [json.loads(line) for line in (folder / "r" / "raw_retrievals.jsonl").read_text().splitlines()],
+        "control": (folder / "r" / "run.bm25.trec").read_text().splitlines(),
+        "report": (folder / "r" / "report.md").read_text(),
     }
 
 

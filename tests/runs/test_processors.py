@@ -16,10 +16,10 @@ DISPATCHED = " ".join(np._core._multiarray_umath.__cpu_dispatch__)  # type: igno
 OLDEST = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "2", "NPY_DISABLE_CPU_FEATURES": DISPATCHED}
 
 
-def measure(place: Path, name: str, processor: dict[str, str]) -> Path:
+def measure(folder: Path, name: str, processor: dict[str, str]) -> Path:
     words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", name, "-q")
-    assert recallbench(*words, cwd=place, env=processor).returncode == 0
-    return place / name
+    assert recallbench(*words, cwd=folder, env=processor).returncode == 0
+    return folder / name
 
 
 def assert_same(first: Path, other: Path) -> None:

@@ -37,10 +37,10 @@ def corpus(scopes: int = 3, size: int = 17) -> tuple[list[Item], Matrix, list[Qu
     random = np.random.default_rng(11)
     items, queries = [], []
     for scope in range(scopes):
-        for place in range(size):
+        for position in range(size):
             words = " ".join(random.choice(WORDS, random.integers(1, 40)))
-            date = None if place % 6 == 5 else START + timedelta(days=int(random.integers(0, 300)), hours=place)
-            items.append(Item(1000 * scope + place, scope, words, date, float(random.random())))
+            date = None if position % 6 == 5 else START + timedelta(days=int(random.integers(0, 300)), hours=position)
+            items.append(Item(1000 * scope + position, scope, words, date, float(random.random())))
         for turn in range(12):
             question = "When did the " + " ".join(random.choice(WORDS, 4)) + "?"
             asked_at = START + timedelta(days=150, minutes=turn) if turn % 2 else None

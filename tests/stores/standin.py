@@ -169,9 +169,9 @@ CREATE TRIGGER sieve BEFORE INSERT ON pgmnemo.agent_lesson FOR EACH ROW EXECUTE 
 @contextmanager
 def standin_server(password: str | None = None) -> Iterator[EmbeddedServer]:
     """A server that offers every variant."""
-    with tempfile.TemporaryDirectory(prefix="recallbench-standin-") as place:
-        Path(place).chmod(0o755)  # the server may run as another user
-        with EmbeddedServer(install=with_standin(Path(place)), password=password) as server:
+    with tempfile.TemporaryDirectory(prefix="recallbench-standin-") as folder:
+        Path(folder).chmod(0o755)  # the server may run as another user
+        with EmbeddedServer(install=with_standin(Path(folder)), password=password) as server:
             yield server
 
 

@@ -16,9 +16,9 @@ DIMS = 24
 SIZE = 17
 WORDS = ("garden", "guitar", "Lisbon", "marathon", "bakery", "storm")
 ITEMS = [
-    Item(1000 * scope + place, scope, f"We talked about the {WORDS[place % 6]}.", None, 0.5)
+    Item(1000 * scope + position, scope, f"We talked about the {WORDS[position % 6]}.", None, 0.5)
     for scope in (0, 1)
-    for place in range(SIZE)
+    for position in range(SIZE)
 ]
 _random = np.random.default_rng(5)
 VECTORS = _random.standard_normal((len(ITEMS), DIMS)).astype(np.float32)

@@ -118,10 +118,10 @@ def test_a_hidden_row_blocks_the_run(standin: str, hiding: str, recallable: int)
         table, projects = read_table(connection), claim_projects(connection)
         copy_lessons(connection, table, projects, ITEMS, VECTORS, "constant", ignore)
         connection.execute(f"UPDATE pgmnemo.agent_lesson SET {hiding}".encode())
-        with pytest.raises(Blocked, match="does not keep every segment recallable") as raised:
+        with pytest.raises(Blocked, match="does not keep every segment recallable") as caught:
             check_visible(connection, table, projects, 3)
-        assert raised.value.found == f"3 rows, {recallable} of them recallable"
-        assert "3 rows that are active, verified, embedded and valid" in raised.value.expected
+        assert caught.value.found == f"3 rows, {recallable} of them recallable"
+        assert "3 rows that are active, verified, embedded and valid" in caught.value.expected
 
 
 def test_a_closed_row_hides_nothing_where_the_version_knows_no_validity(standin: str) -> None:
@@ -139,10 +139,10 @@ def test_a_table_that_can_t_be_filled_is_refused(standin: str, version: str, com
     with (
         database(standin, version) as dsn,
         session(dsn) as connection,
-        pytest.raises(Blocked, match="is not as any known version") as raised,
+        pytest.raises(Blocked, match="is not as any known version") as caught,
     ):
         read_table(connection)
-    assert raised.value.found == complaint
+    assert caught.value.found == complaint
 
 
 def test_padding_adds_zeros_and_changes_no_cosine() -> None:

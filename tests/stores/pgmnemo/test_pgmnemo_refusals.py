@@ -29,22 +29,22 @@ from stores.standin import EVERY_RIGHT, database, plain_role
 )
 def test_lessons_that_get_lost_block_the_run(standin: str, version: str, complaint: str) -> None:
     with database(standin, version) as dsn:
-        with pytest.raises(Blocked, match="does not keep every segment recallable") as raised, filled(dsn):
+        with pytest.raises(Blocked, match="does not keep every segment recallable") as caught, filled(dsn):
             pass
-        assert raised.value.found == complaint
-        assert raised.value.expected.startswith("34 rows")
-        assert "triggers on pgmnemo.agent_lesson" in raised.value.remedy
+        assert caught.value.found == complaint
+        assert caught.value.expected.startswith("34 rows")
+        assert "triggers on pgmnemo.agent_lesson" in caught.value.remedy
         assert lessons(dsn) == 0
 
 
 def test_a_ranking_without_one_of_its_parts_is_no_result(standin: str) -> None:
     with (
         database(standin, "1.0-degrading") as dsn,
-        pytest.raises(Blocked, match="left out a part of its ranking") as raised,
+        pytest.raises(Blocked, match="left out a part of its ranking") as caught,
         filled(dsn),
     ):
         pass
-    assert "degrading to vectors" in raised.value.found
+    assert "degrading to vectors" in caught.value.found
 
 
 def test_a_tenant_s_policy_is_satisfied(standin: str) -> None:
@@ -66,19 +66,19 @@ def test_a_command_that_was_interrupted_hinders_no_removal(standin: str) -> None
 
 def test_hidden_rows_block_the_run(standin: str) -> None:
     with database(standin, "1.0-hiding") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
-        with pytest.raises(Blocked, match="row-level security hides lessons") as raised, filled(plain):
+        with pytest.raises(Blocked, match="row-level security hides lessons") as caught, filled(plain):
             pass
-        assert raised.value.expected == "34 rows"
-        assert raised.value.found == "17 visible"
-        assert "BYPASSRLS" in raised.value.remedy
+        assert caught.value.expected == "34 rows"
+        assert caught.value.found == "17 visible"
+        assert "BYPASSRLS" in caught.value.remedy
 
 
 def test_a_policy_that_refuses_rows_blocks_the_run(standin: str) -> None:
     with database(standin, "1.0-closed") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
-        with pytest.raises(Blocked, match="row-level security refuses lessons of this role") as raised, filled(plain):
+        with pytest.raises(Blocked, match="row-level security refuses lessons of this role") as caught, filled(plain):
             pass
-        assert "new row violates row-level security policy" in raised.value.found
-        assert "BYPASSRLS" in raised.value.remedy
+        assert "new row violates row-level security policy" in caught.value.found
+        assert "BYPASSRLS" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -94,22 +94,22 @@ def test_missing_rights_are_named(standin: str, rights: tuple[str, ...], problem
     with (
         database(standin, "1.0") as dsn,
         plain_role(dsn, *rights) as plain,
-        pytest.raises(Blocked) as raised,
+        pytest.raises(Blocked) as caught,
         filled(plain),
     ):
         pass
-    assert problem in str(raised.value)
-    assert remedy in raised.value.remedy
-    assert "recallbench_plain_" in str(raised.value)
+    assert problem in str(caught.value)
+    assert remedy in caught.value.remedy
+    assert "recallbench_plain_" in str(caught.value)
 
 
 def test_a_role_that_may_make_no_temporary_table_is_refused(standin: str) -> None:
     with database(standin, "1.0") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
         with psycopg.connect(dsn, autocommit=True) as owner:
             owner.execute(f"REVOKE TEMP ON DATABASE {owner.info.dbname} FROM PUBLIC".encode())
-        with pytest.raises(Blocked, match="temporary tables") as raised, filled(plain):
+        with pytest.raises(Blocked, match="temporary tables") as caught, filled(plain):
             pass
-        assert raised.value.remedy.startswith("GRANT TEMP ON DATABASE")
+        assert caught.value.remedy.startswith("GRANT TEMP ON DATABASE")
 
 
 @pytest.mark.parametrize(
@@ -142,17 +142,17 @@ def test_a_database_that_can_t_be_measured_is_refused_before_anything_is_written
 
 
 def test_without_a_server_the_remedy_names_one() -> None:
-    with pytest.raises(Blocked, match="no server with the extension pgmnemo is named") as raised:
+    with pytest.raises(Blocked, match="no server with the extension pgmnemo is named") as caught:
         PgmnemoStore("").prepare(DIMS)
-    assert raised.value.expected == "--dsn, or PGMNEMO_DSN"
+    assert caught.value.expected == "--dsn, or PGMNEMO_DSN"
 
 
 def test_vectors_that_do_not_fit_are_refused(standin: str) -> None:
     with database(standin, "1.0") as dsn:
         store = PgmnemoStore(dsn)
-        with pytest.raises(UsageError, match="can't hold these vectors") as raised:
+        with pytest.raises(UsageError, match="can't hold these vectors") as caught:
             store.prepare(1025)
-        assert raised.value.found == "1025 numbers"
+        assert caught.value.found == "1025 numbers"
         store.prepare(DIMS)
         with pytest.raises((InputError, UsageError)):
             store.ingest(ITEMS[:1], np.full((1, DIMS), np.nan, np.float32))
@@ -178,10 +178,10 @@ def test_a_function_that_may_not_be_executed_is_named_with_its_grant(standin: st
     with database(standin, "1.0") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
         with psycopg.connect(dsn, autocommit=True) as owner:
             owner.execute("REVOKE EXECUTE ON FUNCTION pgmnemo.recall_lessons FROM PUBLIC")
-        with pytest.raises(Blocked) as raised, filled(plain) as store:
+        with pytest.raises(Blocked) as caught, filled(plain) as store:
             store.search(QUERIES[0], 10)
-    assert "recall_lessons" in str(raised.value)
-    assert raised.value.remedy.startswith("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO …;")
+    assert "recall_lessons" in str(caught.value)
+    assert caught.value.remedy.startswith("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO …;")
 
 
 def test_a_function_that_recalls_nothing_blocks_the_run(standin: str) -> None:

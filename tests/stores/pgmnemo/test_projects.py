@@ -85,6 +85,6 @@ def test_only_marked_rows_of_the_range_are_removed(session) -> None:
 def test_no_free_range_blocks_the_run(session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RUNS", 1)
     session.execute(ROW, (OURS_0, "nightly"))
-    with pytest.raises(Blocked, match="no project numbers are free") as raised:
+    with pytest.raises(Blocked, match="no project numbers are free") as caught:
         claim_projects(session)
-    assert raised.value.found == "1 ranges in use"
+    assert caught.value.found == "1 ranges in use"

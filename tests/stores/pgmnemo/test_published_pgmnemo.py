@@ -33,9 +33,9 @@ _random = np.random.default_rng(3)
 def corpus() -> list[Item]:
     items = []
     for scope, size in enumerate(SIZES):
-        for place in range(size):
+        for position in range(size):
             words = " ".join(_random.choice(WORDS, 9, replace=False))
-            items.append(Item(1000 * scope + place, scope, f"On that day we spoke of {words}.", None, 0.5))
+            items.append(Item(1000 * scope + position, scope, f"On that day we spoke of {words}.", None, 0.5))
     return items
 
 

@@ -86,21 +86,21 @@ def test_a_type_from_another_schema_is_named_with_it(standin: str) -> None:
     ],
 )
 def test_a_function_that_can_t_be_called_is_refused_with_the_reason(standin: str, version: str, complaint: str) -> None:
-    with pytest.raises(Blocked, match="can't be called as this version declares it") as raised:
+    with pytest.raises(Blocked, match="can't be called as this version declares it") as caught:
         signature(standin, version)
-    assert raised.value.found.endswith(complaint)
-    assert "query_embedding (vector)" in raised.value.expected
+    assert caught.value.found.endswith(complaint)
+    assert "query_embedding (vector)" in caught.value.expected
 
 
 def test_a_function_that_is_missing_names_those_that_are_there(standin: str) -> None:
-    with pytest.raises(Blocked, match=r"no function pgmnemo\.recall_hybrid") as raised:
+    with pytest.raises(Blocked, match=r"no function pgmnemo\.recall_hybrid") as caught:
         signature(standin, "1.0", "recall_hybrid")
-    assert raised.value.found == "recall_lessons"
-    assert raised.value.remedy == "choose --pgmnemo-function recall_lessons"
-    with pytest.raises(Blocked) as raised:
+    assert caught.value.found == "recall_lessons"
+    assert caught.value.remedy == "choose --pgmnemo-function recall_lessons"
+    with pytest.raises(Blocked) as caught:
         signature(standin, "1.0-empty")
-    assert raised.value.found == "none of them"
-    assert all(name in raised.value.expected for name in FUNCTIONS)
+    assert caught.value.found == "none of them"
+    assert all(name in caught.value.expected for name in FUNCTIONS)
 
 
 @pytest.mark.parametrize(

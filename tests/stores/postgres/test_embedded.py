@@ -20,7 +20,7 @@ from stores.postgres.server_users import NOBODY, as_root
 
 def users_and_modes() -> tuple[str, dict[str, int]]:
     install = find_install().bin
-    watched = [*install.parents, *(parent for place in places() for parent in (place, *place.parents))]
+    watched = [*install.parents, *(parent for folder in places() for parent in (folder, *folder.parents))]
     return Path("/etc/passwd").read_text(), {str(path): path.stat().st_mode for path in watched}
 
 
@@ -169,9 +169,9 @@ def test_the_failure_of_a_program_is_reported(
     broken: str, does: str, complaint: str, remedy: str, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private.chmod(0o755)
-    place = private / "t"
-    place.mkdir()
-    monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (place,))
+    folder = private / "t"
+    folder.mkdir()
+    monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (folder,))
     install = find_install().copied_to(private / "install")
     when = "listen_addresses" if broken == "postgres" else ""
     real = install.bin / broken
@@ -183,7 +183,7 @@ def test_the_failure_of_a_program_is_reported(
         _start(install)
     assert complaint in caught.value.found
     assert remedy in caught.value.remedy
-    assert os.listdir(place) == []
+    assert os.listdir(folder) == []
 
 
 @pytest.mark.parametrize("word", sampled(["unrecognized", "invalid"]))

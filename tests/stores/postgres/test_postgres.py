@@ -147,9 +147,9 @@ def test_a_password_that_the_server_repeats_is_not_repeated(
             dsn = "service=s"
         else:
             monkeypatch.setenv("PGPASSWORD", "hu/sh-1")
-        with pytest.raises(Blocked, match=r"no entry with \*\*\* here") as refused:
+        with pytest.raises(Blocked, match=r"no entry with \*\*\* here") as caught:
             connect(dsn)
-        assert "hu/sh" not in error_text(refused.value)
+        assert "hu/sh" not in error_text(caught.value)
 
 
 @contextmanager
