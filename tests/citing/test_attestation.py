@@ -20,7 +20,7 @@ from recallbench.results import manifest
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def signed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place with the result `r`, attested by the key `k`, and another pair `other`."""
     place = tmp_path_factory.mktemp("attested")
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=place).returncode == 0
@@ -31,17 +31,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copied(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path / "c")
+def copied(signed_place: Path, tmp_path: Path) -> Path:
+    shutil.copytree(signed_place, tmp_path / "c")
     return tmp_path / "c"
 
 
 def envelope(place: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((place / "r.attestation.json").read_text())
-    return found
+    return dict(json.loads((place / "r.attestation.json").read_text()))
 
 
-def told(place: Path, changed: dict[str, Any] | None = None, key: str = "safe/k.pub") -> str:
+def problem(place: Path, changed: dict[str, Any] | None = None, key: str = "safe/k.pub") -> str:
     if changed is not None:
         (place / "r.attestation.json").write_text(json.dumps(changed))
     check = attested(place / "r", place / key)
@@ -49,29 +48,29 @@ def told(place: Path, changed: dict[str, Any] | None = None, key: str = "safe/k.
     return check.observed
 
 
-def test_a_result_is_attested_beside_its_folder(made: Path) -> None:
-    check = attested(made / "r", made / "safe/k.pub")
+def test_a_result_is_attested_beside_its_folder(signed_place: Path) -> None:
+    check = attested(signed_place / "r", signed_place / "safe/k.pub")
     assert (check.status, check.code) == ("pass", "RB-ATTESTED")
-    signed = envelope(made)
+    signed = envelope(signed_place)
     assert signed["payloadType"] == "application/vnd.in-toto+json"
     statement = json.loads(base64.b64decode(signed["payload"]))
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
-    subjects = {one["name"]: one["digest"]["sha256"] for one in statement["subject"]}
-    files = json.loads((made / "r/manifest.json").read_text())["files"]
+    subjects = {file["name"]: file["digest"]["sha256"] for file in statement["subject"]}
+    files = json.loads((signed_place / "r/manifest.json").read_text())["files"]
     assert {name: sha256 for name, sha256 in subjects.items() if name != "manifest.json"} == files
-    metrics = json.loads((made / "r/metrics.json").read_text())
+    metrics = json.loads((signed_place / "r/metrics.json").read_text())
     assert statement["predicate"]["measures"][0]["value"] == metrics["headline"][0]["estimate"]["value"]
     assert statement["predicate"]["verdict"] == "UNVERIFIED (pending: committed)"
-    assert manifest.differences(made / "r") == []
+    assert manifest.differences(signed_place / "r") == []
 
 
-def test_the_signature_is_plain_dsse(made: Path) -> None:
+def test_the_signature_is_plain_dsse(signed_place: Path) -> None:
     """Verified with the cryptography library alone, from the words of the DSSE specification."""
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    signed, kind = envelope(made), b"application/vnd.in-toto+json"
+    signed, kind = envelope(signed_place), b"application/vnd.in-toto+json"
     payload = base64.b64decode(signed["payload"])
-    key = load_pem_public_key((made / "safe/k.pub").read_bytes())
+    key = load_pem_public_key((signed_place / "safe/k.pub").read_bytes())
     covered = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
     key.verify(base64.b64decode(signed["signatures"][0]["sig"]), covered)  # type: ignore[union-attr, call-arg]
 
@@ -79,17 +78,17 @@ def test_the_signature_is_plain_dsse(made: Path) -> None:
 def test_what_is_wrong_is_told(copied: Path) -> None:
     good = envelope(copied)
     payload = base64.b64decode(good["payload"]).decode()
-    assert "signed with another key" in told(copied, key="safe/other.pub")
+    assert "signed with another key" in problem(copied, key="safe/other.pub")
     changed = base64.b64encode(payload.replace('"canonical":false', '"canonical":true').encode()).decode()
-    assert "the signature does not fit" in told(copied, {**good, "payload": changed})
-    assert "the payload type is 'text/plain'" in told(copied, {**good, "payloadType": "text/plain"})
-    assert "signed with another key: by nobody" in told(copied, {**good, "signatures": []})
+    assert "the signature does not fit" in problem(copied, {**good, "payload": changed})
+    assert "the payload type is 'text/plain'" in problem(copied, {**good, "payloadType": "text/plain"})
+    assert "signed with another key: by nobody" in problem(copied, {**good, "signatures": []})
     for broken in ({**good, "payload": 5}, {**good, "signatures": [1]}, {**good, "signatures": None}, {}):
-        assert "is no DSSE envelope" in told(copied, broken)
+        assert "is no DSSE envelope" in problem(copied, broken)
     (copied / "r.attestation.json").write_text(json.dumps(good)[:400])
-    assert "can't be read" in told(copied)
+    assert "can't be read" in problem(copied)
     (copied / "r.attestation.json").unlink()
-    assert "there is no r.attestation.json" in told(copied)
+    assert "there is no r.attestation.json" in problem(copied)
 
 
 def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
@@ -99,9 +98,9 @@ def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
     assert (other.status, "it attests another result" in other.observed) == ("fail", True)
     report = copied / "r/report.md"
     report.write_text(report.read_text() + "better\n")
-    assert "report.md has sha256" in told(copied)
+    assert "report.md has sha256" in problem(copied)
     (copied / "r/manifest.json").write_text(manifest.build(copied / "r"))
-    assert "or the manifest was changed" in told(copied)
+    assert "or the manifest was changed" in problem(copied)
 
 
 def test_a_folder_that_is_not_whole_is_not_signed(copied: Path) -> None:
@@ -178,7 +177,7 @@ def test_a_key_has_a_name_of_its_own(copied: Path) -> None:
     assert (signed.returncode, "found: a public key" in signed.stderr, "chmod" in signed.stderr) == (2, True, False)
 
 
-def test_without_the_extra(made: Path) -> None:
+def test_without_the_extra(signed_place: Path) -> None:
     program = (
         "import sys; sys.modules['securesystemslib'] = None; from recallbench.cli.main import run_program; "
         "run_program(sys.argv[1:])"
@@ -186,8 +185,8 @@ def test_without_the_extra(made: Path) -> None:
     for words in (["keys", "safe/new"], ["attest", "r", "--key", "safe/k"]):
         done = subprocess.run(
             [sys.executable, "-c", program, *words],
-            cwd=made,
-            env=environment(made),
+            cwd=signed_place,
+            env=environment(signed_place),
             capture_output=True,
             text=True,
             check=False,

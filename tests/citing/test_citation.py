@@ -66,21 +66,21 @@ def audited(place: Path, name: str) -> AuditedResult:
 
 
 def test_a_canonical_result_is_cited_under_the_protocol(place: Path) -> None:
-    one = audited(place, "new")
-    told = text(cite(one))
-    lines = told.splitlines()
+    side = audited(place, "new")
+    body = text(cite(side))
+    lines = body.splitlines()
     assert lines[0].startswith(
         "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md): corpus canary-longmemeval, "
     )
     assert "embedder no embedder" in lines[0]
-    e = one.result.headline[0].estimate
+    e = side.result.headline[0].estimate
     assert (
         f"- recall@10 (recall_any@10) {e.value:.4f}, 95% interval {e.low:.4f} to {e.high:.4f}, n = 47; callable "
-        f"{one.result.version}; results/new, manifest sha256 {one.result.manifest_sha256}"
+        f"{side.result.version}; results/new, manifest sha256 {side.result.manifest_sha256}"
     ) in lines
     assert any(line.startswith("- MRR (mrr@50) ") for line in lines)
-    assert "improvement" not in told
-    assert "Deviations" not in told
+    assert "improvement" not in body
+    assert "Deviations" not in body
 
 
 def test_an_improvement_needs_its_interval_above_zero(place: Path) -> None:
@@ -112,15 +112,15 @@ def test_an_improvement_needs_its_interval_above_zero(place: Path) -> None:
 )
 def test_a_previous_result_follows_the_same_definition(place: Path, change: dict, reason: str) -> None:
     old = audited(place, "old")
-    made = old.result.metrics
+    metrics = old.result.metrics
     update = {
-        name: getattr(made, name).model_copy(update=value) if isinstance(value, dict) else value
+        name: getattr(metrics, name).model_copy(update=value) if isinstance(value, dict) else value
         for name, value in change.items()
     }
-    other = replace(old, result=Result(old.result.folder, made.model_copy(update=update)))
+    other = replace(old, result=Result(old.result.folder, metrics.model_copy(update=update)))
     with pytest.raises(NotCitable) as refused:
         cite(audited(place, "new"), other)
-    assert [one for one in refused.value.reasons if one.startswith(f"previous result: {reason}: ")]
+    assert [text for text in refused.value.reasons if text.startswith(f"previous result: {reason}: ")]
 
 
 def test_a_previous_result_is_citable_itself(place: Path) -> None:
@@ -133,29 +133,29 @@ def test_a_previous_result_is_citable_itself(place: Path) -> None:
         cite(audited(place, "new"), audited(place, "new"))
     with pytest.raises(NotCitable) as refused:
         cite(audited(place, "new"), audited(place, "few"))
-    assert any("another questions asked: 9 before, 47 now" in one for one in refused.value.reasons)
+    assert any("another questions asked: 9 before, 47 now" in text for text in refused.value.reasons)
 
 
 def test_every_failed_check_is_a_reason(place: Path) -> None:
     failed = Check("gold", "fail", "r", "q7 has other gold", code="RB-GOLD")
     unsure = Check("dataset", "cannot-tell", "r", "not here", code="RB-DATASET")
     minor = Check("extra", "cannot-tell", "r", "whatever", code="RB-X", needed=False)
-    one = audited(place, "new")
-    bad = Audit(one.result.folder, (failed, unsure, minor), Verdict("UNVERIFIED", (), ("gold",), canonical=False), ())
+    side = audited(place, "new")
+    bad = Audit(side.result.folder, (failed, unsure, minor), Verdict("UNVERIFIED", (), ("gold",), canonical=False), ())
     with pytest.raises(NotCitable) as refused:
-        cite(replace(one, audit=bad))
+        cite(replace(side, audit=bad))
     assert refused.value.exit_code == 1
     assert refused.value.reasons[:2] == ("gold (RB-GOLD): q7 has other gold", "dataset (RB-DATASET): not here")
     assert not any("RB-X" in reason for reason in refused.value.reasons)
 
 
 def test_longmemeval_tells_the_substitution(place: Path) -> None:
-    one = audited(place, "new")
-    metrics = one.result.metrics
+    side = audited(place, "new")
+    metrics = side.result.metrics
     corpus = metrics.corpus.model_copy(update={"name": "longmemeval"})
-    other = replace(one, result=Result(one.result.folder, metrics.model_copy(update={"corpus": corpus})))
-    told = text(cite(other))
-    assert "BAAI/bge-m3 stands in for the paper's embedder, NovaSearch/stella_en_1.5B_v5" in told
+    other = replace(side, result=Result(side.result.folder, metrics.model_copy(update={"corpus": corpus})))
+    body = text(cite(other))
+    assert "BAAI/bge-m3 stands in for the paper's embedder, NovaSearch/stella_en_1.5B_v5" in body
 
 
 def problems(place: Path, body: str) -> list[CheckedFigure]:
@@ -175,12 +175,12 @@ def test_a_canonical_citation_holds_where_it_is_pasted(place: Path) -> None:
 
 
 def test_a_version_adds_no_line(place: Path) -> None:
-    one = audited(place, "new")
-    store = one.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
-    metrics = one.result.metrics.model_copy(update={"store": store})
-    told = text(cite(AuditedResult(Result(one.result.folder, metrics), one.audit)))
-    assert len(told.splitlines()) == len(text(cite(one)).splitlines())
-    assert "\x1b" not in told
+    side = audited(place, "new")
+    store = side.result.metrics.store.model_copy(update={"version": "9.9\n- recall@10 0.99\x1b[2J (x)"})
+    metrics = side.result.metrics.model_copy(update={"store": store})
+    body = text(cite(AuditedResult(Result(side.result.folder, metrics), side.audit)))
+    assert len(body.splitlines()) == len(text(cite(side)).splitlines())
+    assert "\x1b" not in body
 
 
 def test_an_interval_that_is_too_short_says_so_in_a_citation_too(place: Path) -> None:

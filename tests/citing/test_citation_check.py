@@ -43,7 +43,7 @@ def checked(place: Path, body: str, *, canonical: bool = False) -> tuple[Checked
 def by_name(place: Path, bodies: dict[str, str]) -> dict[str, list[CheckedFigure]]:
     """The figures of many texts, each below a heading of its own in one file, by the text's name."""
     result = open_result(place / F)
-    (kind,) = (one for one in result.metrics.estimates["multi-hop"] if one.measure == "recall_any@10")
+    (kind,) = (part for part in result.metrics.estimates["multi-hop"] if part.measure == "recall_any@10")
     lines: list[str] = []
     starts: dict[str, int] = {}
     for name, body in bodies.items():
@@ -52,7 +52,7 @@ def by_name(place: Path, bodies: dict[str, str]) -> dict[str, list[CheckedFigure
     figures = checked(place, "\n".join(lines))
     last = [*starts.values(), len(lines) + 1]
     return {
-        name: [one for one in figures if start <= one.figure.line < end]
+        name: [figure for figure in figures if start <= figure.figure.line < end]
         for (name, start), end in zip(starts.items(), last[1:], strict=True)
     }
 
@@ -104,7 +104,7 @@ SILENT = {
 
 
 def test_what_is_true_passes(place: Path) -> None:
-    statuses = {name: {one.status for one in figures} for name, figures in by_name(place, HONEST).items()}
+    statuses = {name: {figure.status for figure in figures} for name, figures in by_name(place, HONEST).items()}
     assert statuses == {key: {"agrees"} for key in HONEST}
 
 
@@ -160,12 +160,19 @@ ALTERED = {
 
 def problems_of(place: Path, cases: dict[str, tuple[str, str]], statuses: tuple[str, ...]) -> dict[str, list[str]]:
     figures = by_name(place, {name: body for name, (body, _) in cases.items()})
-    return {name: [" ".join(one.problems) for one in figures[name] if one.status in statuses] for name in cases}
+    return {
+        name: [" ".join(figure.problems) for figure in figures[name] if figure.status in statuses] for name in cases
+    }
 
 
-def test_what_is_wrong_is_told(place: Path) -> None:
-    found = problems_of(place, ALTERED, ("altered", "unsupported"))
-    assert {name: told for name, told in found.items() if not any(ALTERED[name][1] in one for one in told)} == {}
+def without_expected(problems: dict[str, list[str]], cases: dict[str, tuple[str, str]]) -> dict[str, list[str]]:
+    """The cases of which no figure has the expected problem, with those that they have."""
+    return {name: texts for name, texts in problems.items() if not any(cases[name][1] in text for text in texts)}
+
+
+def test_what_is_wrong_is_named(place: Path) -> None:
+    problems_by_name = problems_of(place, ALTERED, ("altered", "unsupported"))
+    assert without_expected(problems_by_name, ALTERED) == {}
 
 
 UNPLACED: dict[str, tuple[str, str]] = {
@@ -219,30 +226,31 @@ UNPLACED: dict[str, tuple[str, str]] = {
 
 
 def test_what_can_not_be_placed_is_not_called_wrong(place: Path) -> None:
-    found = problems_of(place, UNPLACED, ("not checkable",))
-    assert {name: told for name, told in found.items() if not any(UNPLACED[name][1] in one for one in told)} == {}
+    problems_by_name = problems_of(place, UNPLACED, ("not checkable",))
+    assert without_expected(problems_by_name, UNPLACED) == {}
     assert problems_of(place, UNPLACED, ("altered", "unsupported")) == {key: [] for key in UNPLACED}
 
 
 def test_the_line_is_that_of_the_figure(place: Path) -> None:
     body = f"# T\n\nText\nrecall@10\n0.8454 {F}\n\n- a\n- MRR 0.5 {F}\n"
-    assert [one.figure.line for one in checked(place, body)] == [5, 8]
+    assert [figure.figure.line for figure in checked(place, body)] == [5, 8]
 
 
-def test_deviations_have_to_be_told(place: Path) -> None:
-    (one,) = checked(place, f"recall@10 0.8354 ({F})")
-    assert (one.status, "does not tell its deviations" in one.problems[0]) == ("unsupported", True)
+def test_deviations_have_to_be_stated(place: Path) -> None:
+    (figure,) = checked(place, f"recall@10 0.8354 ({F})")
+    assert (figure.status, "does not tell its deviations" in figure.problems[0]) == ("unsupported", True)
     for words in ("No deviations.", "It does not deviate.", "Without any deviation."):
-        assert any(one.problems for one in checked(place, f"{words} recall@10 0.8354 ({F})"))
-    # Under another heading they are not told here.
-    assert any(one.problems for one in checked(place, f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"))
+        assert any(figure.problems for figure in checked(place, f"{words} recall@10 0.8354 ({F})"))
+    # Those under another heading are not of this figure.
+    body = f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"
+    assert any(figure.problems for figure in checked(place, body))
 
 
 def test_a_canonical_figure_names_the_version_of_the_protocol(place: Path) -> None:
-    (one,) = checked(place, f"recall@10 0.8354 ({F})", canonical=True)
-    assert "names no version of the protocol" in one.problems[0]
-    (one,) = checked(place, f"Protocol v1.0.0: recall@10 0.8354 ({F})", canonical=True)
-    assert not one.problems
+    (figure,) = checked(place, f"recall@10 0.8354 ({F})", canonical=True)
+    assert "names no version of the protocol" in figure.problems[0]
+    (figure,) = checked(place, f"Protocol v1.0.0: recall@10 0.8354 ({F})", canonical=True)
+    assert not figure.problems
 
 
 WORDS = st.sampled_from(
@@ -285,5 +293,5 @@ WORDS = st.sampled_from(
 def test_any_text_can_be_read(place: Path, words: list[str], more: str) -> None:
     text = " ".join([*words, more]).encode("utf-8", "replace").decode()
     lines = len(text.splitlines())
-    assert all(1 <= one.line <= lines for one in read_figures(text, lambda word: None))
+    assert all(1 <= figure.line <= lines for figure in read_figures(text, lambda word: None))
     checked(place, text.replace("results/x_20261118", F).replace("\0", ""))

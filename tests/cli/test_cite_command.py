@@ -52,15 +52,15 @@ def cited(place: Path, *words: str | Path) -> tuple[int, str, str]:
 
 
 def test_what_is_not_canonical_is_refused_with_every_reason(repository: Path) -> None:
-    code, out, said = cited(repository, "results/r")
+    code, out, errors = cited(repository, "results/r")
     assert (code, out) == (1, "")
-    assert "deviation corpus: canary-locomo is no registered corpus" in said
-    assert "deviation store: bm25 instead of pgmnemo" in said
-    assert "it is VERIFIED, not CANONICAL" in said
-    assert "--as-deviation" in said
+    assert "deviation corpus: canary-locomo is no registered corpus" in errors
+    assert "deviation store: bm25 instead of pgmnemo" in errors
+    assert "it is VERIFIED, not CANONICAL" in errors
+    assert "--as-deviation" in errors
     code, out, _ = cited(repository, "results/r", "--json")
-    told = json.loads(out)
-    assert (code, told["citable"], len(told["reasons"])) == (1, False, 3)
+    document = json.loads(out)
+    assert (code, document["citable"], len(document["reasons"])) == (1, False, 3)
 
 
 def test_a_deviation_is_told_first(repository: Path) -> None:
@@ -70,23 +70,23 @@ def test_a_deviation_is_told_first(repository: Path) -> None:
     assert "Recall Benchmark Protocol" not in out
     assert "recall@10" not in out
     figures = json.loads((repository / "results/r/metrics.json").read_text())["headline"]
-    for one in figures:
-        e = one["estimate"]
+    for figure in figures:
+        e = figure["estimate"]
         interval = f"95% interval {e['low']:.4f} to {e['high']:.4f}, n = {e['n']}; "
         assert f"- {e['measure']} {e['value']:.4f}, {interval}" in out
     assert len(re.findall(r"; results/r, manifest sha256 [0-9a-f]{64}\n", out)) == 2
-    told = json.loads(cited(repository, "results/r", "--as-deviation", "--json")[1])
-    assert (told["citable"], told["canonical"], told["protocol"]) == (True, False, None)
-    assert told["result"]["folder"] == "results/r"
+    document = json.loads(cited(repository, "results/r", "--as-deviation", "--json")[1])
+    assert (document["citable"], document["canonical"], document["protocol"]) == (True, False, None)
+    assert document["result"]["folder"] == "results/r"
 
 
 def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
     (repository / "other.md").write_text(RECORD.replace("- Deviation: store bm25 on canary-locomo\n", ""))
-    code, _, said = cited(repository, "results/r", "--as-deviation", "--history", "other.md")
+    code, _, errors = cited(repository, "results/r", "--as-deviation", "--history", "other.md")
     assert code == 1
-    assert "RB-HISTORY" in said
-    assert "does not name `store bm25 on canary-locomo`" in said
-    assert "what to do: put each deviation on record with `recallbench history add`" in said
+    assert "RB-HISTORY" in errors
+    assert "does not name `store bm25 on canary-locomo`" in errors
+    assert "what to do: put each deviation on record with `recallbench history add`" in errors
     words = ("--kind", "methodology", "--title", "T", "--deviation", "store bm25 on canary-locomo")
     assert recallbench("history", "add", *words, "--file", "other.md", cwd=repository).returncode == 0
     assert cited(repository, "results/r", "--as-deviation", "--history", "other.md")[0] == 0
@@ -94,17 +94,17 @@ def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
 
 def test_where_nothing_is_on_record_the_words_are_given(repository: Path) -> None:
     (repository / "HISTORY.md").unlink()
-    code, _, said = cited(repository, "results/r", "--as-deviation")
+    code, _, errors = cited(repository, "results/r", "--as-deviation")
     assert code == 1
-    assert "no HISTORY.md lies in r or above it to name `corpus canary-locomo on canary-locomo`, `store bm25" in said
+    assert "no HISTORY.md lies in r or above it to name `corpus canary-locomo on canary-locomo`, `store bm25" in errors
 
 
 def test_what_is_not_verified_is_not_cited_at_all(repository: Path) -> None:
     report = repository / "results/r/report.md"
     report.write_text(report.read_text().replace("0.8354", "0.9354"))
-    code, out, said = cited(repository, "results/r", "--as-deviation")
+    code, out, errors = cited(repository, "results/r", "--as-deviation")
     assert (code, out) == (1, "")
-    assert "report.md has sha256" in said
+    assert "report.md has sha256" in errors
     shutil.rmtree(repository / ".git")
     assert "UNVERIFIED" in cited(repository, "results/r", "--as-deviation")[2]
 
@@ -126,9 +126,9 @@ def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
     code, out, _ = cited(repository, "--check", "docs/NOTES.md")
     assert code == 1
     assert "docs/NOTES.md:6: altered: recall_any@10 0.8454: r has 0.8354\n" in out
-    told = json.loads(cited(repository, "--check", "docs/NOTES.md", "--json")[1])
-    assert [one["status"] for one in told["figures"]] == ["altered", "agrees"]
-    assert told["holds"] is False
+    document = json.loads(cited(repository, "--check", "docs/NOTES.md", "--json")[1])
+    assert [figure["status"] for figure in document["figures"]] == ["altered", "agrees"]
+    assert document["holds"] is False
 
 
 def test_a_folder_that_was_changed_supports_nothing(repository: Path) -> None:
@@ -155,16 +155,16 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
         "n.md: 2 figures, 0 agree with their folders, 2 can't be checked, 0 do not hold\n",
     )
     (repository / "n.md").write_text("Nothing here.\n")
-    code, out, said = cited(repository, "--check", "n.md")
-    assert (code, "has no figure of a measure" in said) == (0, True)
+    code, out, errors = cited(repository, "--check", "n.md")
+    assert (code, "has no figure of a measure" in errors) == (0, True)
 
 
 @pytest.mark.marked
 def test_bad_input(repository: Path) -> None:
     def refused(*words: str) -> str:
-        code, out, said = cited(repository, *words)
+        code, out, errors = cited(repository, *words)
         assert (code, out) == (2, "")
-        return said
+        return errors
 
     assert "one thing at a time" in refused()
     assert "one thing at a time" in refused("results/r", "--check", "HISTORY.md")
@@ -192,12 +192,12 @@ def test_a_blocked_folder_is_never_cited(repository: Path) -> None:
 def test_figures_of_the_readme_are_those_of_their_folder(locomo_file: Path) -> None:
     done = recallbench("cite", "--check", "README.md", "--json", "--corpus-file", locomo_file, cwd=ROOT)
     figures: list[dict[str, Any]] = json.loads(done.stdout)["figures"]
-    of_folder = [one for one in figures if one["folders"]]
+    of_folder = [figure for figure in figures if figure["folders"]]
     assert len(of_folder) == 12  # the first row, chance and ceiling of LoCoMo's table
-    assert all(one["status"] == "agrees" for one in of_folder), of_folder
+    assert all(figure["status"] == "agrees" for figure in of_folder), of_folder
     # The other rows are runs that were not committed, and it says just that.
-    unsupported = [one for one in figures if one["status"] == "unsupported"]
-    rest = {problem.rpartition(": ")[2] for one in unsupported for problem in one["problems"]}
+    unsupported = [figure for figure in figures if figure["status"] == "unsupported"]
+    rest = {problem.rpartition(": ")[2] for figure in unsupported for problem in figure["problems"]}
     assert rest == {"no result folder is named for it"}
 
 

@@ -25,7 +25,7 @@ PREDICATE_TYPE = "urn:recallbench:result:v1"
 
 
 def attestation_path(folder: Path) -> Path:
-    """Where the attestation of a result lies: beside the folder, never in it."""
+    """Return the path of a result's attestation: beside the folder, never in it."""
     real = folder.resolve()
     return real.with_name(f"{real.name}.attestation.json")
 
@@ -64,7 +64,7 @@ def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
 
 
 def attested(folder: Path, key: Path) -> Check:
-    """Whether the attestation beside the folder is of this result and by this key; `key` is the public one."""
+    """Check that the attestation beside a folder is of this result and by this key, the public one."""
     public = public_key(key)
     path = attestation_path(folder)
     try:
@@ -105,7 +105,7 @@ def _problem(folder: Path, path: Path, key: Any) -> str:
 
 
 def _other_result(folder: Path, signed: dict[str, Any]) -> str:
-    """How the folder is not what the statement is over; empty where it is."""
+    """Return how the folder differs from what was signed; empty where it does not."""
     try:
         subjects = {str(file["name"]): str(file["digest"]["sha256"]) for file in signed["subject"]}
         predicate = dict(signed["predicate"])

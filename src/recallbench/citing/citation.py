@@ -1,4 +1,4 @@
-"""What a release note may say of a result: the protocol's words for a CANONICAL one, the reasons against any other."""
+"""The release note's text for a result: the protocol's words for a CANONICAL one, the reasons against any other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AuditedResult:
 
     @property
     def path(self) -> str:
-        """The path of its folder, as a text names it."""
+        """Return the path of its folder, as a text names it."""
         return repository_path(self.result.folder)
 
 
@@ -63,7 +63,7 @@ def cite(
     as_deviation: bool = False,
     history: Path | None = None,
 ) -> Citation:
-    """The citation; raises NotCitable, with every reason, where the result or the previous one must not be cited."""
+    """Return the citation; raises NotCitable, with every reason, where a result must not be cited."""
     reasons = _hindrances(cited, as_deviation, history)
     if previous is not None:
         reasons += [f"previous result: {reason}" for reason in _hindrances(previous, as_deviation, history)]
@@ -80,7 +80,7 @@ def cite(
 
 
 def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -> list[str]:
-    """Every reason against citing a result."""
+    """Return every reason against citing a result."""
     reasons = [
         f"{check.name}{f' ({check.code})' if check.code else ''}: {check.observed}"
         for check in side.audit.checks
@@ -105,7 +105,7 @@ def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -
 
 
 def _differing_definitions(previous: Result, now: Result) -> list[str]:
-    """In what two results are defined differently, so that they are not two versions of one system."""
+    """Return the differences in definition that keep two results from being versions of the same system."""
 
     def definition(result: Result) -> dict[str, object]:
         metrics = result.metrics
@@ -140,7 +140,7 @@ def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) ->
 
 
 def text(citation: Citation, markdown: bool = False) -> str:
-    """The citation as a release note has it; each line names what it takes to check its figures."""
+    """Return the citation as a release note has it; each line names what it takes to check its figures."""
     result, metrics = citation.cited.result, citation.cited.result.metrics
     what = f"corpus {metrics.corpus.name}, embedder {metrics.embedder_name}, store {metrics.store.name}"
     if citation.deviations:
@@ -199,7 +199,7 @@ def _difference(citation: Citation, movement: Movement, markdown: bool) -> str:
 
 
 def _name(citation: Citation, protocol_name: str, measure: str, markdown: bool) -> str:
-    """What a metric is called: the protocol's own name is for results under the protocol."""
+    """Return the name of a metric: the protocol's own is for results under the protocol."""
     name = _code(measure, markdown)
     return name if citation.deviations else f"{_escaped(protocol_name, markdown)} ({name})"
 
@@ -213,7 +213,7 @@ def _escaped(text: str, markdown: bool) -> str:
 
 
 def document(citation: Citation) -> dict[str, object]:
-    """The citation for a program."""
+    """Return the citation as a JSON document."""
 
     def described(side: AuditedResult) -> dict[str, object]:
         return {

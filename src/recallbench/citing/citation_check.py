@@ -1,4 +1,4 @@
-"""Holds every figure of a text to the result folder that is named for it."""
+"""The check of a text: every figure against the result folder that is named for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recallbench.audit.audit import Audit
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import read_figures
 from recallbench.citing.figure_grammar import CitedFigure, words_not_read
-from recallbench.citing.publication import read
+from recallbench.citing.publication import read_text
 from recallbench.corpora.registry import CORPORA
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import read_data
@@ -38,7 +38,7 @@ _NO_DEVIATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CheckedFigure:
-    """One figure, and what is wrong with it or hinders its check."""
+    """A figure of the text, and what is wrong with it or hinders its check."""
 
     figure: CitedFigure
     status: Status
@@ -46,20 +46,20 @@ class CheckedFigure:
 
     @property
     def wrong(self) -> bool:
-        """Whether the text may not say this."""
+        """Return whether the text may not say this."""
         return self.status in ("altered", "unsupported")
 
     @property
     def title(self) -> str:
-        """The figure as the text has it."""
+        """Return the figure as the text has it."""
         name = " = ".join(name.text for name in self.figure.names) or "a figure"
         role = "" if self.figure.role == "value" else f" ({self.figure.role})"
         return f"{name}{role} {self.figure.value}"
 
 
 def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, ...]:
-    """Hold every figure of the file to its folder; raises InputError where the file can't be read."""
-    text, folder = read(file), file.resolve().parent
+    """Check every figure of the file against its folder; raises InputError where the file can't be read."""
+    text, folder = read_text(file), file.resolve().parent
     if is_result(folder):
         raise InputError(
             f"{file} is part of a result",
@@ -80,7 +80,7 @@ def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, 
 
 
 def _result_named(word: str, roots: list[Path]) -> Path | None:
-    """The result folder that a word names: from the text's own folder, else from the root of its repository."""
+    """Return the result folder that a word names: from the text's own folder, else from the root of its repository."""
     steps = unquote(word).split("/")
     # In a link to where the repository is published, the path in it stands behind the branch.
     for tail in ["/".join(steps[i:]) for i in range(len(steps) if "://" in word else 1)]:
@@ -117,7 +117,7 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], AuditedResult], text
 
 
 def _hindrance(figure: CitedFigure) -> str:
-    """Why the text does not place a figure; empty where it does."""
+    """Return why the text does not place a figure; empty where it does."""
     measures = {name.measure for name in figure.names}
     if figure.is_amount:
         return f"{figure.value} is not read as the value of a measure"
@@ -134,7 +134,7 @@ def _hindrance(figure: CitedFigure) -> str:
 
 
 def _doubt(figure: CitedFigure, result: Result) -> str:
-    """Why a figure may be another than the one that its folder states; empty where its words leave no doubt."""
+    """Return why a figure may be another than its folder states; empty where the words leave no doubt."""
     metrics, kinds = result.metrics, _kinds(result)
     corpora = [name for name in CORPORA if name != metrics.corpus.name and _named(figure.sentence, [name])]
     if corpora:
@@ -148,7 +148,7 @@ def _doubt(figure: CitedFigure, result: Result) -> str:
 
 
 def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[str]:
-    """Whether this result may be cited at all, and in these words."""
+    """Return what forbids citing this result, or citing it in these words."""
     result, audit, name = side.result, side.audit, side.result.folder.name
     if audit.verdict.label != "VERIFIED":
         failing = [check for check in audit.checks if check.status != "pass" and check.needed]
@@ -169,7 +169,7 @@ def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[s
 
 
 def _differences(figure: CitedFigure, result: Result) -> Iterator[str]:
-    """How a figure, its interval and its n are not what the folder states of the kind it names, or of all questions."""
+    """Return how value, interval and n differ from the folder's, for the kind that is named or all questions."""
     metrics, measure = result.metrics, figure.names[0].measure
     source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
     kind = next(iter(_named(f"{figure.row} {figure.near}", _kinds(result))), OVERALL)
@@ -191,7 +191,7 @@ def _differences(figure: CitedFigure, result: Result) -> Iterator[str]:
 
 
 def _kinds(result: Result) -> list[str]:
-    """The parts of the questions that a result has figures of."""
+    """Return the kinds of questions that a result has figures of."""
     return [kind for kind in {**(result.metrics.abilities or {}), **result.metrics.estimates} if kind != OVERALL]
 
 
@@ -201,7 +201,7 @@ def _named(text: str, names: Iterable[str]) -> list[str]:
 
 
 def _number(text: str) -> tuple[float, int]:
-    """A printed figure and its decimals, percent as a share."""
+    """Return a printed figure as a share, and its decimals."""
     digits = re.sub(r"[^\d.,]", "", text).replace(",", ".")
     value, decimals = float(digits), len(digits.partition(".")[2])
     return (value / 100, decimals + 2) if re.search(r"%|p", text, re.IGNORECASE) else (value, decimals)

@@ -27,7 +27,7 @@ _CONTROL = re.compile(
     r"(?: level| control)?(?: is| of| at)?[\s:=]*",
     re.IGNORECASE,
 )
-"""What leads to a number that stands beside a result's figures."""
+"""The words that open a number which belongs to a result's figure."""
 _TOKEN = re.compile(
     rf"""{_MEASURE}
     |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)
@@ -39,10 +39,10 @@ _TOKEN = re.compile(
 )
 _CLAUSE = re.compile(r"[^;|]+")
 _JOINT = re.compile(r"[\s(=:,/&)]*(?:and\s+)?")
-"""What may stand between the names of one measure, and between measures that share what follows."""
+"""The signs between two names of a measure, or between measures that share what follows."""
 _DIRECT = re.compile(r"[\s:=(]*(?:is\s+)?")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
-"""What stands before a value whose measure is named right behind it."""
+"""The words before a value whose measure is named right behind it."""
 _JOINING = re.compile(
     r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result|estimate|mean"
     r"|average|overall|all|total|pooled|questions)\b",
@@ -53,7 +53,7 @@ _OTHERWISE = re.compile(
     r"|(?:before|earlier|previously|without)\b)",
     re.IGNORECASE,
 )
-"""What stands behind a number of another thing, or of another time."""
+"""The words behind a number of another thing, or of another time."""
 
 
 class CitedMeasure(NamedTuple):
@@ -84,7 +84,7 @@ class CitedFigure:
     alike: list[CitedFigure]
     """All values of the same mention of a measure, its own among them."""
     is_amount: bool
-    """Whether it is no share, or one of another thing than a measure."""
+    """It is no share, or the share of another thing than a measure."""
     interval: tuple[str, ...]
     count: str = ""
     near: str = ""
@@ -152,7 +152,7 @@ def figures_in(sentence: str) -> list[CitedFigure]:
 
 
 def is_control(label: str) -> bool:
-    """Whether the row of that label holds what stands beside a result's figures; `bm25` alone is another system."""
+    """Return whether a row with that label belongs to the results beside it; `bm25` alone is another system."""
     return _CONTROL.fullmatch(label) is not None and label.lower() != "bm25"
 
 
@@ -165,7 +165,7 @@ def words_not_read(figure: CitedFigure, names: Iterable[str] = ()) -> str:
 
 
 def _measure_named(match: re.Match[str]) -> CitedMeasure:
-    """The measure of a token; the protocol's recall is recall_any, its MRR 50 deep."""
+    """Return the measure of a token; the protocol's recall is recall_any, its MRR 50 deep."""
     kinds = measures_called(match["name"] or match["bare"])
     if not kinds:
         return CitedMeasure(match[0].strip(), "")

@@ -1,4 +1,4 @@
-"""New entries of HISTORY.md: what changed, and what the change did to the protocol's metrics."""
+"""New entries of HISTORY.md: a change, and its effect on the protocol's metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from recallbench.citing.publication import read
+from recallbench.citing.publication import read_text
 from recallbench.compare.movement import Movement, movements
 from recallbench.errors import UsageError
 from recallbench.escaping.markdown import code, inline
@@ -34,7 +34,7 @@ def entry(
     folders: tuple[Path, Path] | None,
     file: Path,
 ) -> HistoryEntry:
-    """The entry, with its impact table where two result folders are given; raises UsageError where it says nothing."""
+    """Return the entry, with a table of its impact for two result folders; raises UsageError where it says nothing."""
     if not title.strip() or not (text.strip() or records or folders):
         raise UsageError(
             "this entry says nothing",
@@ -50,7 +50,7 @@ def entry(
 
 
 def impact(before: Result, after: Result, file: Path) -> str:
-    """Both results by folder and hash, and the protocol's metrics of each beside the other."""
+    """Return Markdown that names both results by folder and hash, and shows the protocol's metrics side by side."""
     if before.manifest_sha256 == after.manifest_sha256:
         raise UsageError(
             "the result before and the one after are the same",
@@ -78,7 +78,7 @@ def impact(before: Result, after: Result, file: Path) -> str:
 def add(file: Path, new: HistoryEntry) -> None:
     """Write the entry at the end of the file, which is replaced at once or not at all."""
     real = file.resolve()
-    before = read(real) if real.exists() else ""
+    before = read_text(real) if real.exists() else ""
     content = appended(before, new)
     with write_errors(
         f"{file} can't be written",

@@ -15,7 +15,7 @@ _LARGEST = 1 << 16
 
 
 def needs_extra() -> Any:
-    """The signing library's module; raises Blocked where the extra is not installed."""
+    """Return the signing library's module; raises Blocked where the extra is not installed."""
     try:
         import cryptography  # noqa: F401
         from securesystemslib import signer
@@ -56,7 +56,7 @@ def make(name: Path) -> tuple[Path, Path]:
 
 
 def private_key(path: Path) -> Any:
-    """The key to sign with; refuses one that others may read, or that lies where results are published."""
+    """Return the key to sign with; one that others may read, or that lies near results, is refused."""
     signer = needs_extra()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -78,7 +78,7 @@ def private_key(path: Path) -> Any:
 
 
 def public_key(path: Path) -> Any:
-    """The key to verify with."""
+    """Return the key to verify with."""
     signer = needs_extra()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -119,7 +119,7 @@ def _public_bytes(private: bytes) -> bytes:
 
 
 def _holds_results(folder: Path) -> bool:
-    """Whether results lie in the folder, or in a `results` of it."""
+    """Return whether results lie in the folder, or in a `results` of it."""
     try:
         inside = [child for parent in (folder, folder / "results") if parent.is_dir() for child in parent.iterdir()]
         return any(map(is_result, inside))

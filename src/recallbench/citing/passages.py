@@ -28,7 +28,7 @@ class Passage:
     line: int
     text: str
     around: Folders
-    """What it stands in or beside, for figures where it names no folder itself."""
+    """The folders that it stands in or beside, for figures where it names none itself."""
     row: str | None = None
     """The first cell, where it is the row of a table."""
     section: str = ""
@@ -93,13 +93,13 @@ class PassageReader:
             yield Passage(_line(row), _sentence_of_row(table[0], cells, label), around, label)
 
     def _beside(self, texts: Sequence[str], outer: Folders) -> Folders:
-        """The folders for items or rows without one: of those that hold no figure, or the outer if none has any."""
+        """Return the folders for items or rows without any: of those that hold no figure, else the outer ones."""
         bare = [text for text in texts if not SHARE.search(self.without_folders(text))]
         return self.folders_in("\n".join(bare)) if self.folders_in("\n".join(texts)) else outer
 
 
 def _sentence_of_row(header: Sequence[str], cells: Sequence[str], label: str) -> str:
-    """The row as a sentence would say it: each cell behind the name of its column, and of its row's measure."""
+    """Return the row as a sentence would say it: each cell behind the name of its column, and of its row's measure."""
     parts = []
     for head, cell in zip(header, cells, strict=True):
         if cell != label and MEASURE.search(label):
@@ -116,7 +116,7 @@ def _line(node: SyntaxTreeNode) -> int:
 
 
 def _text_of(node: SyntaxTreeNode) -> str:
-    """The words of a block or of what stands in it; pictures and code blocks hold none."""
+    """Return the words of a block or inline element; pictures and code blocks hold none."""
     match node.type:
         case "text" | "code_inline":
             return node.content

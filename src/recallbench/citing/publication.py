@@ -1,4 +1,4 @@
-"""Whether HISTORY.md records every deviation of a result that is to be published."""
+"""The check that HISTORY.md records every deviation of a result that is to be published."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def deviation(text: str) -> Deviation:
 
 
 def published(deviations: Iterable[str], corpus: str, folder: Path, history: Path | None = None) -> Check:
-    """Whether HISTORY.md, by default the one nearest above the folder, has each deviation on record for the corpus."""
+    """Check that HISTORY.md, by default the nearest above the folder, records each deviation for the corpus."""
 
     def check(status: bool, observed: str) -> Check:
         return Check("deviations on record", "pass" if status else "fail", REQUIRED, observed, code=CODE)
@@ -32,7 +32,7 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
         return check(True, "no deviation")
     file = history or nearest(folder)
     try:
-        missing = unrecorded([deviation(text) for text in texts], "" if file is None else read(file), corpus)
+        missing = unrecorded([deviation(text) for text in texts], "" if file is None else read_text(file), corpus)
     except InputError as error:
         return check(False, f"{error.problem} ({error.found})" if error.found else error.problem)
     except ValueError as error:
@@ -44,8 +44,8 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
     return check(True, f"{NAME if file is None else file.name} names all {len(texts)}")
 
 
-def read(file: Path) -> str:
-    """The text of a HISTORY.md; raises InputError where there is none that can be read."""
+def read_text(file: Path) -> str:
+    """Return a text file; raises InputError where it can't be read."""
     try:
         # benchmarks/HISTORY.md is a link to the one of the repository, which lies above it.
         return document(file.resolve()).decode("utf-8")

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from recallbench.citing.publication import read
+from recallbench.citing.publication import read_text
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.protocol.deviations import Deviation
@@ -163,7 +163,7 @@ def _history(plan: Plan, deviations: Sequence[Deviation]) -> Iterator[ReadinessR
     if file is None:
         yield ReadinessRow("history", "warning", "no HISTORY.md above this folder, so no deviation is on record")
         return
-    for deviation in unrecorded(deviations, read(file), plan.corpus.name):
+    for deviation in unrecorded(deviations, read_text(file), plan.corpus.name):
         detail = f"HISTORY.md has no entry for the deviation {deviation.name} on {plan.corpus.name}"
         yield ReadinessRow("history", "warning", detail)
 
