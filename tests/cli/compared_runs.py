@@ -1,4 +1,4 @@
-"""Results to compare, and what `recallbench compare` makes of them."""
+"""Results to compare, and the outcome of `recallbench compare`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compared(place: Path, *words: str) -> dict:
 
 
 def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
-    """A copy of a result whose metrics.json was edited."""
+    """Return a copy of a result whose metrics.json was edited."""
     shutil.copytree(place / name, folder)
     metrics = json.loads((folder / "metrics.json").read_text())
     edit(metrics)
@@ -42,13 +42,14 @@ def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) 
 
 
 def reciprocal(place: Path, name: str) -> dict[str, float]:
-    """mrr@50 by question, from the file and with nothing of ours."""
-    found = {}
+    """Return mrr@50 by question, from the file alone."""
+    values = {}
     for line in (place / name / "raw_retrievals.jsonl").read_text().splitlines():
         row = json.loads(line)
-        found[row["question_id"]] = max((1 / hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]), default=0)
-    return found
+        ranks = (hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"])
+        values[row["question_id"]] = max((1 / rank for rank in ranks), default=0)
+    return values
 
 
 def by_name(parts: list[dict]) -> dict[str, dict]:
-    return {one["measure"]: one for one in parts}
+    return {part["measure"]: part for part in parts}

@@ -1,4 +1,4 @@
-"""What `recallbench gate` makes of thresholds."""
+"""Results to gate, and the outcome of `recallbench gate`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def gate(place: Path, *words: str) -> tuple[int, dict]:
 
 
 def values_of(place: Path, name: str) -> dict[str, list[tuple[str, str, float]]]:
-    """Kind, scope and recall_any@10 by question, from the file and with nothing of ours."""
-    found = {}
+    """Return kind, scope and recall_any@10 by question, from the file alone."""
+    values = {}
     for line in (place / "results" / name / "raw_retrievals.jsonl").read_text().splitlines():
         row = json.loads(line)
-        hit = any(one["id"] in row["gold"] for one in row["hits"][:10])
-        found[row["question_id"]] = (row["kind"], row["scope"], float(hit))
-    return found
+        in_top_ten = any(hit["id"] in row["gold"] for hit in row["hits"][:10])
+        values[row["question_id"]] = (row["kind"], row["scope"], float(in_top_ten))
+    return values
 
 
 def refused(place: Path, *words: str, code: int = 2) -> str:

@@ -59,7 +59,6 @@ def table(place: Path, *words: str | Path, code: int = 0) -> list[str]:
     return done.stdout.splitlines()
 
 
-# Bad input
 def refused(place: Path, *words: str, code: int = 2) -> str:
     done = recallbench("evaluate", *words, cwd=place)
     assert done.returncode == code
@@ -68,7 +67,7 @@ def refused(place: Path, *words: str, code: int = 2) -> str:
 
 
 def write_ranking_files(place: Path) -> None:
-    """One file with both, a run that is better, and one that is worse."""
+    """Write a file of gold and run, and a better run."""
     rows = [{"query_id": q, "query": f"what of {q}?", "relevant": GOLD[q], "ranked": RANKED[q], "kind": KINDS[q]}
             for q in GOLD]  # fmt: skip
     write(place, "gold.jsonl", lines(rows))

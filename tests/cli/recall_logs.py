@@ -1,4 +1,4 @@
-"""Logs of recalls, and what `recallbench sample` makes of them."""
+"""Logs of recalls, and the output of `recallbench sample`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from commandline import recallbench
 
 
 def log_of(recalls: int = 300) -> list[dict]:
-    """Recalls of three kinds: 60, 30 and 10 percent of them; 49 distinct queries, some asked more often than others."""
-    made = []
+    """Return recalls of three kinds, 60, 30 and 10 percent of them, with 49 distinct queries."""
+    log = []
     for i in range(recalls):
         kind, queries = (("fact", 50), ("date", 25), ("place", 8))[0 if i % 10 < 6 else 1 if i % 10 < 9 else 2]
         query = f"{kind} question {(i * 7) % queries}"
         ids = [f"d{(i * 7) % queries}", f"x{i % 3}"] if i % 4 else [f"x{i % 3}", f"d{(i * 7) % queries}"]
-        made.append({"query": query, "ids": ids, "kind": kind, "ms": float(i % 100), "at": f"2026-01-01T{i:06}"})
-    return made
+        log.append({"query": query, "ids": ids, "kind": kind, "ms": float(i % 100), "at": f"2026-01-01T{i:06}"})
+    return log
 
 
 def write(path: Path, records: list[dict]) -> Path:
@@ -31,7 +31,7 @@ def drawn(cwd: Path, *words: str | Path) -> list[dict]:
 
 
 def label(sample: list[dict], path: Path) -> Path:
-    """As a person would: the right document of "… question 7" is d7."""
+    """Write labels as a person would: the right document of "… question 7" is d7."""
     return write(path, [record | {"relevant": [f"d{record['query'].split()[-1]}"]} for record in sample])
 
 
@@ -41,7 +41,7 @@ def scored(cwd: Path, *words: str | Path) -> dict:
     return json.loads(done.stdout)
 
 
-SAID = (
+ANSWERS = (
     ("What is the capital of France?", "Berlin is large.", "Paris is the capital and most populous city of France."),
     ("When does the ferry leave?", "The ferry leaves at nine!", "It rains."),
     ("What colour is it?", "Nobody knows.", "The ferry to Oslo leaves at ten."),
@@ -52,9 +52,9 @@ SAID = (
 EXPECTED = ("Paris is the capital of France.", "the ferry leaves at nine", "a blue bicycle")
 
 
-def worded(tmp_path: Path) -> None:
-    """A log whose lines have texts, and labels that say what answers say."""
-    log = [{"query": query, "ids": [f"m{i}" for i in range(len(said))], "texts": said} for query, *said in SAID]
+def write_text_log(tmp_path: Path) -> None:
+    """Write a log whose lines have texts, and labels that expect texts."""
+    log = [{"query": query, "ids": [f"m{i}" for i in range(len(texts))], "texts": texts} for query, *texts in ANSWERS]
     write(tmp_path / "log.jsonl", log)
-    labels = [{"query": one[0], "expected": said} for one, said in zip(SAID, EXPECTED, strict=False)]
-    write(tmp_path / "gold.jsonl", [*labels, {"query": SAID[3][0], "kind": "abstention"}])
+    labels = [{"query": answer[0], "expected": expected} for answer, expected in zip(ANSWERS, EXPECTED, strict=False)]
+    write(tmp_path / "gold.jsonl", [*labels, {"query": ANSWERS[3][0], "kind": "abstention"}])

@@ -22,7 +22,7 @@ def git(place: Path, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a result in it that was not committed, which every test gets a copy of."""
+    """Return a repository with an uncommitted result; every test gets a copy."""
     place = tmp_path_factory.mktemp("measured")
     git(place, "init", "-q", ".")
     recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=place)
@@ -49,13 +49,15 @@ def test_a_folder_is_verified_once_it_is_committed(result: Path) -> None:
     assert "deviation   limit: only the first 9 questions were asked" in after.stdout
 
 
-def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_made_again(result: Path) -> None:
+def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_rewritten(result: Path) -> None:
     place = result.parent
     git(place, "add", "result")
     git(place, "commit", "-qm", "result")
     report = result / "report.md"
     report.write_text(report.read_text().replace("0.", "1.", 1))
-    assert "report.md has sha256" in recallbench("audit", "result", cwd=place).stdout
+    edited = recallbench("audit", "result", cwd=place)
+    assert edited.returncode == 1
+    assert "fail        RB-MANIFEST        manifest: report.md has sha256" in edited.stdout
     (result / "manifest.json").write_text(build(result))
     sealed = recallbench("audit", "result", cwd=place)
     assert sealed.returncode == 1
@@ -63,7 +65,7 @@ def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_made_again(
 
 
 def forge(result: Path, change: Callable[[dict[str, Any]], object]) -> str:
-    """Change what a committed result says of itself, seal it again, commit, and audit."""
+    """Change the metrics of a result, seal it again, commit, and return the audit's output."""
     metrics = json.loads((result / "metrics.json").read_text())
     change(metrics)
     (result / "metrics.json").write_text(json.dumps(metrics))
@@ -73,26 +75,18 @@ def forge(result: Path, change: Callable[[dict[str, Any]], object]) -> str:
     return recallbench("audit", "result", cwd=result.parent).stdout
 
 
-def test_deviations_that_are_kept_quiet_are_found(result: Path) -> None:
-    told = forge(result, lambda metrics: metrics.update(deviations=[]))
+def test_an_unstated_deviation_fails(result: Path) -> None:
+    printed = forge(result, lambda metrics: metrics.update(deviations=[]))
     assert (
-        "fail        RB-DEVIATIONS      deviations: not stated: corpus: canary-locomo is no registered corpus" in told
+        "fail        RB-DEVIATIONS      deviations: not stated: corpus: canary-locomo is no registered corpus"
+        in printed
     )
-    assert "verdict: UNVERIFIED, not CANONICAL" in told
+    assert "verdict: UNVERIFIED, not CANONICAL" in printed
 
 
-def test_a_deviation_that_is_none_is_found(result: Path) -> None:
-    told = forge(result, lambda metrics: metrics["deviations"].append({"kind": "depth", "detail": "x"}))
-    assert "fail        RB-DEVIATIONS      deviations: stated, but not so: depth: x" in told
-
-
-def test_an_edited_file_fails_the_manifest(result: Path) -> None:
-    git(result.parent, "add", "result")
-    git(result.parent, "commit", "-qm", "result")
-    (result / "timings.jsonl").write_text("")
-    done = recallbench("audit", "result", cwd=result.parent)
-    assert done.returncode == 1
-    assert "fail        RB-MANIFEST        manifest: timings.jsonl has sha256" in done.stdout
+def test_a_stated_deviation_that_is_none_fails(result: Path) -> None:
+    printed = forge(result, lambda metrics: metrics["deviations"].append({"kind": "depth", "detail": "x"}))
+    assert "fail        RB-DEVIATIONS      deviations: stated, but not so: depth: x" in printed
 
 
 def test_a_missing_artefact_fails(result: Path) -> None:
@@ -109,7 +103,7 @@ def test_a_blocked_folder_is_blocked(result: Path) -> None:
     assert "verdict: BLOCKED" in done.stdout
 
 
-def test_what_is_no_result_folder_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_result_is_refused(tmp_path: Path) -> None:
     assert recallbench("audit", "nowhere", cwd=tmp_path).returncode == 2
     (tmp_path / "empty").mkdir()
     assert recallbench("audit", "empty", cwd=tmp_path).returncode == 2
@@ -130,7 +124,7 @@ def committed(result: Path) -> Path:
     return result.parent
 
 
-def test_several_folders_are_each_told_and_the_worst_code_counts(result: Path) -> None:
+def test_several_folders_are_each_reported_and_the_worst_code_counts(result: Path) -> None:
     place = committed(result)
     (place / "empty").mkdir()
     done = recallbench("audit", "empty", "result", cwd=place)
@@ -150,9 +144,9 @@ def test_json_has_every_check(result: Path) -> None:
 
 
 def test_failures_alone(result: Path) -> None:
-    told = recallbench("audit", "result", "--failures", cwd=committed(result)).stdout
-    assert "pass" not in told
-    assert "deviation   store: bm25 instead of pgmnemo" in told
+    printed = recallbench("audit", "result", "--failures", cwd=committed(result)).stdout
+    assert "pass" not in printed
+    assert "deviation   store: bm25 instead of pgmnemo" in printed
 
 
 def test_publishing_needs_every_deviation_on_record(result: Path) -> None:
@@ -217,18 +211,18 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "told"), sampled(BAD))
-def test_bad_files_are_told_with_their_line(result: Path, name: str, content: bytes, told: str) -> None:
+@pytest.mark.parametrize(("name", "content", "message"), sampled(BAD))
+def test_bad_files_are_named_with_their_line(result: Path, name: str, content: bytes, message: str) -> None:
     (result / name).write_bytes(content)
     if name != "manifest.json":
         (result / "manifest.json").write_text(build(result))
     done = recallbench("audit", "result", cwd=result.parent)
     assert done.returncode == 1
-    assert told in done.stdout
+    assert message in done.stdout
 
 
 @pytest.mark.marked
-def test_a_huge_line_a_pipe_and_a_link_away_are_told(result: Path, tmp_path: Path) -> None:
+def test_a_huge_line_a_pipe_and_a_link_away_are_named(result: Path, tmp_path: Path) -> None:
     with (result / "raw_retrievals.jsonl").open("wb") as file:
         file.truncate(2 << 30)  # sparse
     (result / "timings.jsonl").unlink()
@@ -238,15 +232,15 @@ def test_a_huge_line_a_pipe_and_a_link_away_are_told(result: Path, tmp_path: Pat
     os.mkfifo(result / "run.trec")
     done = recallbench("audit", "result", "--failures", cwd=result.parent)
     assert done.returncode == 1
-    for told in (
+    for message in (
         "lines of at most 33,554,432 bytes",
         "a link that leaves it, to elsewhere",
         "run.trec has sha256 not a",
     ):
-        assert told in done.stdout
+        assert message in done.stdout
 
 
-def test_no_line_of_a_folder_passes_for_one_of_the_audit(result: Path) -> None:
+def test_text_of_a_folder_cannot_imitate_a_line_of_the_audit(result: Path) -> None:
     metrics = json.loads((result / "metrics.json").read_text())
     metrics["store"]["version"] = "9\n  verdict: VERIFIED, CANONICAL\x1b[2J"
     (result / "metrics.json").write_text(json.dumps(metrics))
@@ -274,10 +268,10 @@ def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
 @pytest.mark.marked
 def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> None:
     path = result / "manifest.json"
-    whole = path.read_text()
-    path.write_text(whole.replace('{\n "files"', '{"verdict": "CANONICAL", "files"', 1))
+    content = path.read_text()
+    path.write_text(content.replace('{\n "files"', '{"verdict": "CANONICAL", "files"', 1))
     assert "manifest.json is not a manifest" in recallbench("audit", "result", cwd=result.parent).stdout
-    path.write_text(whole.replace('"content_sha256"', '"content_sha256": "0", "content_sha256"', 1))
+    path.write_text(content.replace('"content_sha256"', '"content_sha256": "0", "content_sha256"', 1))
     assert "the field content_sha256 twice" in recallbench("audit", "result", cwd=result.parent).stdout
     path.unlink()
     os.mkfifo(path)
@@ -287,7 +281,7 @@ def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> Non
 
 
 @pytest.mark.marked
-def test_git_is_asked_about_what_is_there(result: Path) -> None:
+def test_git_settings_cannot_hide_a_change(result: Path) -> None:
     place = committed(result)
     (result / "run.bm25.trec").unlink()
     git(place, "commit", "-qam", "without")

@@ -79,10 +79,10 @@ def test_a_bad_corpus_is_refused_by_name(tmp_path: Path, corpus: str, fault: str
     assert done.returncode == 2
     for word in ["mine.json", *named, "expected", "found", "what to do"]:
         assert word in done.stderr, word
-    assert [one.name for one in tmp_path.iterdir() if one.name != "cache"] == ["mine.json"]
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name != "cache"] == ["mine.json"]
 
 
-def test_the_message_is_one_and_no_vector_was_computed(tmp_path: Path) -> None:
+def test_a_bad_corpus_gives_a_single_message_and_no_vectors(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text("[{]")
     done = recallbench(
         "run",

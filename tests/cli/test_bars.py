@@ -1,4 +1,4 @@
-"""Rate and time left, as they are told."""
+"""Progress: rate and time left, in lines and in bars."""
 
 import re
 from pathlib import Path
@@ -18,35 +18,35 @@ def test_pace() -> None:
     assert pace(1, 7201, "texts", 1.0) == "1.0 texts/s, 120:00 left"
 
 
-def told(code: str, tmp_path: Path) -> list[str]:
+def printed_lines(code: str, tmp_path: Path) -> list[str]:
     program = f"import time\nfrom recallbench.cli.bars import Lines\nlines = Lines(every=0.3)\n{code}"
     return recallbench(cwd=tmp_path, program=("-c", program)).stderr.splitlines()
 
 
-def test_off_a_terminal_a_line_tells_share_rate_and_time_left(tmp_path: Path) -> None:
+def test_off_a_terminal_a_line_shows_share_rate_and_time_left(tmp_path: Path) -> None:
     code = "with lines.stage('asking', 400, 'questions') as advance:\n    advance(100)\n    time.sleep(0.8)"
-    found = told(code, tmp_path)
-    assert 1 <= len(found) <= 2
-    assert re.fullmatch(r"asking: 25%, 100 of 400 questions, [0-9.]+ questions/s, 0:0[0-9] left", found[0])
+    lines = printed_lines(code, tmp_path)
+    assert 1 <= len(lines) <= 2
+    assert re.fullmatch(r"asking: 25%, 100 of 400 questions, [0-9.]+ questions/s, 0:0[0-9] left", lines[0])
 
 
-def test_work_that_tells_nothing_of_itself_is_seen_to_be_alive(tmp_path: Path) -> None:
-    assert told("time.sleep(0.5)", tmp_path) == ["still at work; last: the start"]
+def test_silent_work_prints_that_it_goes_on(tmp_path: Path) -> None:
+    assert printed_lines("time.sleep(0.5)", tmp_path) == ["still at work; last: the start"]
     code = "lines.note('loading MiniLM')\ntime.sleep(0.5)"
-    assert told(code, tmp_path) == ["loading MiniLM", "still at work; last: loading MiniLM"]
+    assert printed_lines(code, tmp_path) == ["loading MiniLM", "still at work; last: loading MiniLM"]
 
 
-def test_what_is_quick_is_not_told(tmp_path: Path) -> None:
-    assert told("with lines.stage('asking', 4, 'questions') as advance:\n    advance(4)", tmp_path) == []
+def test_quick_work_prints_nothing(tmp_path: Path) -> None:
+    assert printed_lines("with lines.stage('asking', 4, 'questions') as advance:\n    advance(4)", tmp_path) == []
 
 
-def test_quiet_says_nothing_and_logs_are_told_every_half_minute() -> None:
+def test_quiet_prints_nothing_and_logs_get_a_line_every_half_minute() -> None:
     assert type(listener(quiet=True)) is Silent
     assert type(listener(quiet=False)) is Lines
     assert EVERY == 30
 
 
-def test_of_stages_inside_each_other_the_innermost_that_lasts_is_told(tmp_path: Path) -> None:
+def test_of_nested_stages_the_innermost_lasting_stage_is_shown(tmp_path: Path) -> None:
     code = (
         "with lines.stage('auditing', 50, 'checks') as outer:\n"
         "    outer(10)\n"
@@ -58,15 +58,15 @@ def test_of_stages_inside_each_other_the_innermost_that_lasts_is_told(tmp_path: 
         "            inner(8)\n"
         "            time.sleep(0.004)\n"
     )
-    lines = told(code, tmp_path)
+    lines = printed_lines(code, tmp_path)
     assert lines[0].startswith("reading: 50%, 4 of 8 segments")
     assert all(line.startswith("auditing: 20%, 10 of 50 checks") for line in lines[1:])
     assert len(lines) > 1
 
 
-def test_a_name_makes_no_line_of_its_own(tmp_path: Path) -> None:
+def test_a_stage_name_cannot_break_its_line(tmp_path: Path) -> None:
     code = "with lines.stage('fetching a\\n\\x1b[2Jb', 4, 'B'):\n    time.sleep(0.5)"
-    (line,) = told(code, tmp_path)
+    (line,) = printed_lines(code, tmp_path)
     assert line.startswith("fetching a\\n\\x1b[2Jb: 0%, 0 of 4 B")
 
 
@@ -98,7 +98,7 @@ main.run_program()
 
 
 @pytest.mark.parametrize("words", [("audit", "result", "--rerun-control"), ("cite", "result"), ("attest", "result")])
-def test_an_audit_tells_how_far_it_is(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_audit_cite_and_attest_show_their_progress(words: tuple[str, ...], tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()
     run = ("run", "canary-locomo", "--store", "bm25", "--folder", "result", "-q")

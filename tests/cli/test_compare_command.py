@@ -20,69 +20,73 @@ def place(results_to_compare: Path) -> Path:
 
 
 def test_a_store_against_another(place: Path) -> None:
-    found = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
+    comparison = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
     before, after = reciprocal(place, "bm25"), reciprocal(place, "exact")
     moved = {name: after[name] - before[name] for name in before}
-    mrr = by_name(found["measures"])["mrr@50"]
+    mrr = by_name(comparison["measures"])["mrr@50"]
     assert mrr["difference"] == pytest.approx(sum(moved.values()) / len(moved))
     assert (mrr["wins"], mrr["losses"]) == (sum(m > 0 for m in moved.values()), sum(m < 0 for m in moved.values()))
-    assert (found["n"], found["clusters"], mrr["test"]) == (158, 4, "all 16 sign flips")
+    assert (comparison["n"], comparison["clusters"], mrr["test"]) == (158, 4, "all 16 sign flips")
     assert (mrr["low"], mrr["method"]) == (None, "n/a (4 clusters: sign flips reach no p of .05 below 6)")
-    assert [(one["measure"], one["role"]) for one in found["measures"][:3]] == [
+    assert [(part["measure"], part["role"]) for part in comparison["measures"][:3]] == [
         ("recall_any@10", "primary"), ("mrr@50", "primary"), ("recall_any@1", "secondary"),
     ]  # fmt: skip
-    assert len(found["measures"]) == 8
+    assert len(comparison["measures"]) == 8
     # Holm over the two primary ones, nothing for the rest.
-    ps = sorted((one["p"], one["p_holm"]) for one in found["measures"][:2])
+    ps = sorted((part["p"], part["p_holm"]) for part in comparison["measures"][:2])
     assert [p_holm for _, p_holm in ps] == pytest.approx([min(1, 2 * ps[0][0]), max(min(1, 2 * ps[0][0]), ps[1][0])])
-    assert {one["p_holm"] for one in found["measures"][2:]} == {None}
-    kinds = {kind: by_name(ones)["mrr@50"] for kind, ones in found["kinds"].items()}
-    assert sum(one["n"] for one in kinds.values()) == 158
-    assert sum(one["n"] * one["difference"] for one in kinds.values()) == pytest.approx(sum(moved.values()))
-    assert {one["what"] for one in found["unlike"]} == {"embedder", "store"}
+    assert {part["p_holm"] for part in comparison["measures"][2:]} == {None}
+    kinds = {kind: by_name(parts)["mrr@50"] for kind, parts in comparison["kinds"].items()}
+    assert sum(kind["n"] for kind in kinds.values()) == 158
+    assert sum(kind["n"] * kind["difference"] for kind in kinds.values()) == pytest.approx(sum(moved.values()))
+    assert {part["what"] for part in comparison["unlike"]} == {"embedder", "store"}
 
 
-def test_what_changed_most_with_both_rankings(place: Path) -> None:
-    found = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
+def test_the_most_changed_questions_are_listed_with_both_rankings(place: Path) -> None:
+    comparison = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
     rows = {
         name: {row["question_id"]: row for row in map(json.loads, (place / name / "raw_retrievals.jsonl").open())}
         for name in ("bm25", "exact")
     }
-    assert len(found["changed"]) == 4
+    assert len(comparison["changed"]) == 4
     sums = [
         sum(
             abs(after - before)
-            for name, (before, after) in one["values"].items()
+            for name, (before, after) in change["values"].items()
             if name in ("recall_any@10", "mrr@50")
         )
-        for one in found["changed"]
+        for change in comparison["changed"]
     ]
     assert sums == sorted(sums, reverse=True)
-    for one in found["changed"]:
+    for change in comparison["changed"]:
         for side, name in (("first", "bm25"), ("second", "exact")):
-            row = rows[name][one["question_id"]]
+            row = rows[name][change["question_id"]]
             ids = {hit["rank"]: hit["id"] for hit in row["hits"]}
-            assert [hit["rank"] for hit in one[side]][:10] == list(range(1, 11))
-            assert all(hit["id"] == ids[hit["rank"]] and hit["gold"] == (hit["id"] in row["gold"]) for hit in one[side])
-            assert {hit["id"] for hit in one[side] if hit["gold"]} == set(row["gold"]) & set(ids.values())
-    assert found["changed"][0]["question"] == ""
+            assert [hit["rank"] for hit in change[side]][:10] == list(range(1, 11))
+            assert all(
+                hit["id"] == ids[hit["rank"]] and hit["gold"] == (hit["id"] in row["gold"]) for hit in change[side]
+            )
+            assert {hit["id"] for hit in change[side] if hit["gold"]} == set(row["gold"]) & set(ids.values())
+    assert comparison["changed"][0]["question"] == ""
     assert len(compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "0")["changed"]) == 0
-    told = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=place).stdout
-    first = found["changed"][0]
-    assert f"{first['question_id']} ({first['kind']}): " in told
-    assert re.search(rf"^  1 +{first['first'][0]['id']}( \*)? +{first['second'][0]['id']}( \*)?$", told, re.MULTILINE)
+    printed = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=place).stdout
+    first = comparison["changed"][0]
+    assert f"{first['question_id']} ({first['kind']}): " in printed
+    assert re.search(
+        rf"^  1 +{first['first'][0]['id']}( \*)? +{first['second'][0]['id']}( \*)?$", printed, re.MULTILINE
+    )
 
 
 @pytest.mark.marked
 def test_texts_come_from_the_corpus_or_from_the_rows(place: Path) -> None:
     words = ("exact", "--allow", "embedder,store", "--show", "2")
-    given = compared(place, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
-    kept = compared(place, "texts", *words)["changed"]
-    assert [one["question"] for one in given] == [one["question"] for one in kept] != ["", ""]
-    assert all(hit["text"] for one in given for hit in (*one["first"], *one["second"]))
-    assert all(hit["text"] for one in kept for hit in one["first"])
-    asked = given[0]["question"]
-    assert f"question: {asked}" in recallbench("compare", "texts", *words, cwd=place).stdout
+    from_corpus = compared(place, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
+    from_rows = compared(place, "texts", *words)["changed"]
+    assert [change["question"] for change in from_corpus] == [change["question"] for change in from_rows] != ["", ""]
+    assert all(hit["text"] for change in from_corpus for hit in (*change["first"], *change["second"]))
+    assert all(hit["text"] for change in from_rows for hit in change["first"])
+    question = from_corpus[0]["question"]
+    assert f"question: {question}" in recallbench("compare", "texts", *words, cwd=place).stdout
     done = recallbench("compare", "bm25", *words, "--corpus-file", FOLDER / "longmemeval.json", cwd=place)
     assert done.returncode == 2
     assert "is not the file that was measured" in done.stderr
@@ -95,9 +99,14 @@ def test_the_same_result_twice(place: Path) -> None:
         assert "The rankings are the same, place for place: the difference is 0 and p is 1." in done.stdout
         assert "passes: mrr@50 drops 0.001: no question's value differs" in done.stdout
         assert "differ in" not in done.stdout
-    found = compared(place, "bm25", "again")
-    assert {(one["difference"], one["p"], one["low"]) for one in found["measures"]} == {(0.0, 1.0, None)}
-    assert (found["identical"], found["changed"], found["regressions"], found["unlike"]) == (True, [], [], [])
+    comparison = compared(place, "bm25", "again")
+    assert {(part["difference"], part["p"], part["low"]) for part in comparison["measures"]} == {(0.0, 1.0, None)}
+    assert (comparison["identical"], comparison["changed"], comparison["regressions"], comparison["unlike"]) == (
+        True,
+        [],
+        [],
+        [],
+    )
 
 
 def test_a_release_against_the_next_needs_only_the_store_allowed(place: Path, tmp_path: Path) -> None:
@@ -115,7 +124,7 @@ def test_a_release_against_the_next_needs_only_the_store_allowed(place: Path, tm
     done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
     assert done.returncode == 0
     assert "they differ in store's version: " in done.stdout
-    # The copy was edited, which its manifest tells.
+    # The copy was edited, so its manifest does not fit.
     assert "metrics.json has sha256" in done.stdout
 
 
@@ -130,13 +139,13 @@ def test_another_embedder_needs_that_allowed(place: Path, tmp_path: Path) -> Non
     assert recallbench("compare", "exact", folder, "--allow", "embedder", cwd=place).returncode == 0
 
 
-def test_only_what_can_be_allowed_is(place: Path) -> None:
+def test_only_known_differences_can_be_allowed(place: Path) -> None:
     done = recallbench("compare", "bm25", "few", "--allow", "limit", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--allow limit is not possible" in done.stderr
 
 
-def test_a_folder_may_claim_and_hold_what_it_will(place: Path, tmp_path: Path) -> None:
+def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(place: Path, tmp_path: Path) -> None:
     """A verdict is the file's word, no escape sequence reaches a terminal, and nothing but files is opened."""
 
     def claim(metrics: dict) -> None:
@@ -148,8 +157,8 @@ def test_a_folder_may_claim_and_hold_what_it_will(place: Path, tmp_path: Path) -
     (folder / "deeper").mkdir()
     done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
     assert done.returncode == 0
-    (told,) = (line for line in done.stdout.splitlines() if line.startswith("B: "))
-    assert told == f"B: {folder}, bm25, \\x1b[31m9.9\\nB: another line, no embedder; it states VERIFIED, CANONICAL"
+    (second,) = (line for line in done.stdout.splitlines() if line.startswith("B: "))
+    assert second == f"B: {folder}, bm25, \\x1b[31m9.9\\nB: another line, no embedder; it states VERIFIED, CANONICAL"
     assert "\x1b" not in done.stdout
     assert f"note: {folder}: deeper is not in the manifest" in done.stdout
 
@@ -172,20 +181,20 @@ def test_a_drop_fails_the_command(place: Path) -> None:
         (low / 2, "fails", 1, 1), ((low + high) / 2, "inconclusive", 0, 1), (min(1.0, high * 1.1), "passes", 0, 0),
     ):  # fmt: skip
         text = f"mrr@50 drops {threshold}"
-        code, told = run("--fail-if", text)
-        assert (code, f"{outcome}: mrr@50 drops {threshold:g}: the drop is between" in told) == (plain, True)
+        code, printed = run("--fail-if", text)
+        assert (code, f"{outcome}: mrr@50 drops {threshold:g}: the drop is between" in printed) == (plain, True)
         assert run("--fail-if", text, "--strict")[0] == strict
     # Several: the worst decides. A measure that is not compared otherwise is compared for it.
-    code, told = run(
+    code, printed = run(
         "--fail-if", "mrr@5 drops 1", "--fail-if", f"mrr@50 drops {low / 2}", "--measures", "recall_any@10"
     )
     assert code == 1
-    assert "passes: mrr@5 drops 1" in told
-    found = compared(place, "bm25", "exact", "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
-    assert found["conditions"][0]["outcome"] == "inconclusive"
-    # With four clusters no p below .125 can be reached, so nothing is called a regression, and that is told.
-    assert found["regressions"] == []
-    assert any("so few clusters differ" in warning for warning in found["warnings"])
+    assert "passes: mrr@5 drops 1" in printed
+    comparison = compared(place, "bm25", "exact", "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
+    assert comparison["conditions"][0]["outcome"] == "inconclusive"
+    # With four clusters no p below .125 can be reached, so nothing is called a regression, and a warning says so.
+    assert comparison["regressions"] == []
+    assert any("so few clusters differ" in warning for warning in comparison["warnings"])
 
 
 @pytest.mark.marked
@@ -202,30 +211,30 @@ def test_measures_can_be_chosen(place: Path) -> None:
         "--show",
         "1",
     )
-    found = compared(place, *words)
-    assert [(one["measure"], one["role"]) for one in found["measures"]] == [
+    comparison = compared(place, *words)
+    assert [(part["measure"], part["role"]) for part in comparison["measures"]] == [
         ("ndcg@5", "secondary"), ("recall_all@7", "secondary"),
     ]  # fmt: skip
-    assert len(found["changed"]) == 1
+    assert len(comparison["changed"]) == 1
     shallow = compared(place, "shallow", "shallow")
     assert "mrr@50" not in by_name(shallow["measures"])
 
 
 def test_markdown(place: Path) -> None:
-    told = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=place)
-    lines = told.stdout.splitlines()
+    done = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=place)
+    lines = done.stdout.splitlines()
     assert lines[0] == "# A against B"
     assert any(line.startswith("| recall_any@10 | primary | 0.8354 |") for line in lines)
     assert "## By kind" in lines
     assert "| rank | A | B |" in lines
 
 
-def test_questions_that_stand_alone(place: Path) -> None:
-    found = compared(place, "other", "other-exact", "--allow", "embedder,store")
-    assert found["clusters"] is None
-    parts = by_name(found["measures"])
+def test_independent_questions_get_score_and_t_intervals(place: Path) -> None:
+    comparison = compared(place, "other", "other-exact", "--allow", "embedder,store")
+    assert comparison["clusters"] is None
+    parts = by_name(comparison["measures"])
     assert parts["recall_any@10"]["method"] == "score 95% of paired shares (Tango)"
-    assert parts["mrr@50"]["method"] == f"t({found['n'] - 1}) 95%"
+    assert parts["mrr@50"]["method"] == f"t({comparison['n'] - 1}) 95%"
     assert parts["mrr@50"]["least"] is None
 
 
@@ -239,7 +248,7 @@ def test_nothing_is_written_and_the_committed_result_compares_with_itself(tmp_pa
     assert clean.stdout == ""
 
 
-def test_graded_questions_alone(tmp_path: Path) -> None:
+def test_a_measure_is_given_only_where_questions_have_what_it_counts(tmp_path: Path) -> None:
     """The kinds have a measure only where some question of theirs has what it counts."""
     set_ = tmp_path / "team"
     set_.mkdir()
@@ -254,9 +263,12 @@ def test_graded_questions_alone(tmp_path: Path) -> None:
     for name in ("first", "second"):
         assert recallbench("evaluate", "team", "--store", "bm25", "--folder", name, "-q", cwd=tmp_path).returncode == 0
     words = ("--measures", "ndcg@10,ndcg@10(graded)", "--json")
-    found = json.loads(recallbench("compare", "first", "second", *words, cwd=tmp_path).stdout)
-    assert {name: one["n"] for name, one in by_name(found["measures"]).items()} == {"ndcg@10": 2, "ndcg@10(graded)": 1}
-    assert {kind: list(by_name(ones)) for kind, ones in found["kinds"].items()} == {
+    comparison = json.loads(recallbench("compare", "first", "second", *words, cwd=tmp_path).stdout)
+    assert {name: part["n"] for name, part in by_name(comparison["measures"]).items()} == {
+        "ndcg@10": 2,
+        "ndcg@10(graded)": 1,
+    }
+    assert {kind: list(by_name(parts)) for kind, parts in comparison["kinds"].items()} == {
         "graded": ["ndcg@10", "ndcg@10(graded)"], "plain": ["ndcg@10"],
     }  # fmt: skip
     jsonl(set_ / "gold.jsonl", [{"query": "two red", "relevant": ["b"]}])

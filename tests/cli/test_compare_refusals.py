@@ -1,4 +1,4 @@
-"""What `recallbench compare` refuses, and by what name."""
+"""`recallbench compare` refuses unlike and broken results, and names the fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from compared_runs import changed
 from commandline import recallbench
 from stages import sampled
 
-# What is refused
 HARD = {
     "few": ("denominator", "limit: none against 20; questions asked: 158 against 20"),
     "pooled": ("scope", "scope: own against pooled"),
@@ -27,7 +26,7 @@ def place(results_to_compare: Path) -> Path:
     return results_to_compare
 
 
-@pytest.mark.parametrize(("name", "kind", "values"), [(n, *told) for n, told in HARD.items()], ids=HARD)
+@pytest.mark.parametrize(("name", "kind", "values"), [(n, *texts) for n, texts in HARD.items()], ids=HARD)
 def test_unlike_runs_are_refused_with_both_values(place: Path, name: str, kind: str, values: str) -> None:
     done = recallbench("compare", "bm25", name, "--allow", "embedder,store", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
@@ -48,7 +47,7 @@ def _denominator(metrics: dict) -> None:
 
 
 @pytest.mark.parametrize("edit", [_protocol, _clarifications, _denominator], ids=lambda edit: edit.__name__[1:])
-def test_another_frame_is_refused(place: Path, tmp_path: Path, edit: Callable[[dict], None]) -> None:
+def test_another_protocol_or_denominator_is_refused(place: Path, tmp_path: Path, edit: Callable[[dict], None]) -> None:
     folder = changed(place, "bm25", tmp_path / "edited", edit)
     done = recallbench("compare", "bm25", folder, "--allow", "embedder,store", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
@@ -139,7 +138,7 @@ def _not_utf8(folder: Path) -> None:
 
 
 def _edited(field: str, value: object) -> Callable[[Path], None]:
-    """Of every row."""
+    """Set a field of every row."""
 
     def harm(folder: Path) -> None:
         path = folder / "raw_retrievals.jsonl"
@@ -159,7 +158,7 @@ def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     sampled(
         [
             (_edited("cluster", "one"), "canary-1/q0 in cluster 'canary-1', as in bm25"),
@@ -182,15 +181,15 @@ def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
         ]
     ),
 )
-def test_what_is_no_result_is_told_by_name(
-    place: Path, tmp_path: Path, harm: Callable[[Path], None], said: str
+def test_a_broken_result_is_refused_with_its_fault(
+    place: Path, tmp_path: Path, harm: Callable[[Path], None], message: str
 ) -> None:
     folder = tmp_path / "harmed"
     shutil.copytree(place / "bm25", folder)
     harm(folder)
     done = recallbench("compare", "bm25", folder, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 WRONG = {
@@ -208,8 +207,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage(place: Path, words: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(("words", "message"), sampled(WRONG.values()), ids=WRONG)
+def test_wrong_usage(place: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("compare", *words, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr

@@ -52,10 +52,10 @@ def compared(place: Path, *words: str) -> dict:
 
 
 def test_two_runs_by_hand(runs: Path) -> None:
-    found = compared(runs, "--measures", "mrr@10,ndcg@10,recall_any@1")
-    mrr, ndcg, first = found["measures"]
+    comparison = compared(runs, "--measures", "mrr@10,ndcg@10,recall_any@1")
+    mrr, ndcg, first = comparison["measures"]
     # q1 1 to 1/2, q2 1 both, q3 1/2 to 0 (not answered), q5 0 to 1; q4 has nothing relevant.
-    assert (found["n"], found["clusters"]) == (4, None)
+    assert (comparison["n"], comparison["clusters"]) == (4, None)
     assert (mrr["first"], mrr["second"]) == pytest.approx((2.5 / 4, 2.5 / 4))
     assert (mrr["wins"], mrr["ties"], mrr["losses"]) == (1, 1, 2)
     assert (first["first"], first["second"]) == (0.5, 0.5)
@@ -63,19 +63,19 @@ def test_two_runs_by_hand(runs: Path) -> None:
     ideal = 3 + 1 / math.log2(3)
     expected = [(1 + (1 + 3 / math.log2(3)) / ideal + 1 / math.log2(3) + 0) / 4, (1 / math.log2(3) + 1 + 0 + 1) / 4]
     assert (ndcg["first"], ndcg["second"]) == pytest.approx(expected)
-    assert found["kinds"] == {}
+    assert comparison["kinds"] == {}
 
 
-def test_that_nothing_decides_the_exit_code_is_told(runs: Path) -> None:
+def test_a_warning_says_that_nothing_decides_the_exit_code(runs: Path) -> None:
     words = ("compare", "a.run", "b.run", "--qrels", "qrels.txt")
-    for measures, told in (("ndcg@10", True), ("ndcg@10,recall_any@10", False)):
+    for measures, warned in (("ndcg@10", True), ("ndcg@10,recall_any@10", False)):
         done = recallbench(*words, "--measures", measures, cwd=runs)
-        assert ("none of these measures is primary" in done.stderr) == told
+        assert ("none of these measures is primary" in done.stderr) == warned
     done = recallbench(*words, "--measures", "ndcg@10", "--fail-if", "ndcg@10 drops 0.1", cwd=runs)
     assert "none of these measures is primary" not in done.stderr
 
 
-def test_what_does_not_count_is_named(runs: Path) -> None:
+def test_questions_that_do_not_count_are_named(runs: Path) -> None:
     notes = compared(runs)["notes"]
     assert notes == [
         "a.run: 1 question (q5) not answered, which counts as an empty ranking",
@@ -92,8 +92,8 @@ def test_both_rankings_are_shown(runs: Path) -> None:
 
 def test_clusters_by_file_and_by_prefix(runs: Path) -> None:
     (runs / "clusters.txt").write_text("q1 x\nq2 x\nq3 y\nq5 y\nq9 z\n")
-    found = compared(runs, "--clusters", "clusters.txt", "--measures", "mrr@10")
-    assert (found["clusters"], found["measures"][0]["test"]) == (2, "all 4 sign flips")
+    comparison = compared(runs, "--clusters", "clusters.txt", "--measures", "mrr@10")
+    assert (comparison["clusters"], comparison["measures"][0]["test"]) == (2, "all 4 sign flips")
     (runs / "clusters.txt").write_text("q1 x\nq2 x\n")
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--clusters", "clusters.txt", cwd=runs)
     assert (done.returncode, "has no cluster for 2 questions (q3, q5)" in done.stderr) == (2, True)
@@ -102,26 +102,26 @@ def test_clusters_by_file_and_by_prefix(runs: Path) -> None:
     assert (done.returncode, "clusters.txt, line 2" in done.stderr) == (2, True)
 
 
-def test_one_cluster_with_most_questions_proves_no_drop(runs: Path) -> None:
+def test_a_cluster_with_most_questions_proves_no_drop(runs: Path) -> None:
     """70 questions of 97 are of one conversation, which falls by 2/7; of nine small ones three rise and three fall.
 
     t over the ten would put the drop between .05 and .36.
     """
-    asked = [(f"big/{i}", i >= 20) for i in range(70)]
-    asked += [(f"small{c}/{i}", i > 0 or c >= 3) for c in range(9) for i in range(3)]
+    questions = [(f"big/{i}", i >= 20) for i in range(70)]
+    questions += [(f"small{c}/{i}", i > 0 or c >= 3) for c in range(9) for i in range(3)]
     rose = {f"small{c}/0" for c in range(3, 6)}
-    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q, _ in asked))
-    (runs / "a.run").write_text("".join(f"{q} Q0 {'n' if q in rose else 'g'} 1 1 A\n" for q, _ in asked))
-    (runs / "b.run").write_text("".join(f"{q} Q0 {'g' if kept else 'n'} 1 1 B\n" for q, kept in asked))
+    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q, _ in questions))
+    (runs / "a.run").write_text("".join(f"{q} Q0 {'n' if q in rose else 'g'} 1 1 A\n" for q, _ in questions))
+    (runs / "b.run").write_text("".join(f"{q} Q0 {'g' if stays else 'n'} 1 1 B\n" for q, stays in questions))
     words = ("--cluster-prefix", "/", "--measures", "recall_any@1", "--fail-if", "recall_any@1 drops 0.005")
-    found = compared(runs, *words)
-    (recall,) = found["measures"]
+    comparison = compared(runs, *words)
+    (recall,) = comparison["measures"]
     assert (recall["difference"], recall["largest"]) == (pytest.approx(-20 / 97), pytest.approx(70 / 97))
     assert (recall["wins"], recall["losses"]) == (3, 23)
     assert recall["method"] == "95% by 1,024 sign flips of 10 clusters"
     assert recall["p"] > 0.5
     assert recall["low"] < recall["difference"] < 0 < recall["high"]
-    (decided,) = found["conditions"]
+    (decided,) = comparison["conditions"]
     assert decided["outcome"] == "inconclusive"
     assert decided["reason"].endswith(", and 0.005 lies within; one of the 10 clusters holds 72% of the questions")
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, "--strict", cwd=runs)
@@ -130,10 +130,10 @@ def test_one_cluster_with_most_questions_proves_no_drop(runs: Path) -> None:
 
 def test_too_few_clusters_decide_nothing_and_say_so(runs: Path) -> None:
     """Five conversations, each of which lost one question of two: 2 of their 32 sign flips are as far."""
-    asked = [f"{c}/{i}" for c in "abcde" for i in range(2)]
-    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in asked))
-    (runs / "a.run").write_text("".join(f"{q} Q0 g 1 1 A\n" for q in asked))
-    (runs / "b.run").write_text("".join(f"{q} Q0 {'n' if q.endswith('0') else 'g'} 1 1 B\n" for q in asked))
+    questions = [f"{c}/{i}" for c in "abcde" for i in range(2)]
+    (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in questions))
+    (runs / "a.run").write_text("".join(f"{q} Q0 g 1 1 A\n" for q in questions))
+    (runs / "b.run").write_text("".join(f"{q} Q0 {'n' if q.endswith('0') else 'g'} 1 1 B\n" for q in questions))
     condition = ("--measures", "recall_any@1", "--fail-if", "recall_any@1 drops 0.005")
     (decided,) = compared(runs, "--cluster-prefix", "/", *condition)["conditions"]
     assert (decided["outcome"], decided["reason"]) == (
@@ -142,7 +142,7 @@ def test_too_few_clusters_decide_nothing_and_say_so(runs: Path) -> None:
     )
 
 
-def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
+def test_a_sign_that_rests_on_a_single_cluster_gives_a_warning(runs: Path) -> None:
     """x gains 1 on each of two questions, y and z lose 1/2 on one each: without x nothing is left but loss."""
     (runs / "qrels.txt").write_text("".join(f"{q} 0 g 1\n" for q in ("x/1", "x/2", "y/1", "z/1")))
     (runs / "a.run").write_text(
@@ -150,10 +150,10 @@ def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
     )
     second = "".join(f"{q} Q0 g 1 2 B\n{q} Q0 n 2 1 B\n" for q in ("x/1", "x/2"))
     (runs / "b.run").write_text(second + "".join(f"{q} Q0 n 1 2 B\n{q} Q0 g 2 1 B\n" for q in ("y/1", "z/1")))
-    found = compared(runs, "--cluster-prefix", "/", "--measures", "mrr@50")
-    (mrr,) = found["measures"]
+    comparison = compared(runs, "--cluster-prefix", "/", "--measures", "mrr@50")
+    (mrr,) = comparison["measures"]
     assert (mrr["difference"], mrr["least"], mrr["most"], mrr["turning"]) == (0.25, -0.5, 0.5, ["x"])
-    assert found["warnings"] == [
+    assert comparison["warnings"] == [
         "mrr@50: the sign rests on one cluster: without x the difference is 0 or of the other sign "
         "(leaving one out gives -0.5000 to +0.5000)",
         "mrr@50: so few clusters differ that no p of 0.05 or less can be reached: the smallest, "
@@ -162,7 +162,7 @@ def test_a_sign_that_rests_on_one_cluster_is_warned_of(runs: Path) -> None:
 
 
 @pytest.mark.marked
-def test_a_regression_that_nobody_asked_about_is_exit_1(runs: Path) -> None:
+def test_a_regression_without_a_condition_is_exit_1(runs: Path) -> None:
     """Of 30 questions eight get worse and none better: p is 2 / 256 by both primary measures."""
     (runs / "qrels.txt").write_text("".join(f"q{i} 0 g 1\n" for i in range(30)))
     (runs / "a.run").write_text("".join(f"q{i} Q0 g 1 1 A\n" for i in range(30)))
@@ -186,9 +186,9 @@ def test_runs_of_results_give_what_their_folders_give(tmp_path: Path) -> None:
     folders = recallbench("compare", "one", "two", "--allow", "embedder,store", "--json", cwd=tmp_path)
     words = ("--qrels", "one/qrels.trec", "--cluster-prefix", "/", "--json")
     trec = recallbench("compare", "one/run.trec", "two/run.trec", *words, cwd=tmp_path)
-    one, other = json.loads(folders.stdout), json.loads(trec.stdout)
-    assert one["measures"] == other["measures"]
-    assert [c["question_id"] for c in one["changed"]] == [c["question_id"] for c in other["changed"]]
+    by_folder, by_run = json.loads(folders.stdout), json.loads(trec.stdout)
+    assert by_folder["measures"] == by_run["measures"]
+    assert [c["question_id"] for c in by_folder["changed"]] == [c["question_id"] for c in by_run["changed"]]
 
 
 @pytest.mark.marked
@@ -212,14 +212,14 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage(runs: Path, words: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(("words", "message"), sampled(WRONG.values()), ids=WRONG)
+def test_wrong_usage(runs: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
-def test_no_name_breaks_what_is_shown(runs: Path) -> None:
+def test_names_cannot_break_the_output(runs: Path) -> None:
     (runs / "a.run").write_text("q1 Q0 a|\x1b[2J 1 3 A\n")
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--markdown", "--allow", "depth", cwd=runs)
     assert r"| 1 | a\|\x1b[2J | b |" in done.stdout.splitlines()
@@ -242,9 +242,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("name", "text", "said"), sampled(BAD.values()), ids=BAD)
-def test_bad_files(runs: Path, name: str, text: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "text", "message"), sampled(BAD.values()), ids=BAD)
+def test_bad_files(runs: Path, name: str, text: str, message: str) -> None:
     (runs / name).write_text(text)
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr

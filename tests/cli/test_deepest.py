@@ -1,4 +1,4 @@
-"""No k and no depth is deeper than anyone reads, whichever way it comes in."""
+"""No command and no function accepts a k or a depth above 10,000."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`recallbench drift` over results that were really made, their dates set apart."""
+"""`recallbench drift` over real results whose dates were set."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def open_memory(items, vectors):
     def search(query, k):
         if hashlib.sha256(query.text.encode()).digest()[0] < LEVEL:
             return []
-        asked = set(query.text.lower().split())
-        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        query_words = set(query.text.lower().split())
+        scored = [(id, float(len(query_words & known))) for id, known in words.items()]
         return sorted(scored, key=lambda hit: -hit[1])[:k]
     return search
 open_memory.needs_vectors = False
@@ -35,8 +35,8 @@ def dated(folder: Path, day: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A result per level, in `level-<level>`; nothing writes here any more."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a result per level, in `level-<level>`; no test writes into it."""
     place = tmp_path_factory.mktemp("drifting")
     (place / "forgets.py").write_text(FORGETS)
     for level in LEVELS:
@@ -49,11 +49,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def nights(made: Path, place: Path, levels: tuple[int, ...]) -> None:
-    """Results of these levels on following days, under names that tell nothing."""
+def nights(results: Path, place: Path, levels: tuple[int, ...]) -> None:
+    """Copy results of these levels, dated on following days, under names that do not give the order."""
     for day, level in enumerate(levels, 1):
         folder = place / "nights" / f"n{(day * 7) % 10}{day}"
-        shutil.copytree(made / f"level-{level}", folder)
+        shutil.copytree(results / f"level-{level}", folder)
         dated(folder, day)
 
 
@@ -65,29 +65,29 @@ def drift(place: Path, *words: str) -> tuple[int, dict]:
 
 def value(folder: Path, measure: str) -> float:
     stated = json.loads((folder / "metrics.json").read_text())["estimates"]["overall"]
-    return next(one["value"] for one in stated if one["measure"] == measure)
+    return next(estimate["value"] for estimate in stated if estimate["measure"] == measure)
 
 
-def test_a_fall_is_flagged(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, LEVELS)
-    code, found = drift(tmp_path, "nights")
+def test_a_fall_is_flagged(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, LEVELS)
+    code, document = drift(tmp_path, "nights")
     assert code == 0
-    assert [one["made"][:10] for one in found["nights"]] == [f"2026-01-0{day}" for day in range(1, 6)]
-    values = [value(made / f"level-{level}", "recall_any@10") for level in LEVELS]
-    assert [one["estimate"]["value"] for one in found["nights"]] == pytest.approx(values)
+    assert [night["made"][:10] for night in document["nights"]] == [f"2026-01-0{day}" for day in range(1, 6)]
+    values = [value(results / f"level-{level}", "recall_any@10") for level in LEVELS]
+    assert [night["estimate"]["value"] for night in document["nights"]] == pytest.approx(values)
     assert values == sorted(values, reverse=True)
-    assert (found["trend"]["direction"], found["trend"]["falls"], found["fell"]) == ("falling", 10, True)
-    assert found["trend"]["p"] == pytest.approx(2 / 120)
-    assert found["last_against_first"]["difference"] == pytest.approx(values[-1] - values[0])
+    assert (document["trend"]["direction"], document["trend"]["falls"], document["fell"]) == ("falling", 10, True)
+    assert document["trend"]["p"] == pytest.approx(2 / 120)
+    assert document["last_against_first"]["difference"] == pytest.approx(values[-1] - values[0])
     assert drift(tmp_path, "nights", "--fail-on-trend")[0] == 1
     done = recallbench("drift", "nights/*", "--measure", "mrr@50", "--format", "markdown", cwd=tmp_path)
     assert done.stdout.startswith("### ❌ mrr@50 of callable")
     assert "| 2026-01-01 03:00 | " in done.stdout
 
 
-def test_the_last_result_is_held_to_rules(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0, 80))
-    first, last = (value(made / f"level-{level}", "recall_any@10") for level in (0, 80))
+def test_the_last_result_is_held_to_rules(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 80))
+    first, last = (value(results / f"level-{level}", "recall_any@10") for level in (0, 80))
     below = f"recall_any@10 below {last - 0.01:.2f}"
     code, document = drift(tmp_path, "nights", "--measure", "mrr@50", "--fail-if", below)
     assert (code, [rule["outcome"] for rule in document["conditions"]]) == (0, ["passes"])
@@ -107,37 +107,37 @@ def test_the_last_result_is_held_to_rules(made: Path, tmp_path: Path) -> None:
         assert (done.returncode, error in done.stderr) == (2, True)
 
 
-def test_a_rise_is_flagged_and_is_no_failure(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, LEVELS[::-1])
-    code, found = drift(tmp_path, "nights", "--fail-on-trend")
-    assert (code, found["trend"]["direction"], found["fell"]) == (0, "rising", False)
+def test_a_rise_is_flagged_and_is_no_failure(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, LEVELS[::-1])
+    code, document = drift(tmp_path, "nights", "--fail-on-trend")
+    assert (code, document["trend"]["direction"], document["fell"]) == (0, "rising", False)
 
 
-def test_nothing_moves(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0,) * 6)
-    code, found = drift(tmp_path, "nights", "--fail-on-trend")
-    assert (code, found["trend"]["direction"], found["trend"]["p"]) == (0, "none shown", 1.0)
-    assert found["last_against_first"]["difference"] == 0
+def test_equal_results_show_no_trend(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0,) * 6)
+    code, document = drift(tmp_path, "nights", "--fail-on-trend")
+    assert (code, document["trend"]["direction"], document["trend"]["p"]) == (0, "none shown", 1.0)
+    assert document["last_against_first"]["difference"] == 0
 
 
-def test_too_few_say_so(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0, 20, 40, 60))
-    told = recallbench("drift", "nights", cwd=tmp_path).stdout
-    assert "trend: too few: n/a (4 results: fewer than 5 show no trend)" in told
-    assert "last against first: -0." in told
+def test_too_few_results_show_no_trend(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 20, 40, 60))
+    printed = recallbench("drift", "nights", cwd=tmp_path).stdout
+    assert "trend: too few: n/a (4 results: fewer than 5 show no trend)" in printed
+    assert "last against first: -0." in printed
 
 
-def test_what_cannot_be_compared_is_left_out_by_name(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0, 20))
+def test_results_of_other_runs_are_left_out_by_name(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 20))
     for name, day in (("other", 9), ("bm25", 3)):
-        shutil.copytree(made / name, tmp_path / "nights" / name)
+        shutil.copytree(results / name, tmp_path / "nights" / name)
         dated(tmp_path / "nights" / name, day)
     blocked = tmp_path / "nights" / "v_20260108_BLOCKED"
     blocked.mkdir()
     (blocked / "BLOCKED.md").write_text("# BLOCKED\n")
-    _, found = drift(tmp_path, "nights")
-    assert len(found["nights"]) == 2
-    reasons = {Path(one["folder"]).name: one["reason"] for one in found["left_out"]}
+    _, document = drift(tmp_path, "nights")
+    assert len(document["nights"]) == 2
+    reasons = {Path(left_out["folder"]).name: left_out["reason"] for left_out in document["left_out"]}
     assert reasons.keys() == {"other", "bm25", blocked.name}
     assert "limit: none against 50" in reasons["other"]
     assert reasons["bm25"].startswith("another system: callable")
@@ -145,8 +145,8 @@ def test_what_cannot_be_compared_is_left_out_by_name(made: Path, tmp_path: Path)
 
 
 @pytest.mark.marked
-def test_the_plot_is_a_page_or_a_picture_that_stands_alone(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, LEVELS)
+def test_the_plot_is_a_page_or_a_picture_that_stands_alone(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, LEVELS)
     for name in ("out/drift.html", "drift.svg"):
         assert recallbench("drift", "nights", "--out", name, cwd=tmp_path).returncode == 0
     page, picture = (tmp_path / "out/drift.html").read_text(), (tmp_path / "drift.svg").read_text()
@@ -170,49 +170,49 @@ def set_start(folder: Path, started: str) -> None:
 
 
 @pytest.mark.marked
-def test_results_minutes_apart_have_a_slope_by_the_result(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, LEVELS)
-    folders = [Path(one["folder"]) for one in drift(tmp_path, "nights")[1]["nights"]]
+def test_results_minutes_apart_have_a_slope_by_the_result(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, LEVELS)
+    folders = [Path(night["folder"]) for night in drift(tmp_path, "nights")[1]["nights"]]
     for minute, folder in enumerate(folders):
         set_start(tmp_path / folder, f"2026-01-01T03:0{minute}:00+00:00")
-    _, found = drift(tmp_path, "nights")
-    assert found["trend"]["slope_per_day"] is None
-    assert -0.2 < found["trend"]["slope_per_result"] < 0
-    told = recallbench("drift", "nights", "--out", "drift.svg", cwd=tmp_path).stdout
-    assert " a result)" in told
-    assert " a day" not in told
+    _, document = drift(tmp_path, "nights")
+    assert document["trend"]["slope_per_day"] is None
+    assert -0.2 < document["trend"]["slope_per_result"] < 0
+    printed = recallbench("drift", "nights", "--out", "drift.svg", cwd=tmp_path).stdout
+    assert " a result)" in printed
+    assert " a day" not in printed
     assert " a result" in (tmp_path / "drift.svg").read_text()
 
 
-def test_what_several_folders_have_in_common_is_told_once(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, LEVELS)
-    told = recallbench("drift", "nights", cwd=tmp_path).stdout
-    (note,) = [line for line in told.splitlines() if "are scored from a call with k = 10" in line]
+def test_a_note_common_to_several_folders_is_printed_once(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, LEVELS)
+    printed = recallbench("drift", "nights", cwd=tmp_path).stdout
+    (note,) = [line for line in printed.splitlines() if "are scored from a call with k = 10" in line]
     assert note.startswith("note: nights/n71, nights/n42, nights/n13, nights/n84, nights/n55: measures at 10 or less")
-    # What is of one folder alone stays with it.
-    assert "note: nights/n42: 11 questions were answered with fewer hits" in told
-    assert "no difference can be shown: n/a (4 clusters: sign flips reach no p of .05 below 6)" in told
-    assert "no difference shown" not in told
+    # A note of a single folder names that folder.
+    assert "note: nights/n42: 11 questions were answered with fewer hits" in printed
+    assert "no difference can be shown: n/a (4 clusters: sign flips reach no p of .05 below 6)" in printed
+    assert "no difference shown" not in printed
 
 
-def test_a_single_result_is_one_result(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0,))
-    told = recallbench("drift", "nights", cwd=tmp_path).stdout
-    assert ", 1 result\n" in told
-    assert "trend: too few: n/a (a single result shows no trend)" in told
-    assert "1 results" not in told
+def test_a_single_result_is_counted_in_the_singular(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0,))
+    printed = recallbench("drift", "nights", cwd=tmp_path).stdout
+    assert ", 1 result\n" in printed
+    assert "trend: too few: n/a (a single result shows no trend)" in printed
+    assert "1 results" not in printed
 
 
 @pytest.mark.marked
-def test_what_is_no_result(made: Path, tmp_path: Path) -> None:
-    nights(made, tmp_path, (0, 20))
-    for words, said in (
+def test_bad_folders_and_measures_are_refused(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 20))
+    for words, message in (
         (("nowhere",), "nowhere is not a result folder"),
         (("nights", "--measure", "recall@10"), "say recall_any@10"),
         (("nights", "--measure", "mrr@99"), "a depth of 50 or less"),
     ):
         done = recallbench("drift", *words, cwd=tmp_path)
-        assert (done.returncode, said in done.stderr) == (2, True)
+        assert (done.returncode, message in done.stderr) == (2, True)
     path = next((tmp_path / "nights").iterdir()) / "metrics.json"
     path.write_text(
         path.read_text().replace('"measure": "mrr@50",\n    "value": 0.', '"measure": "mrr@50",\n    "value": 0.9')

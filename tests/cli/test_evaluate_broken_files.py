@@ -1,4 +1,4 @@
-"""`recallbench evaluate --run FILE --gold FILE` where a file is broken: named, counted, and no other case is lost."""
+"""`recallbench evaluate --run FILE --gold FILE` with a broken file names the fault and loses no other case."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("bad", sampled(BAD_RUNS))
 def test_a_bad_case_is_named_and_does_not_lose_the_others(tmp_path: Path, bad: str) -> None:
-    ranked, said = BAD_RUNS[bad]
+    ranked, fault = BAD_RUNS[bad]
     write(tmp_path, "run.jsonl", lines([{"query_id": "q1", "ranked": ["a"]}, {"query_id": "q2", "ranked": ranked}]))
     write(tmp_path, "gold.json", json.dumps({"q1": ["a"], "q2": ["b"]}))
     words = ("--run", "run.jsonl", "--gold", "gold.json", "--k", "3")
-    told = refused(tmp_path, *words)
-    assert "run.jsonl, line 2" in told
-    assert "`q2`" in told
-    assert said in told
+    message = refused(tmp_path, *words)
+    assert "run.jsonl, line 2" in message
+    assert "`q2`" in message
+    assert fault in message
     done = recallbench("evaluate", *words, "--keep-going", cwd=tmp_path)
     assert done.returncode == 1
     assert "q2 (failed)           0.00" in done.stdout
     assert "MEAN                  0.50" in done.stdout
-    assert said in done.stdout
+    assert fault in done.stdout
     assert "1 case failed" in done.stderr
 
 
@@ -73,13 +73,13 @@ BAD_GOLDS = {
 
 
 @pytest.mark.parametrize("bad", sampled(BAD_GOLDS))
-def test_gold_that_is_none(tmp_path: Path, bad: str) -> None:
-    fields, said = BAD_GOLDS[bad]
+def test_a_bad_case_of_the_gold_is_named(tmp_path: Path, bad: str) -> None:
+    fields, fault = BAD_GOLDS[bad]
     write(tmp_path, "gold.jsonl", lines([{"query_id": "q1", "relevant": ["a"]}, {"query_id": "q2", **fields}]))
     write(tmp_path, "run.json", '{"q1": ["a"], "q2": ["b"]}')
-    told = refused(tmp_path, "--run", "run.json", "--gold", "gold.jsonl")
-    assert "gold.jsonl, line 2" in told
-    assert said in told
+    message = refused(tmp_path, "--run", "run.json", "--gold", "gold.jsonl")
+    assert "gold.jsonl, line 2" in message
+    assert fault in message
 
 
 def test_a_refused_case_of_the_gold_is_left_out_and_named(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name
     done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
     assert done.returncode == 1
     assert "1 case failed, named below the table" in done.stderr
-    found = json.loads(done.stdout)
-    assert (found["cases"], found["mean"]["recall_frac@10"]) == (1, 1.0)
-    assert any(note.startswith("left out: ") and "line" in note for note in found["notes"])
+    report = json.loads(done.stdout)
+    assert (report["cases"], report["mean"]["recall_frac@10"]) == (1, 1.0)
+    assert any(note.startswith("left out: ") and "line" in note for note in report["notes"])
 
 
 BROKEN_RUN = {
@@ -126,18 +126,18 @@ BROKEN_RUN = {
 
 @pytest.mark.parametrize("name", sampled(BROKEN_RUN))
 def test_a_broken_line_of_the_run_does_not_lose_the_others(tmp_path: Path, name: str) -> None:
-    run, told = BROKEN_RUN[name]
+    run, notes = BROKEN_RUN[name]
     (tmp_path / "run").write_bytes(run if isinstance(run, bytes) else run.encode())
     write(tmp_path, "gold.json", '{"q1": ["a"], "q2": ["b"]}')
     words = ("--run", "run", "--gold", "gold.json")
     assert "line 2" in refused(tmp_path, *words)
     done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
     assert done.returncode == 1
-    found = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     # What the run does not answer is an empty ranking.
-    assert (found["cases"], found["mean"]["recall_frac@10"]) == (2, 0.5)
-    for one in told:
-        assert any(note.startswith(one) and "line 2" in note for note in found["notes"])
+    assert (report["cases"], report["mean"]["recall_frac@10"]) == (2, 0.5)
+    for start in notes:
+        assert any(note.startswith(start) and "line 2" in note for note in report["notes"])
 
 
 @pytest.mark.parametrize("more", ["", "\n", '\n{"query_id": "q2", "relevant": ["b"]}\n'])
@@ -153,7 +153,7 @@ def test_the_first_line_broken_is_named_too(tmp_path: Path, more: str) -> None:
 @pytest.mark.parametrize(
     "line", ['{"query_id": "none", "ranked": [["x", NaN]]}', '{"query_id": "none", "ranked": [["x", 0.1]]']
 )
-def test_a_line_that_can_not_be_read_is_no_merit_of_a_query_that_finds_nothing(tmp_path: Path, line: str) -> None:
+def test_an_unreadable_line_does_not_count_as_a_correct_abstention(tmp_path: Path, line: str) -> None:
     write(tmp_path, "gold.jsonl", lines([
         {"query_id": "q1", "relevant": ["a"]}, {"query_id": "none", "relevant": [], "kind": "abstention"}
     ]))  # fmt: skip
@@ -161,15 +161,15 @@ def test_a_line_that_can_not_be_read_is_no_merit_of_a_query_that_finds_nothing(t
     words = ("--run", "run.jsonl", "--gold", "gold.jsonl", "--keep-going", "--format", "json")
     done = recallbench("evaluate", *words, cwd=tmp_path)
     assert done.returncode == 1
-    found = json.loads(done.stdout)
-    assert (found["abstention"]["false_retrieval"], found["abstention"]["auroc"]) == (1.0, 0.0)
+    report = json.loads(done.stdout)
+    assert (report["abstention"]["false_retrieval"], report["abstention"]["auroc"]) == (1.0, 0.0)
     assert (
         "not answered, where lines can't be read"
-        in next(row for row in found["rows"] if row["query_id"] == "none")["failure"]
+        in next(row for row in report["rows"] if row["query_id"] == "none")["failure"]
     )
 
 
-def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> None:
+def test_a_broken_line_of_a_file_that_is_gold_and_run_is_named_once(tmp_path: Path) -> None:
     write(tmp_path, "both", '{"query_id": "q1", "relevant": ["a"], "ranked": ["a"]}\n{"query_id": "q2"\n')
     done = recallbench("evaluate", "--gold", "both", "--keep-going", cwd=tmp_path)
     assert done.returncode == 1
@@ -178,7 +178,7 @@ def test_one_broken_file_that_is_both_tells_of_its_line_once(tmp_path: Path) -> 
 
 
 @pytest.mark.marked
-def test_what_is_wrong_with_the_second_run_is_told_as_its_own(place: Path) -> None:
+def test_faults_of_the_second_run_are_named_as_its_own(place: Path) -> None:
     rows = [
         {"query_id": "q1", "ranked": ["acme"]},
         {"query_id": "q2", "ranked": [["shellfish", 1], ["x", 2]]},
@@ -193,18 +193,18 @@ def test_what_is_wrong_with_the_second_run_is_told_as_its_own(place: Path) -> No
     table, comparison = done.stdout.split("b/run.jsonl (after) minus gold.jsonl (before)\n")
     assert "b/run.jsonl" not in table
     assert "failed" not in table
-    told = comparison.splitlines()
-    assert "b/run.jsonl: 1 of 3 cases failed" in told
-    assert "b/run.jsonl: 1 query (q3) not answered, which counts as an empty ranking" in told
-    assert "b/run.jsonl: 1 query (q9) not in the gold, left out" in told
+    printed = comparison.splitlines()
+    assert "b/run.jsonl: 1 of 3 cases failed" in printed
+    assert "b/run.jsonl: 1 query (q3) not answered, which counts as an empty ranking" in printed
+    assert "b/run.jsonl: 1 query (q9) not in the gold, left out" in printed
     assert any(
-        line.startswith("b/run.jsonl: failed, counted as the worst answer: b/run.jsonl, line 2") for line in told
+        line.startswith("b/run.jsonl: failed, counted as the worst answer: b/run.jsonl, line 2") for line in printed
     )
     assert "recallbench: b/run.jsonl: 1 case failed, named below the comparison" in done.stderr
-    found = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=place).stdout)
-    assert (found["failed"], found["compare"]["failed"], found["compare"]["second_failed"]) == (0, 0, 1)
-    assert len(found["compare"]["second_notes"]) == 4  # the failure, two queries, and the depth
-    # Queries without an answer are no failure, and are told all the same.
+    report = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=place).stdout)
+    assert (report["failed"], report["compare"]["failed"], report["compare"]["second_failed"]) == (0, 0, 1)
+    assert len(report["compare"]["second_notes"]) == 4  # the failure, two queries, and the depth
+    # Queries without an answer are no failure, but they are named.
     write(place, "b/run.jsonl", lines(rows[:1]))
     done = recallbench(*words, cwd=place)
     assert done.returncode == 0
@@ -223,34 +223,34 @@ BAD_ENTRIES = {
 
 @pytest.mark.marked
 @pytest.mark.parametrize(("name", "over_lines"), [(name, i % 2 == 1) for i, name in enumerate(BAD_ENTRIES)])
-def test_a_bad_entry_of_one_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:
-    entry, found = BAD_ENTRIES[name]
+def test_a_bad_entry_of_a_json_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:
+    entry, fault = BAD_ENTRIES[name]
     parts = ['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}']
     write(place, "run.json", (",\n" if over_lines else ", ").join(parts))
-    told = refused(place, "--run", "run.json", "--gold", "gold.jsonl")
-    assert "recallbench: run.json" in told
-    assert "q2" in told
-    assert found in told
-    assert "a line" not in told.replace("a JSON object a line with", "")
+    message = refused(place, "--run", "run.json", "--gold", "gold.jsonl")
+    assert "recallbench: run.json" in message
+    assert "q2" in message
+    assert fault in message
+    assert "a line" not in message.replace("a JSON object a line with", "")
     rows = table(place, "--run", "run.json", "--gold", "gold.jsonl", "--keep-going", "--format", "csv", code=1)
     assert [row.split(",")[0] for row in rows] == ["query", "q1", "q2", "q3", "MEAN"]
     failures = [row["failure"] for row in csv.DictReader(rows)]
     assert (failures[0], failures[2]) == ("", "")
-    assert found in failures[1]
+    assert fault in failures[1]
     gold = ", ".join(['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}'])
     write(place, "gold.json", gold)
     assert "q2" in refused(place, "--run", "best.json", "--gold", "gold.json")
-    told = "\n".join(table(place, "--run", "best.json", "--gold", "gold.json", "--keep-going", code=1))
-    assert "left out: gold.json" in told
-    assert "q3" in told
+    message = "\n".join(table(place, "--run", "best.json", "--gold", "gold.json", "--keep-going", code=1))
+    assert "left out: gold.json" in message
+    assert "q3" in message
 
 
 @pytest.mark.parametrize("run", ["trec", "jsonl"])
 def test_a_run_alone_says_that_the_gold_is_missing(tmp_path: Path, run: str) -> None:
     write(tmp_path, "run", RUNS[run])
-    said = refused(tmp_path, "--run", "run")
-    assert said.startswith("recallbench: nothing says what is relevant\n  expected: --gold FILE")
-    assert "what to do: recallbench evaluate --run run --gold FILE" in said
+    message = refused(tmp_path, "--run", "run")
+    assert message.startswith("recallbench: nothing says what is relevant\n  expected: --gold FILE")
+    assert "what to do: recallbench evaluate --run run --gold FILE" in message
 
 
 def test_a_line_of_the_gold_that_was_left_out_is_named_beside_csv_too(tmp_path: Path) -> None:

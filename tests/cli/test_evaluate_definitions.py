@@ -15,7 +15,7 @@ from ranking_files import lines, refused, table, write
 from commandline import recallbench
 
 
-def test_depths_have_nothing_to_hold_where_nothing_is_to_be_found(tmp_path: Path) -> None:
+def test_depths_of_abstention_alone_give_a_warning(tmp_path: Path) -> None:
     write(tmp_path, "gold.jsonl", lines([{"query": "who is bob", "relevant": [], "ranked": [], "kind": "abstention"}]))
     done = recallbench("evaluate", "--gold", "gold.jsonl", "--ks", "1,3", "--plot", "ks.svg", cwd=tmp_path)
     assert done.returncode == 0
@@ -39,26 +39,28 @@ def test_definitions_of_other_schools(tmp_path: Path) -> None:
     assert usual["definitions"] == {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}
     assert usual["mean"]["precision@5"] == pytest.approx(0.2)
     assert "latency_ms" not in usual
-    found = json.loads("\n".join(table(tmp_path, *words, "--percentiles", "nearest-rank", "--format", "json")))
-    assert found["latency_ms"] == {"timed": 2, "p50": 3.0, "p95": 5.5, "percentiles": "nearest-rank"}
+    document = json.loads("\n".join(table(tmp_path, *words, "--percentiles", "nearest-rank", "--format", "json")))
+    assert document["latency_ms"] == {"timed": 2, "p50": 3.0, "p95": 5.5, "percentiles": "nearest-rank"}
     schools = ("--precision", "retrieved", "--ndcg", "graded", "--percentiles", "index")
-    found = json.loads("\n".join(table(tmp_path, *words, *schools, "--format", "json")))
-    assert found["definitions"] == {"precision": "retrieved", "ndcg": "graded", "percentiles": "index"}
-    assert found["mean"] == pytest.approx({
+    document = json.loads("\n".join(table(tmp_path, *words, *schools, "--format", "json")))
+    assert document["definitions"] == {"precision": "retrieved", "ndcg": "graded", "percentiles": "index"}
+    assert document["mean"] == pytest.approx({
         "recall_frac@5": 1.0, "precision@5(retrieved)": 0.75, "mrr@5": 0.75, "ndcg@5(graded)": 1 / math.log2(3),
         "f1@5(retrieved)": (1 + 2 / 3) / 2, "f1_of_means@5(retrieved)": 2 * 0.75 / 1.75,
     })  # fmt: skip
-    assert [one["n"] for one in found["estimates"]] == [2, 2, 2, 1, 2, 2]
-    assert found["latency_ms"]["p50"] == 5.5
-    assert found["ks"]["points"][0]["precision@1(retrieved)"] == 0.5
-    told = table(tmp_path, *words, *schools)
-    assert told[0] == ("2 cases, k = 5, matching: id, definitions: precision retrieved, ndcg graded, percentiles index")
-    assert told[2].split() == ["query", "recall_frac@5", "precision@5(retrieved)", "mrr", "ndcg@5(graded)"]
-    assert told[3].split() == ["q1", "1.00", "1.00", "1.00", "–"]
-    assert "latency: p50 5.5 ms, p95 5.5 ms of 2 calls (percentiles: sorted[int(share * n)])" in told
-    assert not [line for line in told if "divides by 5" in line]
+    assert [estimate["n"] for estimate in document["estimates"]] == [2, 2, 2, 1, 2, 2]
+    assert document["latency_ms"]["p50"] == 5.5
+    assert document["ks"]["points"][0]["precision@1(retrieved)"] == 0.5
+    printed = table(tmp_path, *words, *schools)
+    assert printed[0] == (
+        "2 cases, k = 5, matching: id, definitions: precision retrieved, ndcg graded, percentiles index"
+    )
+    assert printed[2].split() == ["query", "recall_frac@5", "precision@5(retrieved)", "mrr", "ndcg@5(graded)"]
+    assert printed[3].split() == ["q1", "1.00", "1.00", "1.00", "–"]
+    assert "latency: p50 5.5 ms, p95 5.5 ms of 2 calls (percentiles: sorted[int(share * n)])" in printed
+    assert not [line for line in printed if "divides by 5" in line]
     # A variable that means another command does no harm where nothing was timed.
-    bare = write(tmp_path, "bare.jsonl", lines([{key: one[key] for key in one if key != "ms"} for one in rows]))
+    bare = write(tmp_path, "bare.jsonl", lines([{key: row[key] for key in row if key != "ms"} for row in rows]))
     done = recallbench("evaluate", "--gold", bare, cwd=tmp_path, env={"RECALLBENCH_PERCENTILES": "index"})
     assert done.returncode == 0
     rows[0]["ms"] = -1
@@ -86,23 +88,23 @@ OF_ZERO = "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\nq3 Q0 a 1 2 t\nq3 Q0 b 2
         ),
     ],
 )
-def test_topics_with_grade_0_alone_are_passed_over_and_counted(
+def test_queries_with_grade_0_alone_are_passed_over_and_counted(
     tmp_path: Path, gold: str, more: tuple[str, ...]
 ) -> None:
     write(tmp_path, "gold", gold)
     write(tmp_path, "run", OF_ZERO)
     words = ("--run", "run", "--gold", "gold", "--k", "2", *more)
-    found = json.loads("\n".join(table(tmp_path, *words, "--format", "json")))
-    assert (found["cases"], found["n"], found["failed"]) == (2, 2, 0)
-    assert (found["mean"]["mrr@2"], found["mean"]["recall_frac@2"]) == (0.75, 1.0)
+    document = json.loads("\n".join(table(tmp_path, *words, "--format", "json")))
+    assert (document["cases"], document["n"], document["failed"]) == (2, 2, 0)
+    assert (document["mean"]["mrr@2"], document["mean"]["recall_frac@2"]) == (0.75, 1.0)
     # That the run answers q2 makes it no stranger.
-    said = [one for one in found["notes"] if "q2" in one or "passed over" in one]
-    assert said == ["2 queries whose judgements are all of grade 0 passed over"]
-    assert said[0] in table(tmp_path, *words)
+    notes = [note for note in document["notes"] if "q2" in note or "passed over" in note]
+    assert notes == ["2 queries whose judgements are all of grade 0 passed over"]
+    assert notes[0] in table(tmp_path, *words)
     if gold == ZERO:
         done = recallbench("compare", "run", "run", "--qrels", "gold", "--measures", "mrr@2", "--json", cwd=tmp_path)
         compared = json.loads(done.stdout)
-        assert (compared["n"], compared["measures"][0]["first"]) == (found["n"], found["mean"]["mrr@2"])
+        assert (compared["n"], compared["measures"][0]["first"]) == (document["n"], document["mean"]["mrr@2"])
 
 
 def test_a_gold_file_with_grade_0_alone_has_nothing_to_find(tmp_path: Path) -> None:
@@ -127,11 +129,11 @@ def test_ties_are_broken_by_the_file_or_as_trec_eval_does_and_every_output_says_
     words = ("--run", "run", "--gold", "qrels", "--k", "3")
 
     def mrr(*more: str) -> tuple[float, str]:
-        found = json.loads("\n".join(table(tmp_path, *words, *more, "--format", "json")))
-        return found["mean"]["mrr@3"], found["ties"]
+        document = json.loads("\n".join(table(tmp_path, *words, *more, "--format", "json")))
+        return document["mean"]["mrr@3"], document["ties"]
 
     theirs = pytrec_eval.RelevanceEvaluator(grades, {"recip_rank"}).evaluate(scores)
-    assert {q: one["recip_rank"] for q, one in theirs.items()} == {"q1": 0.5, "q2": pytest.approx(1 / 3)}
+    assert {q: values["recip_rank"] for q, values in theirs.items()} == {"q1": 0.5, "q2": pytest.approx(1 / 3)}
     # c and b and a are one score in 32 bits: c, b, a. Of q2 it is z, y, x.
     assert mrr("--ties", "trec") == (pytest.approx((1 / 2 + 1 / 3) / 2), "trec")
     assert mrr() == mrr("--ties", "file") == (pytest.approx((1 / 3 + 1 / 3) / 2), "file")
@@ -147,9 +149,9 @@ def test_compare_breaks_ties_by_the_same_rule_and_says_so(tmp_path: Path) -> Non
     write(tmp_path, "qrels", "q1 0 b 1\nq2 0 z 1\n")
     for way, mean in (("file", (1 / 3 + 1) / 2), ("trec", (1 / 2 + 1) / 2)):
         words = ("compare", "a", "a", "--qrels", "qrels", "--measures", "mrr@3", "--ties", way)
-        found = json.loads(recallbench(*words, "--json", cwd=tmp_path).stdout)
-        assert found["measures"][0]["first"] == pytest.approx(mean)
-        assert f"ties: {way}" in found["basis"]
+        document = json.loads(recallbench(*words, "--json", cwd=tmp_path).stdout)
+        assert document["measures"][0]["first"] == pytest.approx(mean)
+        assert f"ties: {way}" in document["basis"]
         for form in ((), ("--markdown",)):
             assert f"ties: {way}" in recallbench(*words, *form, cwd=tmp_path).stdout
 

@@ -36,10 +36,12 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None:
-    found = json.loads("\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format", "json")))
+    document = json.loads(
+        "\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format", "json"))
+    )
     cases = [api.Case(f"what of {q}?", GOLD[q], kind=KINDS[q], id=q) for q in GOLD]
     report = api.evaluate(cases, lambda query, k: RANKED[query[8:-1]][:k], k=3)
-    assert found["mean"] == {
+    assert document["mean"] == {
         "recall_frac@3": report.recall,
         "precision@3": report.precision,
         "mrr@3": report.mrr,
@@ -47,7 +49,7 @@ def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None
         "f1@3": report.f1,
         "f1_of_means@3": report.f1_of_means,
     }
-    assert found == json.loads(report.table("json", by="kind"))
+    assert document == json.loads(report.table("json", by="kind"))
     text = "\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind"))
     assert text == report.table("text", by="kind").rstrip("\n")
 
@@ -58,12 +60,12 @@ def test_a_run_that_is_deeper_than_k_is_cut_for_every_measure(tmp_path: Path) ->
     write(tmp_path, "gold.json", json.dumps(gold))
     write(tmp_path, "run.json", json.dumps(deep))
     words = ("--run", "run.json", "--gold", "gold.json", "--k", "2")
-    found = json.loads("\n".join(table(tmp_path, *words, "--compare", "gold.json", "--format", "json")))
+    document = json.loads("\n".join(table(tmp_path, *words, "--compare", "gold.json", "--format", "json")))
     report = api.evaluate([api.Case(q, ids) for q, ids in gold.items()], lambda query, k: deep[query][:k], k=2)
     # q1 has its id at 4, beyond k, and so 0 rather than 1/4.
-    assert found["mean"] == {str(one): report.value(one) for one in report.measures}
-    assert found["mean"]["mrr@2"] == report.mrr == 0.25
-    assert [one["measure"] for one in found["compare"]["measures"]][2] == "mrr@2"
+    assert document["mean"] == {str(measure): report.value(measure) for measure in report.measures}
+    assert document["mean"]["mrr@2"] == report.mrr == 0.25
+    assert [part["measure"] for part in document["compare"]["measures"]][2] == "mrr@2"
     assert "mrr is mrr@2" in "\n".join(table(tmp_path, *words))
 
 
@@ -82,39 +84,41 @@ def test_the_other_forms(place: Path) -> None:
 
 def test_over_several_k_with_a_plot(place: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--ks", "1,3,5,10,20", "--plot", "p.svg")
-    told = table(place, *words)
-    start = told.index("k   recall_frac@k  precision@k    f1@k  f1_of_means@k")
-    assert told[start + 1 : start + 6] == [
+    printed = table(place, *words)
+    start = printed.index("k   recall_frac@k  precision@k    f1@k  f1_of_means@k")
+    assert printed[start + 1 : start + 6] == [
         "1          0.5000       0.6667  0.5556         0.5714",
         "3          1.0000       0.4444  0.6000         0.6154  *",
         "5          1.0000       0.2667  0.4127         0.4211",
         "10         1.0000       0.1333  0.2323         0.2353",
         "20         1.0000       0.0667  0.1241         0.1250",
     ]
-    assert told[-1] == "k = 3 has the highest f1@k (mean of per-query F1), 0.6000, over 3 cases"
+    assert printed[-1] == "k = 3 has the highest f1@k (mean of per-query F1), 0.6000, over 3 cases"
     drawn = (place / "p.svg").read_bytes()
     assert drawn.startswith(b"<?xml")
-    found = json.loads("\n".join(table(place, *words, "--format", "json")))
-    assert found["ks"]["best_k_by_f1"] == 3
-    assert found["ks"]["points"][0]["recall_frac@1"] == 0.5
+    document = json.loads("\n".join(table(place, *words, "--format", "json")))
+    assert document["ks"]["best_k_by_f1"] == 3
+    assert document["ks"]["points"][0]["recall_frac@1"] == 0.5
     assert (place / "p.svg").read_bytes() == drawn
 
 
-def test_whether_a_change_helped(place: Path) -> None:
+def test_a_comparison_says_whether_a_change_helped(place: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--compare", "best.json")
-    told = "\n".join(table(place, *words))
-    assert "best.json (after) minus gold.jsonl (before)" in told
-    assert "ndcg@3: no difference shown, +0.1934" in told
-    found = json.loads("\n".join(table(place, *words, "--format", "json")))["compare"]
-    mrr = found["measures"][2]
+    printed = "\n".join(table(place, *words))
+    assert "best.json (after) minus gold.jsonl (before)" in printed
+    assert "ndcg@3: no difference shown, +0.1934" in printed
+    comparison = json.loads("\n".join(table(place, *words, "--format", "json")))["compare"]
+    mrr = comparison["measures"][2]
     assert (mrr["measure"], mrr["wins"], mrr["ties"], mrr["losses"]) == ("mrr@3", 1, 2, 0)
     assert mrr["difference"] == pytest.approx(2 / 9)
     many = {f"q{n}": ["a"] for n in range(30)}
     write(place, "many.json", json.dumps(many))
     write(place, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
-    told = "\n".join(table(place, "--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json"))
-    assert "mrr@2: hurt, -0.5000" in told
-    assert "recall_frac@2: no case changed" in told
+    printed = "\n".join(
+        table(place, "--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
+    )
+    assert "mrr@2: hurt, -0.5000" in printed
+    assert "recall_frac@2: no case changed" in printed
 
 
 def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
@@ -122,14 +126,14 @@ def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
     write(place, "thirty.json", json.dumps(gold))
     write(place, "six.json", json.dumps({q: ["x", "a"] if n < 6 else ["a"] for n, q in enumerate(gold)}))
     words = ("--gold", "thirty.json", "--k", "2", "--compare", "thirty.json")
-    found = json.loads("\n".join(table(place, "--run", "six.json", *words, "--format", "json")))["compare"]
-    mrr = next(one for one in found["measures"] if one["measure"] == "mrr@2")
+    comparison = json.loads("\n".join(table(place, "--run", "six.json", *words, "--format", "json")))["compare"]
+    mrr = next(part for part in comparison["measures"] if part["measure"] == "mrr@2")
     assert mrr["low"] > 0
     assert mrr["p"] == 2 / 2**6
     assert mrr["p_holm"] > 0.05
     assert mrr["verdict"] == "not settled: the interval excludes 0, the corrected p does not reach 0.05"
-    told = "\n".join(table(place, "--run", "six.json", *words))
-    assert f"mrr@2: {mrr['verdict']}, +0.1000" in told
+    printed = "\n".join(table(place, "--run", "six.json", *words))
+    assert f"mrr@2: {mrr['verdict']}, +0.1000" in printed
 
 
 # Text
@@ -142,17 +146,17 @@ def test_matching_by_text(tmp_path: Path) -> None:
         {"query": "moon?", "expected": "The moon is made of rock", "ranked": ["Tea", "Cheese"]},
     ]  # fmt: skip
     write(tmp_path, "gold.jsonl", lines(rows))
-    told = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
-    assert told[0] == "3 cases, k = 2, matching: tokens f1>=0.3"
-    assert told[3:7] == [
+    printed = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
+    assert printed[0] == "3 cases, k = 2, matching: tokens f1>=0.3"
+    assert printed[3:7] == [
         "capital?           1.00         0.50  0.50    0.63",
         "colour?            1.00         0.50  1.00    1.00",
         "moon?              0.00         0.00  0.00    0.00",
         "MEAN               0.67         0.33  0.50    0.54",
     ]
-    assert "of the 3 cases decided by text, top 2: 1 found by an exact match, 1 by a fuzzy one, 1 not found" in told
+    assert "of the 3 cases decided by text, top 2: 1 found by an exact match, 1 by a fuzzy one, 1 not found" in printed
     for name in ("exact ", *(f"tokens f1>=0.{n} " for n in range(1, 7))):
-        assert any(line.startswith(name) for line in told)
+        assert any(line.startswith(name) for line in printed)
     exact = table(tmp_path, "--gold", "gold.jsonl", "--k", "2", "--match", "exact")
     assert exact[0].endswith("matching: exact")
     assert exact[6].split() == ["MEAN", "0.33", "0.17", "0.33", "0.33"]
@@ -170,9 +174,9 @@ def test_a_file_that_mixes_ids_and_texts(tmp_path: Path) -> None:
     write(tmp_path, "gold.jsonl", lines(rows))
     write(tmp_path, "corpus.jsonl", lines([{"_id": "d1", "text": "Oslo"}, {"_id": "d2", "text": "It leaves at nine."}]))
     words = ("--gold", "gold.jsonl", "--k", "2", "--match", "exact", "--texts", "corpus.jsonl")
-    told = table(tmp_path, *words)
-    assert told[0] == "2 cases, k = 2, matching: exact"
-    assert told[told.index("decided by  n  recall_frac@2  precision@2     mrr  ndcg@2") + 1 :][:2] == [
+    printed = table(tmp_path, *words)
+    assert printed[0] == "2 cases, k = 2, matching: exact"
+    assert printed[printed.index("decided by  n  recall_frac@2  precision@2     mrr  ndcg@2") + 1 :][:2] == [
         "id          1         1.0000       0.5000  1.0000  1.0000",
         "text        1         1.0000       0.5000  0.5000  0.6309",
     ]
@@ -189,13 +193,13 @@ def test_a_short_answer_in_a_long_text_needs_chunks(tmp_path: Path) -> None:
 
 
 @pytest.mark.marked
-def test_ids_are_no_texts(tmp_path: Path) -> None:
+def test_ids_where_texts_are_needed_are_refused_or_warned_of(tmp_path: Path) -> None:
     row = {"query": "capital?", "expected": "Paris is the capital", "ranked": ["1", "2"]}
     words = ("--gold", "gold.jsonl", "--k", "2", "--match", "tokens")
     write(tmp_path, "gold.jsonl", lines([{**row, "relevant": ["2"]}]))
-    told = refused(tmp_path, *words)
-    assert "a relevant id where a text should be" in told
-    assert "--texts" in told
+    message = refused(tmp_path, *words)
+    assert "a relevant id where a text should be" in message
+    assert "--texts" in message
     write(tmp_path, "corpus.jsonl", lines([{"_id": "1", "text": "Rome"}, {"_id": "2", "text": "The capital: Paris"}]))
     assert table(tmp_path, *words, "--texts", "corpus.jsonl")[4].split() == ["MEAN", "1.00", "0.50", "0.50", "0.63"]
     write(tmp_path, "gold.jsonl", lines([row]))
@@ -210,10 +214,10 @@ def test_ids_are_no_texts(tmp_path: Path) -> None:
 def test_queries_that_only_one_file_has(tmp_path: Path) -> None:
     write(tmp_path, "gold.json", '{"q1": ["a"], "q2": ["b"]}')
     write(tmp_path, "run.json", '{"q1": {"a": 1}, "q9": {"a": 1}}')
-    told = table(tmp_path, "--run", "run.json", "--gold", "gold.json", "--k", "1")
-    assert "run.json: 1 query (q2) not answered, which counts as an empty ranking" in told
-    assert "run.json: 1 query (q9) not in the gold, left out" in told
-    assert told[5] == "MEAN            0.50         0.50  0.50    0.50"
+    printed = table(tmp_path, "--run", "run.json", "--gold", "gold.json", "--k", "1")
+    assert "run.json: 1 query (q2) not answered, which counts as an empty ranking" in printed
+    assert "run.json: 1 query (q9) not in the gold, left out" in printed
+    assert printed[5] == "MEAN            0.50         0.50  0.50    0.50"
     write(tmp_path, "other.json", '{"x": {"a": 1}}')
     assert "answers no query of the gold" in refused(tmp_path, "--run", "other.json", "--gold", "gold.json")
 
@@ -224,16 +228,16 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
     write(tmp_path, "run.trec", "q1 Q0 t1/0 1 2 me\nq1 Q0 t1/1 2 1 me\nq2 Q0 t2/0 1 1 me\n")
     write(tmp_path, "good.json", '{"q1": ["doc-9", "doc-2"]}')  # judged, though not relevant
     words = ("--run", "good.json", "--gold", "qrels.trec", option, "run.trec")
-    told = refused(tmp_path, *words)
-    assert "not one id of run.trec occurs in the gold" in told
-    assert "expected: ids such as 'doc-1', 'doc-2'" in told
-    assert "found: ids such as 't1/0', 't1/1'" in told
-    assert refused(tmp_path, *words, "--keep-going") == told
+    message = refused(tmp_path, *words)
+    assert "not one id of run.trec occurs in the gold" in message
+    assert "expected: ids such as 'doc-1', 'doc-2'" in message
+    assert "found: ids such as 't1/0', 't1/1'" in message
+    assert refused(tmp_path, *words, "--keep-going") == message
     assert table(tmp_path, "--run", "good.json", "--gold", "qrels.trec")[5].split()[:2] == ["MEAN", "0.00"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--k", "0"), "expected: a whole number from 1 to 10,000"),
         (("--k", "three"), "--k"),
@@ -262,7 +266,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--run", "."), "a regular file"),
     ],
 )
-def test_what_can_not_be_done_is_told(place: Path, words: tuple[str, ...], said: str) -> None:
+def test_impossible_options_and_files_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
     for name, text in (
         ("empty", "\n"),
         ("words", "hello there\n"),
@@ -270,7 +274,7 @@ def test_what_can_not_be_done_is_told(place: Path, words: tuple[str, ...], said:
         ("cut.json", '{"q1": {'),
     ):
         write(place, name, text)
-    assert said in refused(place, "--gold", "gold.jsonl", *words)
+    assert message in refused(place, "--gold", "gold.jsonl", *words)
 
 
 @pytest.mark.marked
@@ -286,12 +290,12 @@ def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
     folder.mkdir()
     for name in ("run.trec", "qrels.trec"):
         write(folder, name, "")
-    told = refused(tmp_path, "r", "--ks", "1")
-    assert "r is a result, no labelled set" in told
-    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.trec" in told
+    message = refused(tmp_path, "r", "--ks", "1")
+    assert "r is a result, no labelled set" in message
+    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.trec" in message
     write(folder, "qrels.graded.trec", "")
-    told = refused(tmp_path, "r", "--by", "kind")
-    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec" in told
+    message = refused(tmp_path, "r", "--by", "kind")
+    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec" in message
 
 
 def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
@@ -299,23 +303,23 @@ def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", "--quiet", cwd=tmp_path)
     assert done.returncode == 0
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
-    stated = {one["measure"]: one["value"] for one in metrics["estimates"]["overall"]}
+    stated = {estimate["measure"]: estimate["value"] for estimate in metrics["estimates"]["overall"]}
     words = ("--run", "r/run.trec", "--gold", "r/qrels.trec", "--format", "json")
-    found = json.loads("\n".join(table(tmp_path, *words)))
+    document = json.loads("\n".join(table(tmp_path, *words)))
     for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
-        assert found["mean"][name] == pytest.approx(stated[name])
+        assert document["mean"][name] == pytest.approx(stated[name])
 
 
 @pytest.mark.parametrize("words", [("--gold", "{}/g.jsonl", "--k", "3"), ("--run", "{}/r.trec", "--gold", "{}/q.trec")])
 @pytest.mark.parametrize("absolute", [False, True])
-def test_a_file_is_named_as_it_was_given(tmp_path: Path, words: tuple[str, ...], absolute: bool) -> None:
+def test_a_file_is_named_as_the_user_named_it(tmp_path: Path, words: tuple[str, ...], absolute: bool) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     write(tmp_path, "a/b/g.jsonl", '{"query": "q", "relevant": ["x"], "ranked": ["x"]}\n{"query": 5x}\n')
     write(tmp_path, "a/b/r.trec", "q Q0 x 1 1 me\nq Q0\n")
     write(tmp_path, "a/b/q.trec", "q 0 x 1\n")
     folder = str(tmp_path / "a/b") if absolute else "a/b"
-    told = refused(tmp_path, *(word.format(folder) for word in words))
-    assert told.startswith(f"recallbench: {words[1].format(folder)}, line 2: ")
+    message = refused(tmp_path, *(word.format(folder) for word in words))
+    assert message.startswith(f"recallbench: {words[1].format(folder)}, line 2: ")
     folder = "."
-    told = refused(tmp_path / "a/b", *(word.format(folder) for word in words))
-    assert told.startswith(f"recallbench: {words[1].removeprefix('{}/')}, line 2: ")
+    message = refused(tmp_path / "a/b", *(word.format(folder) for word in words))
+    assert message.startswith(f"recallbench: {words[1].removeprefix('{}/')}, line 2: ")

@@ -1,4 +1,4 @@
-"""`recallbench evaluate hub:OWNER/NAME@<revision>`: over real HTTP, and every file held to its hash."""
+"""`recallbench evaluate hub:OWNER/NAME@<revision>`: over real HTTP, every file checked by its hash."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def sha256(body: bytes) -> str:
 
 
 def files(**others: bytes) -> dict[str, bytes]:
-    held = {"corpus.jsonl.gz": PACKED, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, **others}
-    return {f"datasets/team/trips/{name}": body for name, body in held.items() if body}
+    contents = {"corpus.jsonl.gz": PACKED, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, **others}
+    return {f"datasets/team/trips/{name}": body for name, body in contents.items() if body}
 
 
-class Place:
+class WorkingFolder:
     """A working folder with a data folder and a hub cache of its own."""
 
     def __init__(self, path: Path) -> None:
@@ -51,34 +51,34 @@ class Place:
 
     def evaluate(self, *words: str, name: str = NAME, **env: str) -> CompletedProcess[str]:
         own = {"HF_HOME": str(self.path / "hf"), "RECALLBENCH_DATA_DIR": str(self.path / "data")}
-        given = {**own, "HF_HUB_OFFLINE": "0", **env}
+        variables = {**own, "HF_HUB_OFFLINE": "0", **env}
         if self.hub:
-            given["HF_ENDPOINT"] = self.hub
-        return recallbench("evaluate", name, "--store", "bm25", "-q", *words, cwd=self.path, env=given)
+            variables["HF_ENDPOINT"] = self.hub
+        return recallbench("evaluate", name, "--store", "bm25", "-q", *words, cwd=self.path, env=variables)
 
     def metrics(self, folder: str) -> Metrics:
         return Metrics.model_validate_json((self.path / folder / "metrics.json").read_bytes())
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
+def place(tmp_path: Path) -> Iterator[WorkingFolder]:
+    folder = WorkingFolder(tmp_path)
     with LoopbackHub(files()) as hub:
-        made.hub = hub.url
-        yield made
+        folder.hub = hub.url
+        yield folder
 
 
-def test_a_short_name_stands_for_one_commit(place: Place) -> None:
+def test_a_short_name_stands_for_one_commit(place: WorkingFolder) -> None:
     revision = "0228b52cf27578f30900b9e5271d331663a030d7"
-    held = {name.replace("team/trips", "mteb/scifact"): body for name, body in files().items()}
-    with LoopbackHub(held) as hub:
+    contents = {name.replace("team/trips", "mteb/scifact"): body for name, body in files().items()}
+    with LoopbackHub(contents) as hub:
         place.hub = hub.url
         done = place.evaluate("--folder", "r", name="hub:scifact")
     assert done.returncode == 0
     assert f"set: mteb/scifact at {revision}" in done.stdout
-    found = place.metrics("r").hub
-    assert found is not None
-    assert (found.repo, found.revision) == ("mteb/scifact", revision)
+    source = place.metrics("r").hub
+    assert source is not None
+    assert (source.repo, source.revision) == ("mteb/scifact", revision)
     listed = recallbench("corpora", cwd=place.path).stdout
     assert f"mteb/scifact@{revision}" in listed
     unknown = place.evaluate(name="hub:scifacts")
@@ -89,17 +89,17 @@ def test_a_short_name_stands_for_one_commit(place: Place) -> None:
     assert "hub:scifact has its judgements in itself" in apart.stderr
 
 
-def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: Place) -> None:
+def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: WorkingFolder) -> None:
     done = place.evaluate("--folder", "first")
     assert done.returncode == 0, done.stderr
-    said = "corpus.jsonl, queries.jsonl, qrels/test.tsv: sha256 recorded at first use, not pinned"
-    assert f"set: team/trips at {REVISION}, in {place.set}; {said}" in done.stdout
+    record = "corpus.jsonl, queries.jsonl, qrels/test.tsv: sha256 recorded at first use, not pinned"
+    assert f"set: team/trips at {REVISION}, in {place.set}; {record}" in done.stdout
     metrics = place.metrics("first")
     assert metrics.corpus.name == f"labelled/team--trips-{REVISION}@{metrics.dataset_sha256}"
     # The query that the split does not judge is passed over.
     assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (2, 2)
     assert metrics.hub is not None
-    assert [(one.name, one.sha256, one.pinned) for one in metrics.hub.files] == [
+    assert [(file.name, file.sha256, file.pinned) for file in metrics.hub.files] == [
         ("corpus.jsonl", sha256(CORPUS), False),
         ("queries.jsonl", sha256(QUERIES), False),
         ("qrels/test.tsv", sha256(QRELS), False),
@@ -116,13 +116,13 @@ def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: 
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_hashes_may_be_known_beforehand(place: Place) -> None:
+def test_hashes_may_be_known_beforehand(place: WorkingFolder) -> None:
     pinned = [
         f"corpus.jsonl.gz={sha256(PACKED)}",
         f"queries.jsonl={sha256(QUERIES)}",
         f"qrels/test.tsv={sha256(QRELS)}",
     ]
-    words = [word for one in pinned for word in ("--pin", one)]
+    words = [word for pin in pinned for word in ("--pin", pin)]
     wrong = place.evaluate("--pin", f"corpus.jsonl.gz={'0' * 64}")
     assert wrong.returncode == 2
     assert f"expected: sha256 {'0' * 64}" in wrong.stderr
@@ -134,17 +134,17 @@ def test_hashes_may_be_known_beforehand(place: Place) -> None:
     assert later.returncode == 2
     assert f"found: sha256 {sha256(QUERIES)}" in later.stderr
     assert "pins notes.txt, which is none of the set's files" in place.evaluate("--pin", f"notes.txt={'0' * 64}").stderr
-    # A result from before the hashes were pinned holds; one that only claims they were does not.
+    # A result from before the hashes were pinned passes; one that only claims the pins does not.
     env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
     assert "pending: committed" in recallbench("audit", "loose", cwd=place.path, env=env).stdout
     record = json.loads((place.set / "hub.json").read_text())
     (place.set / "hub.json").write_text(json.dumps({**record, "pinned": []}))
-    told = recallbench("audit", "pinned", "--failures", cwd=place.path, env=env).stdout
-    assert "RB-LABELLED" in told
+    printed = recallbench("audit", "pinned", "--failures", cwd=place.path, env=env).stdout
+    assert "RB-LABELLED" in printed
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
-def test_a_body_of_the_same_size_is_caught_on_every_load(place: Place, name: str) -> None:
+def test_a_body_of_the_same_size_is_caught_on_every_load(place: WorkingFolder, name: str) -> None:
     assert place.evaluate("--folder", "first").returncode == 0
     path = place.set / name
     body = path.read_bytes()
@@ -159,7 +159,7 @@ def test_a_body_of_the_same_size_is_caught_on_every_load(place: Place, name: str
     assert place.evaluate("--folder", "third").returncode == 0
 
 
-def test_another_body_from_the_hub_is_caught_and_not_kept(place: Place) -> None:
+def test_another_body_in_the_hubs_cache_is_refused_and_removed(place: WorkingFolder) -> None:
     assert place.evaluate("--folder", "first").returncode == 0
     (place.set / "queries.jsonl").unlink()
     (cached,) = (place.path / "hf").rglob("queries.jsonl")
@@ -172,34 +172,34 @@ def test_another_body_from_the_hub_is_caught_and_not_kept(place: Place) -> None:
     assert place.evaluate("--folder", "third").returncode == 0
 
 
-def test_a_large_file_is_held_to_the_hash_that_the_hub_names_it_by(tmp_path: Path) -> None:
-    made = Place(tmp_path)
+def test_a_large_file_must_have_the_hash_that_the_hub_names(tmp_path: Path) -> None:
+    place = WorkingFolder(tmp_path)
     large = CORPUS + b"".join(b'{"_id": "d%d", "text": "Word %d."}\n' % (i, i) for i in range(4000))
     assert len(large) >= LARGE
     with LoopbackHub(files(**{"corpus.jsonl.gz": b"", "corpus.jsonl": large})) as hub:
-        made.hub = hub.url
-        assert made.evaluate("--folder", "first").returncode == 0
-        for path in (made.set / "corpus.jsonl", made.set / "hub.json"):
+        place.hub = hub.url
+        assert place.evaluate("--folder", "first").returncode == 0
+        for path in (place.set / "corpus.jsonl", place.set / "hub.json"):
             path.unlink()
         (cached,) = (tmp_path / "hf").rglob("corpus.jsonl")
         cached.resolve().write_bytes(large.replace(b"ferry", b"f3rry"))
-        done = made.evaluate("--folder", "second")
+        done = place.evaluate("--folder", "second")
         assert done.returncode == 2
         assert f"expected: sha256 {sha256(large)}" in done.stderr
 
 
 def test_judgements_of_a_dataset_of_their_own(tmp_path: Path) -> None:
-    made = Place(tmp_path)
-    held = {**files(**{"qrels/test.tsv": b""}), "datasets/team/trips-qrels/dev.tsv": QRELS}
-    with LoopbackHub(held) as hub:
-        made.hub = hub.url
-        lacking = made.evaluate()
+    place = WorkingFolder(tmp_path)
+    contents = {**files(**{"qrels/test.tsv": b""}), "datasets/team/trips-qrels/dev.tsv": QRELS}
+    with LoopbackHub(contents) as hub:
+        place.hub = hub.url
+        lacking = place.evaluate()
         assert lacking.returncode == 3
         assert "qrels/test.tsv of team/trips can't be fetched" in lacking.stderr
         assert "--qrels-revision" in lacking.stderr
-        done = made.evaluate("--split", "dev", "--qrels-revision", JUDGED, "--folder", "result")
+        done = place.evaluate("--split", "dev", "--qrels-revision", JUDGED, "--folder", "result")
         assert done.returncode == 0, done.stderr
-    metrics = made.metrics("result")
+    metrics = place.metrics("result")
     assert metrics.corpus.name.startswith(f"labelled/team--trips-{REVISION}+{JUDGED}@")
     assert metrics.hub is not None
     assert (metrics.hub.qrels_repo, metrics.hub.qrels_revision) == ("team/trips-qrels", JUDGED)
@@ -208,15 +208,15 @@ def test_judgements_of_a_dataset_of_their_own(tmp_path: Path) -> None:
 
 
 def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
-    done = Place(tmp_path).evaluate(HF_HUB_OFFLINE="1")
+    done = WorkingFolder(tmp_path).evaluate(HF_HUB_OFFLINE="1")
     assert done.returncode == 3
     assert "corpus.jsonl.gz or corpus.jsonl of team/trips can't be fetched" in done.stderr
     assert "what to do: unset HF_HUB_OFFLINE; once fetched, the set is used without the network" in done.stderr
-    assert not Place(tmp_path).set.exists()
+    assert not WorkingFolder(tmp_path).set.exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     sampled(
         [
             (("hub:team/trips@main",), "the revision pins nothing"),
@@ -231,27 +231,27 @@ def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
         ]
     ),
 )
-def test_wrong_use(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_unpinned_and_misplaced_options_are_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench(
         "evaluate", *words, cwd=tmp_path, env={"RECALLBENCH_DATA_DIR": str(tmp_path), "HF_HUB_OFFLINE": "1"}
     )
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_result_stands_after_another_split_was_fetched(tmp_path: Path) -> None:
-    made = Place(tmp_path)
+    place = WorkingFolder(tmp_path)
     train = b"query-id\tcorpus-id\tscore\nof-train\toslo\t1\n"
     with LoopbackHub(files(**{"qrels/train.tsv": train})) as hub:
-        made.hub = hub.url
+        place.hub = hub.url
         for folder, split in (("first", "test"), ("other", "train"), ("again", "test")):
-            done = made.evaluate("--split", split, "--folder", folder)
+            done = place.evaluate("--split", split, "--folder", folder)
             assert done.returncode == 0, done.stderr
-    found = {folder: made.metrics(folder) for folder in ("first", "other", "again")}
-    assert found["first"].corpus.name == found["again"].corpus.name
-    # Passed over is whatever the split does not judge.
-    unjudged = [one.labels.unjudged for one in found.values() if one.labels is not None]
+    metrics = {folder: place.metrics(folder) for folder in ("first", "other", "again")}
+    assert metrics["first"].corpus.name == metrics["again"].corpus.name
+    # Queries that the split does not judge are passed over.
+    unjudged = [stated.labels.unjudged for stated in metrics.values() if stated.labels is not None]
     assert unjudged == [1, 2, 1]
     env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
-    for folder in found:
+    for folder in metrics:
         assert "pending: committed" in recallbench("audit", folder, cwd=tmp_path, env=env).stdout

@@ -21,7 +21,7 @@ def test_a_set_gets_a_result_like_any_corpus(place: Path) -> None:
     assert done.returncode == 0
     metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
     assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}"
-    assert [one.kind for one in metrics.deviations] == ["corpus", "store"]
+    assert [deviation.kind for deviation in metrics.deviations] == ["corpus", "store"]
     assert (metrics.retrieval.asked, metrics.retrieval.left_out, metrics.headline[0].estimate.n) == (4, 0, 3)
     assert metrics.abstention is not None
     assert (metrics.abstention.questions, metrics.abstention.answerable) == (1, 3)
@@ -52,7 +52,7 @@ def test_the_questions_that_drag_the_mean_down_are_named(place: Path) -> None:
     assert done.returncode == 0
     assert "these drag the mean down: q2 (first gold at 2, 1 of 1 in the first 10)" in done.stdout
     metrics = json.loads((place / "result" / "metrics.json").read_text())
-    assert [(one["question_id"], one["first_rank"]) for one in metrics["worst"]] == [("q2", 2)]
+    assert [(row["question_id"], row["first_rank"]) for row in metrics["worst"]] == [("q2", 2)]
 
 
 def test_old_labels_are_warned_of(place: Path) -> None:
@@ -81,34 +81,34 @@ def test_results_lie_by_the_set_and_compare(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("nowhere",), "nowhere is no labelled set"),
         (("team", "--split", "dev"), "has no split dev"),
         (("team", "--run", "x.trec"), "a folder and files at once"),
     ],
 )
-def test_wrong_use(place: Path, words: tuple[str, ...], told: str) -> None:
+def test_sets_that_cannot_be_evaluated_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("evaluate", *words, cwd=place)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_a_misspelt_field_is_named_where_the_one_it_means_is_missing(tmp_path: Path) -> None:
+def test_a_misspelt_field_is_named_beside_the_field_it_may_mean(tmp_path: Path) -> None:
     short(tmp_path / "ids", [{"query": "Where does it rain?", "relevent": ["d1"]}], [{"_id": "d1", "text": "Rain."}])
     short(tmp_path / "texts", [{"query": "Where?", "expcted": "rain"}], [{"_id": "d1", "text": "Rain."}])
     beir(tmp_path / "beir", [{"_id": "d1", "text": "Rain."}], [{"_id": "q1", "txt": "Where?"}], test="q1\td1\t1\n")
-    for words, told in (
+    for words, hint in (
         (("ids",), "'relevent' may mean 'relevant'"),
         (("texts", "--match", "tokens"), "'expcted' may mean 'expected'"),
         (("beir",), "'txt' may mean 'text'"),
     ):
         done = recallbench("evaluate", *words, "--store", "bm25", cwd=tmp_path)
         assert done.returncode == 2
-        assert f"the unknown field {told}" in done.stderr
+        assert f"the unknown field {hint}" in done.stderr
 
 
-def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
+def test_a_plain_set_has_no_tenants_and_no_grades(tmp_path: Path) -> None:
     folder = short(tmp_path / "plain", [{"query": "When does the ferry leave?", "relevant": ["a"]}])
     (folder / "corpus.jsonl").write_text(
         '{"_id": "a", "text": "The ferry leaves at nine."}\n{"_id": "b", "text": "Rain."}\n'
@@ -121,7 +121,7 @@ def test_a_set_of_one_scope_and_no_extras(tmp_path: Path) -> None:
 
 
 @pytest.mark.marked
-def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: Path) -> None:
+def test_expected_texts_are_matched_and_every_output_names_the_method(tmp_path: Path) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     for name, words in {
         "tokens": ("tokens",),
@@ -138,15 +138,15 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
     metrics = Metrics.model_validate_json((tmp_path / "tokens" / "metrics.json").read_bytes())
     assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}+tokens-0.3"
     assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (4, 2)
-    (whole,) = metrics.denominators
-    assert (whole.count, whole.scored, whole.values["recall_any@10"]) == (3, 2, round(2 / 3, 10))
+    (denominator,) = metrics.denominators
+    assert (denominator.count, denominator.scored, denominator.values["recall_any@10"]) == (3, 2, round(2 / 3, 10))
     assert metrics.abstention is not None
     assert (metrics.abstention.questions, metrics.abstention.answerable) == (1, 2)
-    found = metrics.matching
-    assert found is not None
-    assert (found.exact, found.fuzzy, found.exact_questions, found.fuzzy_questions) == (1, 2, 1, 1)
-    assert (found.without, found.unmatched) == (1, ["bicycle"])
-    assert [(one.threshold, one.questions, one.gold) for one in found.sensitivity] == [
+    matching = metrics.matching
+    assert matching is not None
+    assert (matching.exact, matching.fuzzy, matching.exact_questions, matching.fuzzy_questions) == (1, 2, 1, 1)
+    assert (matching.without, matching.unmatched) == (1, ["bicycle"])
+    assert [(point.threshold, point.questions, point.gold) for point in matching.sensitivity] == [
         (None, 1, 1),
         (0.1, 2, 7),
         (0.2, 2, 4),
@@ -155,7 +155,7 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
         (0.5, 2, 3),
         (0.6, 2, 3),
     ]
-    assert [one.recall_frac_10_of_all for one in found.sensitivity][:2] == [round(1 / 3, 10), round(2 / 3, 10)]
+    assert [point.recall_frac_10_of_all for point in matching.sensitivity][:2] == [round(1 / 3, 10), round(2 / 3, 10)]
     report = (tmp_path / "tokens" / "report.md").read_text()
     assert "by **tokens f1>=0.3**" in report
     assert "Nothing matches `bicycle`" in report
@@ -169,7 +169,7 @@ def test_expected_texts_are_matched_and_the_method_is_told_everywhere(tmp_path: 
 
 
 @pytest.mark.marked
-def test_a_short_answer_is_not_found_in_every_text_that_holds_its_words(tmp_path: Path) -> None:
+def test_a_short_answer_does_not_match_every_text_with_its_words(tmp_path: Path) -> None:
     documents = [
         {"_id": id, "text": text}
         for id, text in {
@@ -185,28 +185,28 @@ def test_a_short_answer_is_not_found_in_every_text_that_holds_its_words(tmp_path
     assert done.returncode == 0
     # F1 2 / 2, 2 / 3 and 2 / 8.
     assert "matched by tokens f1>=0.3, chunk 60: 2 gold exact, 0 fuzzy; 1 of 1 queries have some" in done.stdout
-    told = "warning: 1 of 1 expected texts are too short for chunks of 60 tokens"
-    assert done.stderr.count(told) == 1
+    warning = "warning: 1 of 1 expected texts are too short for chunks of 60 tokens"
+    assert done.stderr.count(warning) == 1
     assert "--match-chunk 5 lets the shortest match" in done.stderr
     assert recallbench(*words, "--match-threshold", "0.7", "--folder", "strict", cwd=tmp_path).returncode == 0
-    found = {
+    matchings = {
         name: Metrics.model_validate_json((tmp_path / name / "metrics.json").read_bytes()).matching
         for name in ("loose", "strict")
     }
     rows = [(None, 3), (0.1, 3), (0.2, 3), (0.3, 2), (0.4, 2), (0.5, 2), (0.6, 2)]
-    assert found["loose"] is not None
-    assert [(one.threshold, one.gold) for one in found["loose"].sensitivity] == rows
+    assert matchings["loose"] is not None
+    assert [(point.threshold, point.gold) for point in matchings["loose"].sensitivity] == rows
     # All four are in the top 10.
-    assert [one.recall_frac_10 for one in found["loose"].sensitivity] == [1.0] * 7
-    assert found["strict"] is not None
-    assert (found["strict"].exact, found["strict"].fuzzy, found["strict"].exact_questions) == (1, 0, 1)
-    assert [(one.threshold, one.gold) for one in found["strict"].sensitivity] == [*rows, (0.7, 1)]
+    assert [point.recall_frac_10 for point in matchings["loose"].sensitivity] == [1.0] * 7
+    assert matchings["strict"] is not None
+    assert (matchings["strict"].exact, matchings["strict"].fuzzy, matchings["strict"].exact_questions) == (1, 0, 1)
+    assert [(point.threshold, point.gold) for point in matchings["strict"].sensitivity] == [*rows, (0.7, 1)]
     for name in ("loose", "strict"):
         audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_a_run_of_words_alone_is_no_match_and_is_not_counted_as_one(tmp_path: Path) -> None:
+def test_a_run_of_words_below_the_threshold_is_no_match(tmp_path: Path) -> None:
     documents = [{"_id": "ferry", "text": "There is no ferry on that day."}, {"_id": "paris", "text": "Paris it is."}]
     labels = [
         {"query_id": "ferry", "query": "Is there a ferry?", "expected": "No"},
@@ -218,10 +218,10 @@ def test_a_run_of_words_alone_is_no_match_and_is_not_counted_as_one(tmp_path: Pa
     # F1 2 / 8 for the one, 2 / 4 for the other.
     assert "matched by tokens f1>=0.3, chunk 10: 1 gold exact, 0 fuzzy; 1 of 2 queries have some" in done.stdout
     metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
-    found = metrics.matching
-    assert found is not None
-    assert (found.exact_questions, found.fuzzy_questions, found.unmatched) == (1, 0, ["ferry"])
-    assert [one.gold for one in found.sensitivity] == [2, 2, 2, 1, 1, 1, 0]
+    matching = metrics.matching
+    assert matching is not None
+    assert (matching.exact_questions, matching.fuzzy_questions, matching.unmatched) == (1, 0, ["ferry"])
+    assert [point.gold for point in matching.sensitivity] == [2, 2, 2, 1, 1, 1, 0]
 
 
 def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "--match tokens matches by the expected text"),
         (("--match-threshold", "0.5"), "--match-threshold is for token F1"),
@@ -254,11 +254,11 @@ def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(place: Path) -> None:
@@ -305,7 +305,7 @@ def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(t
     metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
     assert metrics.labels is not None
     assert (metrics.retrieval.asked, metrics.labels.irrelevant, metrics.labels.unjudged) == (3, 1, 0)
-    told = "1 queries are judged with grade 0 alone, and were passed over."
-    assert told in (tmp_path / "result" / "report.md").read_text()
+    sentence = "1 queries are judged with grade 0 alone, and were passed over."
+    assert sentence in (tmp_path / "result" / "report.md").read_text()
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=tmp_path)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

@@ -14,7 +14,7 @@ from stages import sampled
 FICKLE = """
 def open_memory(items, vectors):
     def search(query, k):
-        # Asked for 10 it is another ranker than asked for 50.
+        # Another ranking for k = 10 than for k = 50.
         ranked = items if k == 10 else items[::-1]
         return [(item.id, -float(place)) for place, item in enumerate(ranked[:k])]
     return search
@@ -61,35 +61,35 @@ def test_json_holds_everything_and_nothing_else_is_on_stdout(place: Path) -> Non
     )
     done = recallbench("evaluate", "team", *words, cwd=place)
     assert done.returncode == 0
-    found = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     assert "report: " in done.stderr
-    assert found["result"] == "result"
-    assert found["corpus"].startswith("labelled/team@")
+    assert document["result"] == "result"
+    assert document["corpus"].startswith("labelled/team@")
     metrics = json.loads((place / "result" / "metrics.json").read_text())
-    stated = {one["measure"]: one for one in metrics["estimates"]["overall"]}
-    shown = {one["measure"]: one for one in found["estimates"]}
+    stated = {estimate["measure"]: estimate for estimate in metrics["estimates"]["overall"]}
+    shown = {estimate["measure"]: estimate for estimate in document["estimates"]}
     for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
         for part in ("value", "low", "high", "chance", "ceiling", "n", "method"):
             expected = stated[name][part]
             assert shown[name][part] == (pytest.approx(expected) if isinstance(expected, float) else expected), name
-    assert found["by"]["kind"]["travel"]["n"] == 2
-    assert found["ks"]["best_k_by_f1"] == 1
-    assert found["ks"]["points"][0]["precision@1"] == 1.0
+    assert document["by"]["kind"]["travel"]["n"] == 2
+    assert document["ks"]["best_k_by_f1"] == 1
+    assert document["ks"]["points"][0]["precision@1"] == 1.0
     assert (place / "k.svg").read_text().startswith("<?xml")
 
 
 def test_csv_and_markdown_are_the_table_alone(place: Path) -> None:
     words = ("evaluate", "team", "--store", "bm25", "-q", "--format")
-    told = recallbench(*words, "csv", cwd=place)
-    rows = list(csv.DictReader(told.stdout.splitlines()))
+    done = recallbench(*words, "csv", cwd=place)
+    rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [row["query"] for row in rows] == ["q1", "q2", "q3", "q4", "MEAN"]
     assert rows[0]["recall_frac@10"] == "1.0"
-    assert told.stderr == ""
-    told = recallbench(*words, "markdown", "--k", "3", cwd=place)
-    assert told.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
+    assert done.stderr == ""
+    done = recallbench(*words, "markdown", "--k", "3", cwd=place)
+    assert done.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
 
 
-def test_a_change_is_held_against_an_earlier_result(place: Path) -> None:
+def test_an_earlier_result_can_be_compared_with(place: Path) -> None:
     assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place).returncode == 0
     words = ("--store", "exact", "--embedder", "hash", "--compare", "before")
     done = recallbench("evaluate", "team", *words, "--folder", "after", cwd=place)
@@ -100,7 +100,7 @@ def test_a_change_is_held_against_an_earlier_result(place: Path) -> None:
     assert "they differ in store: bm25 against exact" in done.stdout
     done = recallbench("evaluate", "team", *words, "--folder", "again", "--format", "json", cwd=place)
     compared = json.loads(done.stdout)["compare"]
-    row = next(one for one in compared["measures"] if one["measure"] == "mrr@50")
+    row = next(part for part in compared["measures"] if part["measure"] == "mrr@50")
     assert row["difference"] == pytest.approx(-1 / 6)
 
 
@@ -115,7 +115,7 @@ def test_an_earlier_result_of_something_else_is_refused_before_the_store_works(p
     assert recallbench("evaluate", "team", *words, "nowhere", cwd=place).returncode == 2
 
 
-def test_a_table_by_text_and_one_by_id_are_no_match(tmp_path: Path) -> None:
+def test_results_matched_in_different_ways_are_not_compared(tmp_path: Path) -> None:
     short(tmp_path / "texts", EXPECTING, SAYING)
     words = ("evaluate", "texts", "--store", "bm25", "--match", "tokens")
     done = recallbench(*words, "--folder", "tokens", "--k", "2", cwd=tmp_path)
@@ -126,7 +126,7 @@ def test_a_table_by_text_and_one_by_id_are_no_match(tmp_path: Path) -> None:
     assert "is a result of something else" in refused.stderr
 
 
-def test_a_set_and_the_rankings_that_it_gave_are_matched_by_one_rule(tmp_path: Path) -> None:
+def test_a_set_and_its_exported_rankings_give_the_same_figures(tmp_path: Path) -> None:
     times = [{"_id": f"t{n}", "text": f"The ferry leaves at {n}."} for n in ("nine", "ten", "noon", "six")]
     rain = [{"_id": f"r{n}", "text": f"It rains in {n}."} for n in ("Bergen", "Oslo")]
     documents = [rain[0], *times, rain[1], {"_id": "no", "text": "When to leave, and leave whom?"}]
@@ -140,7 +140,7 @@ def test_a_set_and_the_rankings_that_it_gave_are_matched_by_one_rule(tmp_path: P
     done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "made", *table, cwd=tmp_path)
     by_set = json.loads(done.stdout)
     jsonl(tmp_path / "texts.jsonl", [
-        {"_id": f"all/{n}", "text": one["text"]} for n, one in enumerate(documents)
+        {"_id": f"all/{n}", "text": document["text"]} for n, document in enumerate(documents)
     ])  # fmt: skip
     files = ("--run", "made/run.trec", "--gold", "team/gold.jsonl", "--texts", "texts.jsonl")
     by_run = json.loads(recallbench("evaluate", *files, *table[:-1], cwd=tmp_path).stdout)
@@ -150,29 +150,32 @@ def test_a_set_and_the_rankings_that_it_gave_are_matched_by_one_rule(tmp_path: P
     assert by_run["mean"]["mrr@2"] == 0.75
     assert by_run["mean"]["recall_frac@2"] == 1.0
     names = ("precision@2", "recall_frac@2", "ndcg@2", "mrr@2", "f1@2")
-    rows = [{row["query_id"]: [row.get(name) for name in names] for row in one["rows"]} for one in (by_set, by_run)]
+    rows = [
+        {row["query_id"]: [row.get(name) for name in names] for row in document["rows"]}
+        for document in (by_set, by_run)
+    ]
     assert rows[0] == rows[1]
 
 
 def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place: Path) -> None:
     (place / "fickle.py").write_text(FICKLE)
     words = ("--store", "python:fickle:open_memory", "--folder", "result", "--format", "json", "--ks", "1,10,20", "-q")
-    found = json.loads(recallbench("evaluate", "team", *words, cwd=place).stdout)
+    document = json.loads(recallbench("evaluate", "team", *words, cwd=place).stdout)
     stated = {
-        one["measure"]: one["value"]
-        for one in json.loads((place / "result" / "metrics.json").read_text())["estimates"]["overall"]
+        entry["measure"]: entry["value"]
+        for entry in json.loads((place / "result" / "metrics.json").read_text())["estimates"]["overall"]
     }
-    points = {one["k"]: one for one in found["ks"]["points"]}
+    points = {entry["k"]: entry for entry in document["ks"]["points"]}
     # In file order q1's ferry is first, q3's train too; from behind neither is.
     assert points[1]["recall_frac@1"] == pytest.approx((1 / 2 + 0 + 1) / 3)
     assert points[10]["recall_frac@10"] == pytest.approx(stated["recall_frac@10"])
-    mean = found["mean"]["mrr@10"]
+    mean = document["mean"]["mrr@10"]
     assert mean == pytest.approx((1 + 1 / 2 + 1) / 3)
     assert mean != pytest.approx(stated["mrr@50"])
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--k", "60"), "k = 60 is beyond the rankings"),
         (("--ks", "1,60"), "k = 60 is beyond the rankings"),
@@ -183,10 +186,10 @@ def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place:
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
     ],
 )
-def test_wrong_use(place: Path, words: tuple[str, ...], told: str) -> None:
+def test_impossible_tables_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=place)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_result_is_no_labelled_set(place: Path) -> None:
@@ -202,7 +205,7 @@ def test_a_result_is_no_labelled_set(place: Path) -> None:
     sampled([("K", "2", "4 cases, k = 2"), ("KS", "1,2", "has the highest f1@k"), ("BY", "tenant", "\nsouth "),
              ("COMPARE", "before", "no case changed")]),
 )  # fmt: skip
-def test_a_table_is_shown_whatever_asked_for_it(place: Path, variable: str, value: str, shown: str) -> None:
+def test_variables_and_configuration_ask_for_the_table_too(place: Path, variable: str, value: str, shown: str) -> None:
     if variable == "COMPARE":
         recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place)
         shown = "B minus A"
@@ -218,8 +221,8 @@ def test_a_table_is_shown_whatever_asked_for_it(place: Path, variable: str, valu
     assert (place / "p.svg").exists() == (variable == "KS")
 
 
-def broken_before(place: Path, *words: str) -> str:
-    """What is said of a command that is refused before a store is asked."""
+def refusal(place: Path, *words: str) -> str:
+    """Return the error of a command that is refused before the store works."""
     done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "after", *words, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert not (place / "after").exists()
@@ -227,38 +230,38 @@ def broken_before(place: Path, *words: str) -> str:
 
 
 @pytest.mark.marked
-def test_what_is_known_of_options_is_told_before_the_store_works(place: Path) -> None:
-    made = ("evaluate", "team", "--store", "bm25", "--limit", "3", "--depth", "20", "--folder", "before")
-    assert recallbench(*made, cwd=place).returncode == 0
-    told = broken_before(place, "--limit", "3", "--compare", "before")
-    assert "before was made with another --depth" in told
-    assert "expected: --depth 20\n  found: --depth 50" in told
-    told = broken_before(place, "--depth", "20", "--compare", "before")
-    assert "expected: --limit 3\n  found: no --limit" in told
-    told = broken_before(place, "--depth", "20", "--limit", "3", "--scope", "pooled", "--compare", "before")
-    assert "another --scope" in told
+def test_impossible_options_are_refused_before_the_store_works(place: Path) -> None:
+    run = ("evaluate", "team", "--store", "bm25", "--limit", "3", "--depth", "20", "--folder", "before")
+    assert recallbench(*run, cwd=place).returncode == 0
+    message = refusal(place, "--limit", "3", "--compare", "before")
+    assert "before was made with another --depth" in message
+    assert "expected: --depth 20\n  found: --depth 50" in message
+    message = refusal(place, "--depth", "20", "--compare", "before")
+    assert "expected: --limit 3\n  found: no --limit" in message
+    message = refusal(place, "--depth", "20", "--limit", "3", "--scope", "pooled", "--compare", "before")
+    assert "another --scope" in message
     (place / "dir.svg").mkdir()
-    assert "--plot names a folder" in broken_before(place, "--ks", "1,2", "--plot", "dir.svg")
+    assert "--plot names a folder" in refusal(place, "--ks", "1,2", "--plot", "dir.svg")
     bare = [{"_id": "a", "text": "a b"}, {"_id": "c", "text": "c d"}]
     shutil.rmtree(place / "team")
     beir(place / "team", bare, [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
-    assert "no query of team has a tenant" in broken_before(place, "--by", "tenant")
+    assert "no query of team has a tenant" in refusal(place, "--by", "tenant")
 
 
-def test_a_set_of_abstention_alone_has_a_table_whatever_is_held_against_k(tmp_path: Path) -> None:
+def test_a_set_of_abstention_alone_has_a_table_but_no_depths(tmp_path: Path) -> None:
     short(tmp_path / "team", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
     words = ("evaluate", "team", "--store", "bm25", "--ks", "1,2", "--plot", "ks.svg", "--folder")
     done = recallbench(*words, "result", cwd=tmp_path)
     assert done.returncode == 0
     assert "1 case, k = 10, matching: id" in done.stdout
     assert "no figures at other depths" in done.stderr
-    found = json.loads(recallbench(*words, "again", "--format", "json", cwd=tmp_path).stdout)
-    assert (found["ks"], found["cases"]) == (None, 1)
+    document = json.loads(recallbench(*words, "again", "--format", "json", cwd=tmp_path).stdout)
+    assert (document["ks"], document["cases"]) == (None, 1)
 
 
 @pytest.mark.marked
-def test_what_is_found_out_too_late_does_not_lose_the_table(place: Path) -> None:
-    """A tenant that --limit leaves out, a plot whose folder can't be written, a comparison of nothing."""
+def test_a_late_fault_does_not_lose_the_table(place: Path) -> None:
+    """Late faults are a tenant that --limit leaves out, a plot that can't be written, and a comparison of nothing."""
     queries = [{"_id": "q1", "text": "ferry?"}, {"_id": "q2", "text": "rain?", "tenant": "north", "scope": "all"}]
     documents = [{"_id": "oslo", "text": "ferry"}, {"_id": "bergen", "text": "rain", "scope": "all"}]
     beir(place / "late", documents, queries, test="q1\toslo\t1\nq2\tbergen\t1\n")
@@ -288,16 +291,16 @@ def test_definitions_of_other_schools_add_the_table(place: Path) -> None:
     words = ("evaluate", "team", "--store", "bm25", "--folder", "result", "--format", "json")
     done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=place)
     assert done.returncode == 0
-    found = json.loads(done.stdout)
-    assert found["definitions"] == {"precision": "retrieved", "ndcg": "all", "percentiles": "index"}
+    document = json.loads(done.stdout)
+    assert document["definitions"] == {"precision": "retrieved", "ndcg": "all", "percentiles": "index"}
     rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
     shares = [
         len({hit["id"] for hit in row["hits"]} & set(row["gold"])) / len(row["hits"]) for row in rows if row["gold"]
     ]
-    assert found["mean"]["precision@10(retrieved)"] == pytest.approx(sum(shares) / 3)
+    assert document["mean"]["precision@10(retrieved)"] == pytest.approx(sum(shares) / 3)
     timings = [json.loads(line) for line in (place / "result" / "timings.jsonl").read_text().splitlines()]
-    warm = sorted(one["ms"] for one in timings if one.get("state") == "warm")
-    assert found["latency_ms"] == {
+    warm = sorted(timing["ms"] for timing in timings if timing.get("state") == "warm")
+    assert document["latency_ms"] == {
         "timed": 4, "p50": pytest.approx(warm[2], rel=1e-2), "p95": pytest.approx(warm[3], rel=1e-2),
         "percentiles": "index",
     }  # fmt: skip

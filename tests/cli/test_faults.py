@@ -24,7 +24,7 @@ pytestmark = pytest.mark.marked
 
 @contextmanager
 def small_disk(place: Path, size: str) -> Iterator[Path]:
-    """A file system of its own, of that size."""
+    """Mount a file system of that size."""
     place.mkdir()
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("a small file system can only be mounted by root")
@@ -50,7 +50,7 @@ def test_a_full_disk_leaves_no_half_result(tmp_path: Path) -> None:
         assert list(disk.iterdir()) == []
 
 
-def test_a_full_cache_is_told_and_what_fits_is_kept(tmp_path: Path) -> None:
+def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "100k") as disk:
         env = {"RECALLBENCH_CACHE_DIR": str(disk / "cache")}
         done = recallbench(
@@ -78,19 +78,19 @@ def test_an_interrupted_embedding_is_resumed(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*command, "--folder", "first"], cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
     )
-    kept = tmp_path / "cache"
+    cache = tmp_path / "cache"
     deadline = time.monotonic() + 300
     while (
         time.monotonic() < deadline
-        and sum(path.stat().st_size for path in kept.rglob("*vectors*") if path.is_file()) < 20_000
+        and sum(path.stat().st_size for path in cache.rglob("*vectors*") if path.is_file()) < 20_000
     ):
         assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=120)
+    _, printed = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "interrupted" in told
-    assert "Traceback" not in told
+    assert "interrupted" in printed
+    assert "Traceback" not in printed
     assert not (tmp_path / "first").exists()
     assert recallbench(*command[3:], "--folder", "second", cwd=tmp_path).returncode == 0
     report = json.loads((tmp_path / "second" / "environment.json").read_text())["embedding"]
@@ -111,8 +111,8 @@ memory.needs_vectors = False
 """
 
 
-def watched(command: list[str], place: Path, env: dict[str, str]) -> str:
-    """What a command writes to the terminal that its stderr is."""
+def terminal_output(command: list[str], place: Path, env: dict[str, str]) -> str:
+    """Return what a command writes to a terminal as its stderr."""
     here, there = pty.openpty()
     process = subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=there)
     os.close(there)
@@ -150,15 +150,15 @@ def test_a_stage_over_two_seconds_has_a_bar_with_rate_and_time_left(tmp_path: Pa
     env = environment(
         tmp_path, {"PYTHONPATH": str(tmp_path), "TERM": "xterm", "COLUMNS": "120", "PYTHONHASHSEED": "42"}
     )
-    seen = watched([*command, "--limit", "40"], tmp_path, env)
+    seen = terminal_output([*command, "--limit", "40"], tmp_path, env)
     assert "ingesting and asking" in seen
     assert re.search(r"\d+/80", seen)
     assert re.search(r"[\d.]+ answers/s", seen)
     assert "left" in seen
-    assert watched([*command, "--limit", "40", "--quiet"], tmp_path, env) == ""
+    assert terminal_output([*command, "--limit", "40", "--quiet"], tmp_path, env) == ""
 
 
-def test_nothing_but_notes_where_nobody_watches(tmp_path: Path) -> None:
+def test_off_a_terminal_a_quick_run_prints_no_progress(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     env = {"PYTHONPATH": str(tmp_path)}
     done = recallbench(
@@ -167,7 +167,7 @@ def test_nothing_but_notes_where_nobody_watches(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_a_full_temporary_folder_is_told_with_what_helps(tmp_path: Path) -> None:
+def test_a_full_temporary_folder_is_named_with_a_remedy(tmp_path: Path) -> None:
     # Where the server may run as another user, it needs a place that the other user can reach.
     with tempfile.TemporaryDirectory(prefix="recallbench-test-", dir="/tmp") as scratch:
         Path(scratch).chmod(0o755)

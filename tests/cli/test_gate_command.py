@@ -22,27 +22,27 @@ def place(results_to_gate: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_holds_is_a_table_and_0(place: Path) -> None:
+def test_thresholds_that_hold_are_a_table_and_exit_0(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.8\n"mrr@50" = 0.4\n')
-    code, found = gate(place)
+    code, document = gate(place)
     stated = json.loads((place / "results/night_20260101/metrics.json").read_text())["estimates"]["overall"]
-    by_name = {one["measure"]: one for one in stated}
-    assert (code, found["passed"], len(found["thresholds"])) == (0, True, 2)
-    for one in found["thresholds"]:
-        assert (one["outcome"], one["by"], one["part"]) == ("holds", None, "overall")
+    by_name = {estimate["measure"]: estimate for estimate in stated}
+    assert (code, document["passed"], len(document["thresholds"])) == (0, True, 2)
+    for threshold in document["thresholds"]:
+        assert (threshold["outcome"], threshold["by"], threshold["part"]) == ("holds", None, "overall")
         for mine, theirs in (("observed", "value"), ("low", "low"), ("high", "high"), ("n", "n"), ("ceiling",) * 2):
-            assert one[mine] == pytest.approx(by_name[one["measure"]][theirs], abs=1e-9)
-    told = recallbench("gate", cwd=place).stdout
-    assert "recall_any@10 >= 0.8  0.8354" in told
-    assert told.endswith("gate: all 2 thresholds hold\n")
+            assert threshold[mine] == pytest.approx(by_name[threshold["measure"]][theirs], abs=1e-9)
+    printed = recallbench("gate", cwd=place).stdout
+    assert "recall_any@10 >= 0.8  0.8354" in printed
+    assert printed.endswith("gate: all 2 thresholds hold\n")
 
 
-def test_what_falls_short_is_a_table_and_1(place: Path) -> None:
+def test_thresholds_that_fall_short_are_a_table_and_exit_1(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.9\n"mrr@50" = 0.4\n')
-    code, found = gate(place)
-    assert (code, found["passed"]) == (1, False)
-    short, held = found["thresholds"]
-    assert (short["measure"], short["outcome"], held["outcome"]) == ("recall_any@10", "falls short", "holds")
+    code, document = gate(place)
+    assert (code, document["passed"]) == (1, False)
+    short, reached = document["thresholds"]
+    assert (short["measure"], short["outcome"], reached["outcome"]) == ("recall_any@10", "falls short", "holds")
     assert short["by"] == pytest.approx(0.9 - 132 / 158)
     assert short["n"] == 158
     done = recallbench("gate", "--format", "markdown", cwd=place)
@@ -52,25 +52,25 @@ def test_what_falls_short_is_a_table_and_1(place: Path) -> None:
     assert " | 158 | 1.0000 | 0.0646 | " in done.stdout
 
 
-def test_per_kind_and_tenant(place: Path) -> None:
+def test_thresholds_per_kind_and_tenant(place: Path) -> None:
     values = values_of(place, "night_20260101")
-    kinds, scopes = (sorted({one[i] for one in values.values()}) for i in (0, 1))
+    kinds, scopes = (sorted({value[i] for value in values.values()}) for i in (0, 1))
     write(
         place,
         f'[result.night.kinds."*".at_least]\n"recall_any@10" = 0.5\n'
         f'[result.night.tenants."{scopes[0]}".at_least]\n"recall_any@10" = 0.9999\n',
     )
-    _, found = gate(place)
-    observed = {one["part"]: (one["observed"], one["n"]) for one in found["thresholds"]}
+    _, document = gate(place)
+    observed = {threshold["part"]: (threshold["observed"], threshold["n"]) for threshold in document["thresholds"]}
     assert sorted(observed) == sorted([*(f"kind {kind}" for kind in kinds), f"tenant {scopes[0]}"])
     for part, (value, n) in observed.items():
         what, _, name = part.partition(" ")
-        of = [one[2] for one in values.values() if one[what == "tenant"] == name]
+        of = [value[2] for value in values.values() if value[what == "tenant"] == name]
         assert (value, n) == (pytest.approx(sum(of) / len(of)), len(of))
     write(place, '[result.night.kinds.riddle.at_least]\n"recall_any@10" = 0.5\n')
-    told = refused(place)
-    assert "kind riddle has no question" in told
-    assert kinds[0] in told
+    message = refused(place)
+    assert "kind riddle has no question" in message
+    assert kinds[0] in message
 
 
 @pytest.mark.marked
@@ -78,23 +78,23 @@ def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
     drops = '[result.night.drops]\n"mrr@50" = 0.01\n[result.night.kinds."*".drops]\n"mrr@50" = 0.01\n'
     head = 'baseline = "results/night_20260101"\nallow = ["embedder", "store"]\n'
     write(place, head + drops, "results/night_20260102")
-    code, found = gate(place)
+    code, document = gate(place)
     words = ("night_20260101", "night_20260102", "--allow", "embedder,store", "--fail-if", "mrr@50 drops 0.01")
     compared = json.loads(recallbench("compare", *words, "--json", cwd=place / "results").stdout)
-    overall, *by_kind = found["thresholds"]
-    theirs = next(one for one in compared["measures"] if one["measure"] == "mrr@50")
+    overall, *by_kind = document["thresholds"]
+    theirs = next(part for part in compared["measures"] if part["measure"] == "mrr@50")
     assert (overall["observed"], overall["low"], overall["high"], overall["n"]) == (
         theirs["difference"], theirs["low"], theirs["high"], theirs["n"],
     )  # fmt: skip
     outcome = {"passes": "holds", "fails": "falls short"}
     assert overall["outcome"] == outcome.get(compared["conditions"][0]["outcome"], "inconclusive")
-    assert code == int(any(one["outcome"] == "falls short" for one in found["thresholds"]))
-    for one in by_kind:
-        kind = compared["kinds"][one["part"].removeprefix("kind ")]
-        assert one["observed"] == next(m for m in kind if m["measure"] == "mrr@50")["difference"]
+    assert code == int(any(threshold["outcome"] == "falls short" for threshold in document["thresholds"]))
+    for threshold in by_kind:
+        kind = compared["kinds"][threshold["part"].removeprefix("kind ")]
+        assert threshold["observed"] == next(m for m in kind if m["measure"] == "mrr@50")["difference"]
     # What is not proven passes, unless it must be.
-    assert any(one["outcome"] == "inconclusive" for one in found["thresholds"])
-    open_ = sum(one["outcome"] == "inconclusive" for one in found["thresholds"])
+    assert any(threshold["outcome"] == "inconclusive" for threshold in document["thresholds"])
+    open_ = sum(threshold["outcome"] == "inconclusive" for threshold in document["thresholds"])
     printed = recallbench("gate", cwd=place).stdout
     titles = [line for line in printed.splitlines() if line.endswith(":")]
     assert titles == [title for title in ("falls short:", "inconclusive:", "holds:") if title in titles]
@@ -104,12 +104,12 @@ def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
     assert "**Inconclusive**\n\n| result" in recallbench("gate", "--format", "markdown", cwd=place).stdout
     write(place, head + "strict = true\n" + drops, "results/night_20260102")
     code, strict = gate(place)
-    assert (code, {one["outcome"] for one in strict["thresholds"]} & {"inconclusive"}) == (1, set())
+    assert (code, {threshold["outcome"] for threshold in strict["thresholds"]} & {"inconclusive"}) == (1, set())
     write(place, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
     assert "differ in embedder and store, which was not allowed" in refused(place)
 
 
-def test_what_no_ranking_could_keep_hides_none_of_the_others(place: Path) -> None:
+def test_a_threshold_out_of_reach_hides_none_of_the_others(place: Path) -> None:
     write(place, '[result.night.at_least]\n"precision@10" = 0.8\n"mrr@50" = 1\n"recall_any@10" = 0.8\n')
     done = recallbench("gate", cwd=place)
     assert done.returncode == 2
@@ -122,9 +122,9 @@ def test_what_no_ranking_could_keep_hides_none_of_the_others(place: Path) -> Non
     assert "no ranking could keep it" in done.stdout
     assert done.stdout.endswith("gate: 1 of 3 thresholds fall short; 1 out of reach\n")
     done = recallbench("gate", "--format", "json", cwd=place)
-    found = json.loads(done.stdout)
-    assert (done.returncode, found["passed"]) == (2, False)
-    assert {one["measure"]: one["outcome"] for one in found["thresholds"]} == {
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["passed"]) == (2, False)
+    assert {threshold["measure"]: threshold["outcome"] for threshold in document["thresholds"]} == {
         "precision@10": "out of reach", "mrr@50": "falls short", "recall_any@10": "holds",
     }  # fmt: skip
     # Nor does it pass for one that is kept where everything else is.
@@ -136,44 +136,44 @@ def test_what_no_ranking_could_keep_hides_none_of_the_others(place: Path) -> Non
 def test_recommended_thresholds(place: Path) -> None:
     """The four that teams use, for one result, for every one, and with a figure of one's own."""
     stated = json.loads((place / "results/night_20260101/metrics.json").read_text())["estimates"]["overall"]
-    by_name = {one["measure"]: one["value"] for one in stated}
+    by_name = {estimate["measure"]: estimate["value"] for estimate in stated}
     four = {"precision@10(retrieved)": 0.8, "recall_frac@10": 0.7, "ndcg@10": 0.85, "mrr@10": 0.9}
     write(place, 'thresholds = "recommended"\n')
-    code, found = gate(place)
+    code, document = gate(place)
     assert code == 1
-    assert {one["measure"]: one["required"] for one in found["thresholds"]} == four
-    observed = {one["measure"]: one["observed"] for one in found["thresholds"]}
+    assert {threshold["measure"]: threshold["required"] for threshold in document["thresholds"]} == four
+    observed = {threshold["measure"]: threshold["observed"] for threshold in document["thresholds"]}
     # Ten always come back here: both precisions are the same, though their ceilings are not.
     assert observed["precision@10(retrieved)"] == pytest.approx(by_name["precision@10"])
-    assert found["thresholds"][0]["ceiling"] == 1.0
+    assert document["thresholds"][0]["ceiling"] == 1.0
     assert observed["recall_frac@10"] == pytest.approx(by_name["recall_frac@10"])
     write(place, 'thresholds = "recommended"\n[result.night.at_least]\n"mrr@10" = 0.4\n"recall_any@1" = 0.1\n')
-    found = gate(place)[1]
+    document = gate(place)[1]
     mine = four | {"mrr@10": 0.4, "recall_any@1": 0.1}
-    assert {one["measure"]: one["required"] for one in found["thresholds"]} == mine
+    assert {threshold["measure"]: threshold["required"] for threshold in document["thresholds"]} == mine
     write(place, "")
     path = place / "recallbench.toml"
     path.write_text('thresholds = "recommended"\n' + path.read_text())
-    assert {one["measure"]: one["required"] for one in gate(place)[1]["thresholds"]} == four
+    assert {threshold["measure"]: threshold["required"] for threshold in gate(place)[1]["thresholds"]} == four
 
 
-def test_a_measure_that_counts_no_question(place: Path) -> None:
+def test_a_measure_that_counts_no_question_is_refused(place: Path) -> None:
     """No question of the canary has grades."""
     for part in ("at_least", 'kinds."*".at_least'):
         write(place, f'[result.night.{part}]\n"ndcg@10(graded)" = 0.5\n')
-        told = refused(place)
-        assert "no question counts for ndcg@10(graded) in" in told
-        assert "what to do: name another measure, such as ndcg@10\n" in told
+        message = refused(place)
+        assert "no question counts for ndcg@10(graded) in" in message
+        assert "what to do: name another measure, such as ndcg@10\n" in message
 
 
-def test_a_measure_between_blanks(place: Path) -> None:
+def test_blanks_around_a_measure_do_not_matter(place: Path) -> None:
     write(place, '[result.night.at_least]\n" recall_any@10 " = 0.8\n')
-    code, found = gate(place)
-    assert (code, [one["measure"] for one in found["thresholds"]]) == (0, ["recall_any@10"])
+    code, document = gate(place)
+    assert (code, [threshold["measure"] for threshold in document["thresholds"]]) == (0, ["recall_any@10"])
 
 
 @pytest.mark.marked
-def test_the_latest_match_is_taken_by_its_date(place: Path) -> None:
+def test_the_latest_result_is_chosen_by_its_date(place: Path) -> None:
     for name, day in (("night_20260101", "2026-03-02"), ("night_20260102", "2026-03-01")):
         path = place / "results" / name / "environment.json"
         stated = json.loads(path.read_text()) | {"started": f"{day}T01:00:00+00:00"}
@@ -199,12 +199,12 @@ def test_a_folder_named_on_the_command_line(place: Path) -> None:
         assert Path(gate(place, word)[1]["results"][0]["folder"]).name == "night_20260102"
     with (place / "recallbench.toml").open("a") as file:
         file.write('[result.day]\nfolder = "x"\n[result.day.at_least]\n"mrr@50" = 0.1\n')
-    told = refused(place, "results/night_20260102")
-    assert "night=DIR or day=DIR" in told
+    message = refused(place, "results/night_20260102")
+    assert "night=DIR or day=DIR" in message
 
 
 @pytest.mark.marked
-def test_a_missing_result_keeps_no_other_from_being_told(place: Path) -> None:
+def test_a_missing_result_does_not_hide_the_others(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n')
     with (place / "recallbench.toml").open("a") as file:
         file.write('[result.day]\nfolder = "days/*"\n[result.day.at_least]\n"mrr@50" = 0.1\n')
@@ -228,9 +228,9 @@ def test_a_forged_folder_is_refused_whatever_it_states(place: Path) -> None:
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.95\n')
     path = place / "results/night_20260101/metrics.json"
     metrics = json.loads(path.read_text())
-    for one in metrics["estimates"]["overall"]:
-        if one["measure"] == "recall_any@10":
-            one["value"] = 0.99
+    for estimate in metrics["estimates"]["overall"]:
+        if estimate["measure"] == "recall_any@10":
+            estimate["value"] = 0.99
     path.write_text(json.dumps(metrics))
     assert "night_20260101 is not as its manifest says" in refused(place)
     (path.parent / "manifest.json").write_text(build(path.parent))
@@ -239,16 +239,16 @@ def test_a_forged_folder_is_refused_whatever_it_states(place: Path) -> None:
 
 def test_audit_is_a_threshold(place: Path) -> None:
     write(place, "audit = true\n")
-    code, found = gate(place)
-    assert (code, found["thresholds"][0]["what"]) == (0, "audit")
+    code, document = gate(place)
+    assert (code, document["thresholds"][0]["what"]) == (0, "audit")
     report = place / "results/night_20260101/report.md"
     report.write_text(report.read_text().replace("0.8354", "0.9354"))
     hashes = json.loads((report.parent / "manifest.json").read_text())
     hashes["files"]["report.md"] = hashlib.sha256(report.read_bytes()).hexdigest()
     (report.parent / "manifest.json").write_text(json.dumps(hashes))
-    code, found = gate(place)
-    assert (code, found["thresholds"][0]["outcome"]) == (1, "falls short")
-    assert "RB-REPORT" in found["thresholds"][0]["note"]
+    code, document = gate(place)
+    assert (code, document["thresholds"][0]["outcome"]) == (1, "falls short")
+    assert "RB-REPORT" in document["thresholds"][0]["note"]
 
 
 @pytest.mark.marked
@@ -261,8 +261,8 @@ def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) ->
     assert first == {path.name: path.read_bytes() for path in (place / "results/night_20260101").iterdir()}
     assert gate(place)[0] == 0
     assert "the same already" in recallbench("gate", "--update", cwd=place).stdout
-    told = refused(place, "--update", "results/night_20260102")
-    assert "holds another baseline" in told
+    message = refused(place, "--update", "results/night_20260102")
+    assert "holds another baseline" in message
     assert first == {path.name: path.read_bytes() for path in (place / "kept/base").iterdir()}
     done = recallbench("gate", "--update", "--replace", "results/night_20260102", cwd=place)
     assert (done.returncode, "replaced" in done.stdout) == (0, True)
@@ -297,32 +297,32 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", sampled(WRONG))
-def test_a_file_that_makes_no_sense(place: Path, text: str) -> None:
+def test_an_invalid_file_is_refused_with_its_line(place: Path, text: str) -> None:
     write(place, text)
-    told = refused(place)
-    assert [words for words in WRONG[text] if words not in told] == []
+    message = refused(place)
+    assert [words for words in WRONG[text] if words not in message] == []
 
 
-def test_every_kind_is_every_kind_with_something_to_find(tmp_path: Path) -> None:
+def test_a_star_means_every_kind_with_something_to_find(tmp_path: Path) -> None:
     documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
-    asked = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact", "tenant": "t"} for i in range(4)]
-    asked += [{"query": "nothing of it", "relevant": [], "kind": "abstention", "tenant": "t"}]
+    queries = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact", "tenant": "t"} for i in range(4)]
+    queries += [{"query": "nothing of it", "relevant": [], "kind": "abstention", "tenant": "t"}]
     (tmp_path / "set").mkdir()
-    for name, rows in (("corpus", [one | {"tenant": "t"} for one in documents]), ("gold", asked)):
+    for name, rows in (("corpus", [document | {"tenant": "t"} for document in documents]), ("gold", queries)):
         (tmp_path / "set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = recallbench("evaluate", "set", "--store", "bm25", "--out", "results", cwd=tmp_path)
     assert done.returncode == 0
     write(tmp_path, 'kinds."*".at_least = { "mrr@10" = 0.9 }\ntenants."*".at_least = { "mrr@10" = 0.9 }\n', "results")
-    code, found = gate(tmp_path)
+    code, report = gate(tmp_path)
     assert code == 0
-    assert [(one["part"], one["n"], one["observed"]) for one in found["thresholds"]] == [
+    assert [(threshold["part"], threshold["n"], threshold["observed"]) for threshold in report["thresholds"]] == [
         ("kind fact", 4, 1.0), ("tenant t", 4, 1.0),
     ]  # fmt: skip
     write(tmp_path, 'kinds.abstention.at_least = { "mrr@10" = 0.9 }\n', "results")
-    told = refused(tmp_path)
-    assert "kind abstention has no question with gold" in told
-    assert "expected: one of fact\n" in told
+    message = refused(tmp_path)
+    assert "kind abstention has no question with gold" in message
+    assert "expected: one of fact\n" in message
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "recallbench: recallbench.toml: can't be read" in refused(tmp_path)

@@ -31,34 +31,40 @@ def test_latency_says_which_state_and_that_it_is_noisy(place: Path) -> None:
     stated = json.loads((folder / "manifest.json").read_text())
     stated["files"]["timings.jsonl"] = hashlib.sha256((folder / "timings.jsonl").read_bytes()).hexdigest()
     (folder / "manifest.json").write_text(json.dumps(stated))
-    code, found = gate(place)
-    (one,) = found["thresholds"]
-    assert (code, one["measure"], one["observed"], one["by"], one["n"]) == (1, "p95 warm", 95.0, 0.5, 100)
+    code, document = gate(place)
+    (threshold,) = document["thresholds"]
+    assert (code, threshold["measure"], threshold["observed"], threshold["by"], threshold["n"]) == (
+        1,
+        "p95 warm",
+        95.0,
+        0.5,
+        100,
+    )
     # By a binomial count of 100 with share .95: 89 or fewer 1.2% of the time, all 100 0.6%.
-    assert (one["low"], one["high"]) == (90.0, 100.0)
-    assert one["note"].startswith("noisy: single queries on ")
+    assert (threshold["low"], threshold["high"]) == (90.0, 100.0)
+    assert threshold["note"].startswith("noisy: single queries on ")
     write(place, "p95_ms = { cold = 10 }\n")
     assert "no p95 of cold queries" in refused(place)
 
 
-def test_a_p95_of_another_school(place: Path) -> None:
+def test_percentiles_can_be_taken_by_index(place: Path) -> None:
     folder = place / "results/night_20260101"
-    timed(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96
+    write_timings(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96
     write(place, "p95_ms = 95\n")
     assert gate(place)[0] == 0
     write(place, 'p95_ms = 95\npercentiles = "index"\n')
-    code, found = gate(place)
-    one = found["thresholds"][0]
-    assert (code, one["measure"], one["observed"], one["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
-    # At the top of the file it is said of every result that says nothing else.
+    code, document = gate(place)
+    threshold = document["thresholds"][0]
+    assert (code, threshold["measure"], threshold["observed"], threshold["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
+    # At the top of the file it holds for every result that does not set its own.
     write(place, "p95_ms = 95\n")
     settings = place / "recallbench.toml"
     settings.write_text('percentiles = "index"\n' + settings.read_text())
     assert gate(place)[0] == 1
 
 
-def restated(folder: Path, name: str, text: str) -> None:
-    """Another file in its place, and its hash in the manifest."""
+def replace_file(folder: Path, name: str, text: str) -> None:
+    """Replace a file, and its hash in the manifest."""
     (folder / name).write_text(text)
     stated = json.loads((folder / "manifest.json").read_text())
     stated["files"][name] = hashlib.sha256(text.encode()).hexdigest()
@@ -66,37 +72,37 @@ def restated(folder: Path, name: str, text: str) -> None:
     (folder / "manifest.json").write_text(json.dumps(stated))
 
 
-def timed(folder: Path, most: int) -> None:
-    """A hundred warm queries, the slowest of `most` ms."""
+def write_timings(folder: Path, most: int) -> None:
+    """Write the timings of a hundred warm queries, the slowest of `most` ms."""
     rows = [{"question_id": f"q{i}", "state": "warm", "ms": most * i / 100} for i in range(1, 101)]
-    restated(folder, "timings.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    replace_file(folder, "timings.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_p95_against_the_baseline(place: Path) -> None:
     now, before = (place / "results" / name for name in RUNS)
-    timed(now, 200)
-    timed(before, 100)
+    write_timings(now, 200)
+    write_timings(before, 100)
     head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\np95_ms = 200\n'
     write(place, head + "p95_ratio = { warm = 1.5 }\n")
-    code, found = gate(place)
-    absolute, one = found["thresholds"]
+    code, document = gate(place)
+    absolute, ratio = document["thresholds"]
     assert (absolute["what"], absolute["outcome"], absolute["measure"]) == ("p95_ms", "holds", "p95 warm")
-    assert (code, one["what"], one["measure"]) == (1, "p95_ratio", "p95 warm / baseline")
-    assert (one["observed"], one["by"], one["outcome"]) == (2.0, 0.5, "falls short")
+    assert (code, ratio["what"], ratio["measure"]) == (1, "p95_ratio", "p95 warm / baseline")
+    assert (ratio["observed"], ratio["by"], ratio["outcome"]) == (2.0, 0.5, "falls short")
     # Ends that together hold 95%, by a binomial count of 100 with share .95: 89 or fewer lie below 1.15% of the time,
     # all 100 0.6%; each may be 1.27%.
-    assert (one["low"], one["high"]) == (pytest.approx(180 / 100), pytest.approx(200 / 90))
-    assert "p95 190 ms against 95 ms; noisy" in one["note"]
+    assert (ratio["low"], ratio["high"]) == (pytest.approx(180 / 100), pytest.approx(200 / 90))
+    assert "p95 190 ms against 95 ms; noisy" in ratio["note"]
     assert "p95 warm / baseline <= 1.5  2.0000" in recallbench("gate", cwd=place).stdout
     write(place, head + "p95_ratio = 2\n")
     assert gate(place)[0] == 0
 
 
 @pytest.mark.marked
-def test_times_of_another_machine_tell_nothing(place: Path) -> None:
+def test_times_of_another_machine_are_not_compared(place: Path) -> None:
     now, before = (place / "results" / name for name in RUNS)
-    timed(now, 200)
-    timed(before, 100)
+    write_timings(now, 200)
+    write_timings(before, 100)
     stated = json.loads((before / "environment.json").read_text())
     head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\n'
     write(place, head + "p95_ratio = 1.5\n")
@@ -106,11 +112,11 @@ def test_times_of_another_machine_tell_nothing(place: Path) -> None:
         ("cpu", "", "the first does not say its cpu"),
     ):
         machine = {**stated["machine"], part: value}
-        restated(before, "environment.json", json.dumps({**stated, "machine": machine}))
-        code, found = gate(place)
-        (one,) = found["thresholds"]
-        assert (code, one["outcome"], one["observed"], one["by"]) == (0, "cannot tell", None, None)
-        assert f"times of different machines say nothing: {words}" in one["note"]
+        replace_file(before, "environment.json", json.dumps({**stated, "machine": machine}))
+        code, document = gate(place)
+        (threshold,) = document["thresholds"]
+        assert (code, threshold["outcome"], threshold["observed"], threshold["by"]) == (0, "cannot tell", None, None)
+        assert f"times of different machines say nothing: {words}" in threshold["note"]
     printed = recallbench("gate", cwd=place).stdout
     assert "\ncannot tell:\n" in printed
     assert printed.endswith("gate: 0 of 1 thresholds hold; of 1 this can't be told\n")
@@ -123,32 +129,33 @@ def test_times_of_another_machine_tell_nothing(place: Path) -> None:
 def test_abstention(tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
-    asked = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact"} for i in range(6)]
+    queries = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact"} for i in range(6)]
     # One of the two finds a document by a word as rare as those of the others.
-    asked += [{"query": query, "relevant": [], "kind": "abstention"} for query in ("nothing of it", "word11")]
-    for name, rows in (("corpus", documents), ("gold", asked)):
+    queries += [{"query": query, "relevant": [], "kind": "abstention"} for query in ("nothing of it", "word11")]
+    for name, rows in (("corpus", documents), ("gold", queries)):
         (tmp_path / "set" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = recallbench("evaluate", "set", "--store", "bm25", "--folder", "r", cwd=tmp_path)
     assert done.returncode == 0
     stated = json.loads((tmp_path / "r" / "metrics.json").read_text())["abstention"]
     assert (stated["auroc"], stated["false_retrieval"]) == (0.75, 0.5)  # 6 of 12 pairs won, 6 tied; 1 of 2
     write(tmp_path, "abstention = { auroc = 0.75, false_retrieval = 0.5 }\n", "r")
-    code, found = gate(tmp_path)
+    code, document = gate(tmp_path)
     assert code == 0
-    assert [(one["part"], one["what"], one["observed"], one["n"], one["ceiling"]) for one in found["thresholds"]] == [
+    fields = ("part", "what", "observed", "n", "ceiling")
+    assert [tuple(threshold[field] for field in fields) for threshold in document["thresholds"]] == [
         ("abstention", "auroc", 0.75, 8, 1.0), ("abstention", "false_retrieval", 0.5, 2, 0.0),
     ]  # fmt: skip
     write(tmp_path, "abstention = { auroc = 0.8, false_retrieval = 0.25 }\n", "r")
-    code, found = gate(tmp_path)
+    code, document = gate(tmp_path)
     assert code == 1
-    assert [(one["outcome"], round(one["by"], 9)) for one in found["thresholds"]] == [
+    assert [(threshold["outcome"], round(threshold["by"], 9)) for threshold in document["thresholds"]] == [
         ("falls short", 0.05), ("falls short", 0.25),
     ]  # fmt: skip
-    assert found["thresholds"][1]["note"].startswith("the interval reaches it")
-    told = recallbench("gate", cwd=tmp_path).stdout
-    assert "auroc >= 0.8 " in told
-    assert "false_retrieval <= 0.25 " in told
+    assert document["thresholds"][1]["note"].startswith("the interval reaches it")
+    printed = recallbench("gate", cwd=tmp_path).stdout
+    assert "auroc >= 0.8 " in printed
+    assert "false_retrieval <= 0.25 " in printed
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     metrics["abstention"]["auroc"] = 0.9
-    restated(tmp_path / "r", "metrics.json", json.dumps(metrics))
+    replace_file(tmp_path / "r", "metrics.json", json.dumps(metrics))
     assert "the rankings do not give the figures" in refused(tmp_path)

@@ -17,11 +17,11 @@ def test_a_corpus_grows_by_its_other_haystacks(tmp_path: Path) -> None:
     words = ("grow", "canary-locomo", "--store", "bm25", "--factors", "1,2", "--limit", "30")
     done = recallbench(*words, "--format", "json", "--plot", "plot.svg", cwd=tmp_path)
     assert done.returncode == 0
-    told = json.loads(done.stdout)
-    first, second = told["sizes"]
+    document = json.loads(done.stdout)
+    first, second = document["sizes"]
     assert (first["factor"], second["factor"]) == (1, 2)
     assert second["stored"] == 2 * first["stored"]
-    assert [one["measure"] for one in first["estimates"]] == ["recall_any@10", "recall_frac@10", "mrr@50"]
+    assert [estimate["measure"] for estimate in first["estimates"]] == ["recall_any@10", "recall_frac@10", "mrr@50"]
     assert second["estimates"][0]["chance"] < first["estimates"][0]["chance"]
     assert first["p95_ms"] >= first["p50_ms"] > 0
     assert "<svg" in (tmp_path / "plot.svg").read_text()
@@ -50,14 +50,16 @@ def test_a_file_of_distractors_is_no_registered_corpus(tmp_path: Path) -> None:
 
 
 @pytest.mark.marked
-def test_what_can_not_grow_is_told(tmp_path: Path) -> None:
+def test_a_corpus_that_cannot_grow_is_refused(tmp_path: Path) -> None:
     beir(tmp_path / "team", [{"_id": "a", "text": "b"}], [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
     done = recallbench("grow", "team", "--store", "bm25", cwd=tmp_path)
     assert done.returncode == 2
     assert "--distractors" in done.stderr
-    few = recallbench("grow", "canary-locomo", "--store", "bm25", "--factors", "1,500", "--limit", "5", cwd=tmp_path)
-    assert "500x left out: there are documents for 3x" in few.stderr
-    assert "500x left out: there are documents for 3x, which stands in the last row." in few.stdout
+    limited = recallbench(
+        "grow", "canary-locomo", "--store", "bm25", "--factors", "1,500", "--limit", "5", cwd=tmp_path
+    )
+    assert "500x left out: there are documents for 3x" in limited.stderr
+    assert "500x left out: there are documents for 3x, which stands in the last row." in limited.stdout
     for factors in ("0", "two", "1,,2", "-1"):
         assert recallbench("grow", "team", f"--factors={factors}", cwd=tmp_path).returncode == 2
 
@@ -66,17 +68,17 @@ def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> 
     beir(tmp_path / "team")
     jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(7)])
     words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2,5,10", "-q")
-    told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
-    assert (told["left_out"], told["room"], told["pool"]) == ([5, 10], 3, 7)
-    assert told["percentiles"] == "interpolated"
-    assert [size["factor"] for size in told["sizes"]] == [1, 2, 3]
+    document = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
+    assert (document["left_out"], document["room"], document["pool"]) == ([5, 10], 3, 7)
+    assert document["percentiles"] == "interpolated"
+    assert [size["factor"] for size in document["sizes"]] == [1, 2, 3]
     for format in ("text", "markdown"):
         printed = recallbench(*words, "--format", format, cwd=tmp_path).stdout
         assert "5x, 10x left out: there are documents for 3x, which stands in the last row." in printed
         assert "warm queries, one by one, on this machine, percentiles interpolated:" in printed
 
 
-def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None:
+def test_a_document_that_matches_an_expected_text_is_no_distractor(tmp_path: Path) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     others = [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(4)]
     answers = ["Of France, Paris is the capital city.", "The ferry leaves at nine o'clock."]
@@ -84,17 +86,17 @@ def test_what_matches_the_expected_text_is_no_distractor(tmp_path: Path) -> None
     jsonl(tmp_path / "more.jsonl", more)
     words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "-q")
     done = recallbench(*words, "--match", "tokens", "--match-threshold", "0.5", "--format", "json", cwd=tmp_path)
-    told = json.loads(done.stdout)
-    assert told["corpus"].endswith("+tokens-0.5")
-    assert told["matching"] == "tokens f1>=0.5"
-    assert (told["passed_over"], told["pool"], told["room"], told["unmatched"]) == (2, 6, 2, 1)
-    assert told["sizes"][1]["stored"] == 8  # with the two answers taken out, four are left for the four
+    document = json.loads(done.stdout)
+    assert document["corpus"].endswith("+tokens-0.5")
+    assert document["matching"] == "tokens f1>=0.5"
+    assert (document["passed_over"], document["pool"], document["room"], document["unmatched"]) == (2, 6, 2, 1)
+    assert document["sizes"][1]["stored"] == 8  # with the two answers taken out, four are left for the four
     printed = recallbench(*words, "--match", "tokens", "--match-threshold", "0.5", cwd=tmp_path).stdout
     assert "Matched by tokens f1>=0.5." in printed
     assert "1 query matches no document, and is in no mean." in printed
     assert "2 of 6 documents match what a query of another haystack expects: no distractors there" in printed
     exact = json.loads(recallbench(*words, "--match", "exact", "--format", "json", cwd=tmp_path).stdout)
-    # One says it word by word, among other words.
+    # A single document holds it word by word, among other words.
     assert (exact["matching"], exact["passed_over"], exact["unmatched"]) == ("exact", 1, 2)
 
 
@@ -102,25 +104,27 @@ def test_a_copy_of_a_relevant_document_is_no_distractor(tmp_path: Path) -> None:
     documents = [{"_id": "a", "text": "The ferry leaves at nine."}, {"_id": "b", "text": "Rain."}]
     short(tmp_path / "team", [{"query": "When does the ferry leave?", "relevant": ["a"]}], documents)
     copies = ["The ferry leaves\n at nine. ", "The ferry leaves at nine."]
-    # What nobody asked for may come again, and what is not word for word the same can't be told.
+    # A copy of an irrelevant document may be added, and a copy in other words is not recognised.
     others = ["Rain.", "The ferry leaves at nine!", "Something else."]
     jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": text} for i, text in enumerate([*copies, *others])])
     words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "-q")
-    told = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
-    assert (told["matching"], told["pool"], told["passed_over"], told["room"]) == ("id", 5, 2, 2)
+    document = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
+    assert (document["matching"], document["pool"], document["passed_over"], document["room"]) == ("id", 5, 2, 2)
     printed = recallbench(*words, cwd=tmp_path).stdout
-    said = "2 of 5 documents say word by word what a relevant document of another haystack says: no distractors there"
-    assert said in printed
+    sentence = (
+        "2 of 5 documents say word by word what a relevant document of another haystack says: no distractors there"
+    )
+    assert sentence in printed
     jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": text} for i, text in enumerate(copies)])
-    few = recallbench(*words, cwd=tmp_path)
-    assert few.returncode == 2
-    assert "found: 2 in all, of which 2 say what a relevant one says" in few.stderr
+    refused = recallbench(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "found: 2 in all, of which 2 say what a relevant one says" in refused.stderr
 
 
 def test_a_set_of_the_hub_grows(tmp_path: Path) -> None:
     revision = "a" * 40
     corpus = b'{"_id": "oslo", "text": "The ferry to Oslo leaves at nine."}\n{"_id": "rain", "text": "It rains."}\n'
-    held = {
+    contents = {
         "corpus.jsonl": corpus,
         "queries.jsonl": b'{"_id": "q1", "text": "When does the ferry leave?"}\n',
         "qrels/dev.tsv": b"query-id\tcorpus-id\tscore\nq1\toslo\t1\n",
@@ -129,15 +133,15 @@ def test_a_set_of_the_hub_grows(tmp_path: Path) -> None:
     pin = f"corpus.jsonl={hashlib.sha256(corpus).hexdigest()}"
     name = f"hub:team/trips@{revision}"
     words = ("grow", name, "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2", "--format", "json")
-    with LoopbackHub({f"datasets/team/trips/{file}": body for file, body in held.items()}) as hub:
+    with LoopbackHub({f"datasets/team/trips/{file}": body for file, body in contents.items()}) as hub:
         env = {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
         done = recallbench(*words, "--split", "dev", "--pin", pin, cwd=tmp_path, env=env)
         assert done.returncode == 0
         wrong = recallbench(*words, "--split", "dev", "--pin", f"corpus.jsonl={'0' * 64}", cwd=tmp_path, env=env)
         assert wrong.returncode == 2
-    told = json.loads(done.stdout)
-    assert told["corpus"].startswith(f"labelled/team--trips-{revision}@")
-    assert [size["stored"] for size in told["sizes"]] == [2, 4]
+    document = json.loads(done.stdout)
+    assert document["corpus"].startswith(f"labelled/team--trips-{revision}@")
+    assert [size["stored"] for size in document["sizes"]] == [2, 4]
 
 
 @pytest.mark.marked

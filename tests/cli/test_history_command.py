@@ -57,11 +57,11 @@ def test_the_impact_is_measured(results: Path, tmp_path: Path) -> None:
     assert add(results, *words)[0] == 0
     (entry,) = entries(file.read_text())
     a, b = (json.loads((results / name / "metrics.json").read_text())["headline"] for name in ("a", "b"))
-    for one, other in zip(a, b, strict=True):
-        old, new = one["estimate"]["value"], other["estimate"]["value"]
-        row = next(line for line in entry.body.splitlines() if line.startswith(f"| {one['protocol_name']} |"))
-        name, difference = one["estimate"]["measure"], f"{new - old:+.4f}"
-        start = f"| {one['protocol_name']} | `{name}` | {old:.4f} | {new:.4f} | {difference} | "
+    for first, second in zip(a, b, strict=True):
+        old, new = first["estimate"]["value"], second["estimate"]["value"]
+        row = next(line for line in entry.body.splitlines() if line.startswith(f"| {first['protocol_name']} |"))
+        name, difference = first["estimate"]["measure"], f"{new - old:+.4f}"
+        start = f"| {first['protocol_name']} | `{name}` | {old:.4f} | {new:.4f} | {difference} | "
         assert row.startswith(start)
         assert re.fullmatch(r"[+-]0\.\d{4} to [+-]0\.\d{4} \|", row.removeprefix(start))
     assert len(re.findall(r"manifest sha256 [0-9a-f]{64}", entry.body)) == 2
@@ -75,15 +75,15 @@ def test_other_questions_are_not_compared(results: Path, tmp_path: Path) -> None
     assert re.search(r"\| recall@10 \|.*\| – \| – \|\n", file.read_text())
 
 
-def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
+def test_an_invalid_entry_is_refused(results: Path, tmp_path: Path) -> None:
     (tmp_path / NAME).write_text(START)
     base = ("--kind", "source", "--title", "T")
 
     def refused(*words: str | Path) -> str:
-        code, out, said = add(tmp_path, *words)
+        code, out, message = add(tmp_path, *words)
         assert (code, out) == (2, "")
         assert (tmp_path / NAME).read_text() == START
-        return said
+        return message
 
     assert "has an entry 'First' of 2026-05-09 already" in refused(
         "--kind", "source", "--title", "First", "--date", "2026-05-09", "--text", "x"
@@ -124,18 +124,18 @@ def test_what_can_not_be_added(results: Path, tmp_path: Path) -> None:
         ]
     ),
 )
-def test_what_would_not_be_read_back_is_not_added(tmp_path: Path, title: str, text: str) -> None:
+def test_an_entry_that_could_not_be_parsed_again_is_refused(tmp_path: Path, title: str, text: str) -> None:
     (tmp_path / NAME).write_text(START)
-    code, out, said = add(tmp_path, "--kind", "source", "--title", title, "--text", text)
+    code, out, message = add(tmp_path, "--kind", "source", "--title", title, "--text", text)
     assert (code, out) == (2, "")
-    assert "would not be read back" in said
+    assert "would not be read back" in message
     assert (tmp_path / NAME).read_text() == START
 
 
 @pytest.mark.parametrize(
     "hidden", ["<!--\n{}\n-->", "<!-- {} -->", "~~~\n{}\n~~~", "```\n~~~\n{}\n```", " ```\n{}\n ```"]
 )
-def test_what_nobody_sees_is_no_record(hidden: str) -> None:
+def test_a_hidden_line_is_no_record(hidden: str) -> None:
     line = "- Deviation: limit on locomo"
     text = START + "\n" + hidden.replace("{}", line) + "\n"
     assert deviations_named(text, "locomo") == frozenset()

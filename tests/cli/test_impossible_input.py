@@ -1,4 +1,4 @@
-"""Numbers that no float reaches, brackets without end and half characters are told as what they are: the user's."""
+"""Huge numbers, endless brackets and half characters are reported as errors of the input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOLD = '{"query_id": "q", "query": "When?", "relevant": {"d": %s}}\n'
 
 
 @pytest.mark.parametrize("grade", [HUGE, f"-{HUGE}", "1e999", "1e308", "NaN", "true"])
-def test_a_grade_that_no_scale_has(tmp_path: Path, grade: str) -> None:
+def test_a_grade_beyond_every_scale_is_refused(tmp_path: Path, grade: str) -> None:
     (tmp_path / "team").mkdir()
     (tmp_path / "team/corpus.jsonl").write_text(TEAM)
     (tmp_path / "team/gold.jsonl").write_text(GOLD % grade)
@@ -29,7 +29,7 @@ def test_a_grade_that_no_scale_has(tmp_path: Path, grade: str) -> None:
 
 
 @pytest.mark.parametrize("grade", [HUGE, "1e308", "nan"])
-def test_a_judgement_that_no_scale_has(tmp_path: Path, grade: str) -> None:
+def test_a_judgement_beyond_every_scale_is_refused(tmp_path: Path, grade: str) -> None:
     (tmp_path / "team/qrels").mkdir(parents=True)
     (tmp_path / "team/corpus.jsonl").write_text(TEAM)
     (tmp_path / "team/queries.jsonl").write_text('{"_id": "q", "text": "When?"}\n')
@@ -39,7 +39,7 @@ def test_a_judgement_that_no_scale_has(tmp_path: Path, grade: str) -> None:
     assert "line 1: field score\n  expected: a number of at most 1,000,000,000" in done.stderr
 
 
-def test_numbers_of_thousands_of_digits_are_told_in_brief(tmp_path: Path) -> None:
+def test_numbers_of_thousands_of_digits_are_shortened_in_messages(tmp_path: Path) -> None:
     longest = "9" * 5000
     (tmp_path / "gold.jsonl").write_text(f'{{"query": "q", "relevant": {{"d": {longest}}}, "ranked": ["d"]}}\n')
     (tmp_path / "run.trec").write_text("q Q0 d 1 0.9 x\n")
@@ -52,7 +52,7 @@ def test_numbers_of_thousands_of_digits_are_told_in_brief(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", [f"a = {'[' * 20000}{']' * 20000}", f"a{'.a' * 200} = 1"], ids=["lists", "tables"])
-def test_settings_that_are_nested_without_end(tmp_path: Path, text: str) -> None:
+def test_settings_nested_without_end_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "deep.toml").write_text(text)
     for command in (("gate",), ("run", "canary-locomo")):
         done = recallbench(*command, "--config", "deep.toml", cwd=tmp_path)
@@ -60,7 +60,7 @@ def test_settings_that_are_nested_without_end(tmp_path: Path, text: str) -> None
         assert "found: brackets nested without end" in done.stderr
 
 
-def test_a_threshold_of_400_digits(tmp_path: Path) -> None:
+def test_a_threshold_of_400_digits_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gate.toml").write_text(f'[result.a]\nfolder = "x"\nat_least = {{"recall@10" = {HUGE}}}\n')
     done = recallbench("gate", "--config", "gate.toml", cwd=tmp_path)
     assert done.returncode == 2
@@ -68,7 +68,7 @@ def test_a_threshold_of_400_digits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--version", "--label", "--dsn", "--folder"])
-def test_an_argument_that_is_no_text(tmp_path: Path, option: str) -> None:
+def test_an_argument_that_is_not_utf8_is_refused(tmp_path: Path, option: str) -> None:
     words = [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--store", "bm25", option, b"a\xff"]
     done = subprocess.run(words, cwd=tmp_path, env=environment(tmp_path, None), capture_output=True, check=False)
     assert done.returncode == 2
@@ -78,14 +78,14 @@ def test_an_argument_that_is_no_text(tmp_path: Path, option: str) -> None:
     )
 
 
-def test_a_variable_that_is_no_text(tmp_path: Path) -> None:
+def test_a_variable_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     more = {"RECALLBENCH_LABEL": os.fsdecode(b"a\xff")}
     done = recallbench("run", "canary-locomo", "--store", "bm25", "-q", cwd=tmp_path, env=more)
     assert done.returncode == 2
     assert "$RECALLBENCH_LABEL can't be read" in done.stderr
 
 
-def test_a_history_that_is_no_text(tmp_path: Path) -> None:
+def test_a_history_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "HISTORY.md").write_bytes(b"# History\n\nna\xefve\n")
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--dry-run", cwd=tmp_path)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Ids and kinds that are formulas, tags, links or cursor movements stay text, wherever a set's result tells of them."""
+"""Ids and kinds that are formulas, tags, links or cursor movements stay text in every output of a set's result."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,10 @@ def labelled(folder: Path, names: tuple[str, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("hostile")
-    labelled(made / "plain", PLAIN)
-    labelled(made / "hidden", HIDDEN)
-    return made
+    folder = tmp_path_factory.mktemp("hostile")
+    labelled(folder / "plain", PLAIN)
+    labelled(folder / "hidden", HIDDEN)
+    return folder
 
 
 def evaluated(place: Path, name: str, format: str) -> str:
@@ -67,7 +68,7 @@ def evaluated(place: Path, name: str, format: str) -> str:
     return done.stdout
 
 
-def test_a_spreadsheet_is_given_no_formula(place: Path) -> None:
+def test_a_csv_holds_no_formula(place: Path) -> None:
     rows = list(csv.reader(evaluated(place, "plain", "csv").splitlines()))
     assert [row[0] for row in rows[1:5]] == [f"'{name}" for name in PLAIN[:4]]
     assert rows[1][1] == f"'{PLAIN[0]}"
@@ -76,14 +77,14 @@ def test_a_spreadsheet_is_given_no_formula(place: Path) -> None:
     assert names[4] == f"all/4\t{PLAIN[4]}"
 
 
-def test_a_page_is_given_no_tag_link_or_heading(place: Path) -> None:
+def test_a_page_holds_no_tag_link_or_heading(place: Path) -> None:
     for page in (evaluated(place, "plain", "markdown"), (place / "plain-markdown/report.md").read_text()):
-        found = RENDERER.parse(page)
-        leaves = [leaf for token in found for leaf in token.children or ()]
-        assert {token.type for token in (*found, *leaves)}.isdisjoint({"html_block", "html_inline", "link_open"})
+        tokens = RENDERER.parse(page)
+        leaves = [leaf for token in tokens for leaf in token.children or ()]
+        assert {token.type for token in (*tokens, *leaves)}.isdisjoint({"html_block", "html_inline", "link_open"})
         shown = {token.content for token in leaves}
         assert {"<script>alert(1)</script>", "a|b"} <= {text.replace("\\|", "|") for text in shown}
-        assert not any("CANONICAL" in found[i + 1].content for i, one in enumerate(found) if one.tag == "h2")
+        assert not any("CANONICAL" in after.content for token, after in pairwise(tokens) if token.tag == "h2")
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "csv", "json"])
@@ -99,27 +100,27 @@ def test_nothing_hidden_is_printed_or_written_to_a_report(place: Path, format: s
         assert [row["query_id"] for row in json.loads(printed)["rows"]] == list(HIDDEN)
 
 
-def test_what_can_be_seen_is_no_fault_of_a_result_and_what_can_not_is_one(place: Path) -> None:
-    told = {}
+def test_only_invisible_characters_fail_the_audit(place: Path) -> None:
+    failures = {}
     for name in ("plain", "hidden"):
         recallbench("evaluate", name, "--store", "bm25", "--folder", f"{name}-audited", "-q", cwd=place)
         done = recallbench("audit", f"{name}-audited", "--corpus-file", name, "--json", cwd=place)
-        (found,) = json.loads(done.stdout)["audits"]
-        told[name] = {one["code"]: one["observed"] for one in found["checks"] if one["status"] == "fail"}
-    assert told["plain"] == {}
-    assert told["hidden"].keys() == {"RB-RECORDED"}
-    assert "holds characters that can't be printed: \\x1b[31mred" in told["hidden"]["RB-RECORDED"]
+        (report,) = json.loads(done.stdout)["audits"]
+        failures[name] = {check["code"]: check["observed"] for check in report["checks"] if check["status"] == "fail"}
+    assert failures["plain"] == {}
+    assert failures["hidden"].keys() == {"RB-RECORDED"}
+    assert "holds characters that can't be printed: \\x1b[31mred" in failures["hidden"]["RB-RECORDED"]
 
 
-def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(place: Path) -> None:
+def test_only_results_of_the_first_edition_may_hold_raw_names(place: Path) -> None:
     bare = "".join(f"all/{number}\t{name}\n" for number, name in enumerate((*PLAIN, "other")))
     for edition, failing in ((CURRENT, {"RB-DOCUMENTS"}), (FIRST, set[str]())):
         folder = place / f"edition-{edition.number}"
         shutil.copytree(place / "plain-audited", folder)
         if edition is FIRST:  # no release of that edition wrote its version down here
-            around = json.loads((folder / "environment.json").read_text())
-            del around["recallbench_version"]
-            (folder / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
+            environment = json.loads((folder / "environment.json").read_text())
+            del environment["recallbench_version"]
+            (folder / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
         stated = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
         stated = stated.model_copy(update={"statistics_edition": edition.number})
         rules = load()
@@ -128,8 +129,8 @@ def test_names_are_taken_as_they_are_only_from_results_of_the_first_edition(plac
         (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
-        found = audit(folder, corpus_files=[place / "plain"], environ={})
-        assert {one.code for one in found.checks if one.status == "fail"} == failing
+        report = audit(folder, corpus_files=[place / "plain"], environ={})
+        assert {check.code for check in report.checks if check.status == "fail"} == failing
 
 
 def test_a_comparison_of_files_makes_no_markup(place: Path) -> None:
@@ -141,8 +142,8 @@ def test_a_comparison_of_files_makes_no_markup(place: Path) -> None:
     words = ("--run", "one.jsonl", "--gold", "gold.jsonl", "--compare", "two<img>.jsonl", "--keep-going")
     page = recallbench("evaluate", *words, "--format", "markdown", cwd=place).stdout
     assert "failed, counted as the worst answer" in page
-    found = RENDERER.parse(page)
-    kinds = {token.type for token in (*found, *(leaf for token in found for leaf in token.children or ()))}
+    tokens = RENDERER.parse(page)
+    kinds = {token.type for token in (*tokens, *(leaf for token in tokens for leaf in token.children or ()))}
     assert kinds.isdisjoint({"html_block", "html_inline", "link_open"})
 
 

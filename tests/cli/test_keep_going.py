@@ -1,4 +1,4 @@
-"""`--keep-going`: one question that a store fails on does not lose the others, and nobody can overlook it."""
+"""`--keep-going`: a question that the store fails on is named and does not lose the others."""
 
 import json
 import shutil
@@ -18,13 +18,13 @@ def open_memory(items, vectors):
         if query.text in FAILING:
             raise RuntimeError("out of luck")
         words = set(query.text.lower().split())
-        found = [(item.id, float(len(words & set(item.text.lower().split())))) for item in items]
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
+        scored = [(item.id, float(len(words & set(item.text.lower().split())))) for item in items]
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
     return search
 open_memory.needs_vectors = False
 FAILING = {%s}
 """
-ASKED_IN_VAIN = """
+UNANSWERABLE = """
     "What did I call my parrot?", "How many funerals did I attend this year?", "When was my harpsichord last tuned?",
     "How many days before the deadline did I renew my driving licence?",
 """
@@ -41,26 +41,26 @@ def run(place: Path, *words: str, failing: tuple[str, ...] = (FERRY,)) -> tuple[
 
 
 @pytest.fixture(scope="module")
-def gone_on(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[int, str, str]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[int, str, str]]:
     place = tmp_path_factory.mktemp("gone_on")
     return place, run(place, "--keep-going", "--k", "3")
 
 
-def test_without_it_the_run_ends_and_writes_nothing(tmp_path: Path) -> None:
-    code, _, said = run(tmp_path)
+def test_without_the_option_a_failure_ends_the_run(tmp_path: Path) -> None:
+    code, _, message = run(tmp_path)
     assert code == 2
-    assert FERRY in said
-    assert "out of luck" in said
+    assert FERRY in message
+    assert "out of luck" in message
     assert not (tmp_path / "result").exists()
 
 
 def test_the_others_are_scored_and_the_failure_is_named_everywhere(
-    gone_on: tuple[Path, tuple[int, str, str]],
+    finished: tuple[Path, tuple[int, str, str]],
 ) -> None:
-    place, (code, printed, said) = gone_on
+    place, (code, printed, message) = finished
     assert code == 1
-    assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in said
-    assert "found RuntimeError: out of luck" in said
+    assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in message
+    assert "found RuntimeError: out of luck" in message
     assert "deviation: failures: the store failed on 1 question: counted as the worst answer" in printed
     assert "q1 (failed)  travel               0.00" in printed
     metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
@@ -71,12 +71,14 @@ def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     assert {row["question_id"]: len(row["hits"]) for row in rows} == {"q1": 0, "q2": 3, "q3": 2, "q4": 2}
     report = (place / "result" / "report.md").read_text()
     assert "**The store failed on 1 of them: `q1`.**" in report
-    # The reason may hold words of the question: it is told, and not written down.
+    # The reason may hold words of the question: it is printed, and not written to the result.
     assert "out of luck" not in "".join(path.read_text() for path in (place / "result").iterdir())
 
 
-def test_the_audit_holds_failures_to_the_rankings(gone_on: tuple[Path, tuple[int, str, str]], tmp_path: Path) -> None:
-    place, _ = gone_on
+def test_the_audit_compares_failures_with_the_rankings(
+    finished: tuple[Path, tuple[int, str, str]], tmp_path: Path
+) -> None:
+    place, _ = finished
     genuine = audit(place / "result", corpus_files=[place / "team"], environ={})
     assert [check.code for check in genuine.checks if check.status != "pass"] == ["RB-COMMITTED"]
 
@@ -86,12 +88,12 @@ def test_the_audit_holds_failures_to_the_rankings(gone_on: tuple[Path, tuple[int
         metrics = json.loads((forged / "metrics.json").read_text())
         metrics["retrieval"]["failed"] = failed
         (forged / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n")
-        around = json.loads((forged / "environment.json").read_text())
-        around["options"]["keep_going"] = keep_going
-        (forged / "environment.json").write_text(json.dumps(around, indent=1) + "\n")
+        environment = json.loads((forged / "environment.json").read_text())
+        environment["options"]["keep_going"] = keep_going
+        (forged / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
         (forged / "manifest.json").write_text(build(forged))
-        found = audit(forged, corpus_files=[place / "team"], environ={})
-        return {check.code for check in found.checks if check.status == "fail"}
+        report = audit(forged, corpus_files=[place / "team"], environ={})
+        return {check.code for check in report.checks if check.status == "fail"}
 
     assert "RB-DEVIATIONS" in codes("hidden", [])
     assert "RB-LENGTH" in codes("answered", ["q2"])
@@ -112,9 +114,9 @@ def test_a_failure_where_nothing_should_be_found_is_a_false_retrieval(tmp_path: 
     assert [check.code for check in audited.checks if check.status != "pass"] == ["RB-COMMITTED"]
 
 
-def test_on_questions_with_gold_that_should_be_abstained_from_too(tmp_path: Path) -> None:
+def test_a_failure_on_an_abstention_question_with_gold_is_a_false_retrieval(tmp_path: Path) -> None:
     figures = []
-    for failing, words in (("''", ()), (ASKED_IN_VAIN, ("--keep-going",))):
+    for failing, words in (("''", ()), (UNANSWERABLE, ("--keep-going",))):
         (tmp_path / "moody.py").write_text(MEMORY % failing)
         folder = "moody" if words else "calm"
         done = recallbench(
@@ -135,7 +137,7 @@ def test_on_questions_with_gold_that_should_be_abstained_from_too(tmp_path: Path
     assert (moody.abstention.auroc, moody.abstention.false_retrieval) == (0.0, 1.0)
 
 
-def test_a_failure_when_a_question_is_timed_is_named_and_its_time_is_told(tmp_path: Path) -> None:
+def test_a_failure_when_a_question_is_timed_is_named_and_its_time_counts(tmp_path: Path) -> None:
     # The third call of each question is the one that is timed: after those with k = 50 and k = 10.
     memory = MEMORY.replace("def open_memory", "from collections import Counter\nCALLS = Counter()\ndef open_memory")
     memory = memory.replace(
@@ -151,8 +153,8 @@ def test_a_failure_when_a_question_is_timed_is_named_and_its_time_is_told(tmp_pa
     metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
     assert metrics.retrieval.failed == []
     assert metrics.headline[0].estimate.value == 1.0
-    times = [json.loads(line) for line in (tmp_path / "result" / "timings.jsonl").read_text().splitlines()]
-    states = {one["question_id"]: one["state"] for one in times if "question_id" in one}
+    timings = [json.loads(line) for line in (tmp_path / "result" / "timings.jsonl").read_text().splitlines()]
+    states = {timing["question_id"]: timing["state"] for timing in timings if "question_id" in timing}
     assert states == {"q1": "failed", "q2": "warm", "q3": "warm", "q4": "warm"}
     assert "| one query, failed (1 asked one by one) |" in (tmp_path / "result" / "report.md").read_text()
     (tmp_path / "recallbench.toml").write_text('[result.memory]\nfolder = "result"\np95_ms = 60000\n')
@@ -164,8 +166,8 @@ def test_a_failure_when_a_question_is_timed_is_named_and_its_time_is_told(tmp_pa
     assert recallbench("gate", cwd=tmp_path).returncode == 1
 
 
-def test_the_gate_says_that_questions_failed(gone_on: tuple[Path, tuple[int, str, str]], tmp_path: Path) -> None:
-    shutil.copytree(gone_on[0] / "result", tmp_path / "result")
+def test_the_gate_says_that_questions_failed(finished: tuple[Path, tuple[int, str, str]], tmp_path: Path) -> None:
+    shutil.copytree(finished[0] / "result", tmp_path / "result")
     (tmp_path / "recallbench.toml").write_text(
         '[result.memory]\nfolder = "result"\n[result.memory.at_least]\n"recall_any@10" = 0.5\n'
     )
@@ -175,13 +177,13 @@ def test_the_gate_says_that_questions_failed(gone_on: tuple[Path, tuple[int, str
 
 def test_where_every_question_fails_there_is_no_result(tmp_path: Path) -> None:
     questions = (FERRY, BICYCLE, "Where does it rain?", "When does the train leave?")
-    code, _, said = run(tmp_path, "--keep-going", failing=questions)
+    code, _, message = run(tmp_path, "--keep-going", failing=questions)
     assert code == 2
-    assert "not one of 4 questions was answered; the first: `moody:open_memory` failed" in said
+    assert "not one of 4 questions was answered; the first: `moody:open_memory` failed" in message
     assert not (tmp_path / "result").exists()
 
 
-def test_run_takes_it_too(tmp_path: Path) -> None:
+def test_run_has_the_option_too(tmp_path: Path) -> None:
     (tmp_path / "moody.py").write_text(MEMORY % repr("What mishaps did Nadia have on two wheels?"))
     words = ("--store", "python:moody:open_memory", "--folder", "result", "--keep-going")
     done = recallbench("run", "canary-locomo", *words, cwd=tmp_path)
@@ -204,7 +206,7 @@ FAILING = {%s}
 """
 
 
-def test_failed_queries_that_took_too_long_break_a_p95_for_certain(tmp_path: Path) -> None:
+def test_failed_queries_that_took_too_long_break_a_p95(tmp_path: Path) -> None:
     (tmp_path / "moody.py").write_text(SLOW % repr(FERRY))
     beir(tmp_path / "team")
     words = ("evaluate", "team", "--store", "python:moody:open_memory", "--folder", "result", "--keep-going")
@@ -213,13 +215,13 @@ def test_failed_queries_that_took_too_long_break_a_p95_for_certain(tmp_path: Pat
     for limit, outcome, code in ((50, "falls short", 1), (60_000, "cannot tell", 0)):
         (tmp_path / "recallbench.toml").write_text(f'[result.memory]\nfolder = "result"\np95_ms = {limit}\n')
         gate = recallbench("gate", "--format", "json", cwd=tmp_path)
-        (told,) = json.loads(gate.stdout)["thresholds"]
-        assert (told["outcome"], gate.returncode) == (outcome, code)
-        assert 100 <= told["observed"] < 60_000
-        assert told["n"] == 4
+        (threshold,) = json.loads(gate.stdout)["thresholds"]
+        assert (threshold["outcome"], gate.returncode) == (outcome, code)
+        assert 100 <= threshold["observed"] < 60_000
+        assert threshold["n"] == 4
 
 
-def test_a_gate_over_failed_queries_alone_still_tells_the_other_thresholds(tmp_path: Path) -> None:
+def test_a_gate_over_failed_queries_alone_still_shows_the_other_thresholds(tmp_path: Path) -> None:
     memory = MEMORY.replace("def open_memory", "from collections import Counter\nCALLS = Counter()\ndef open_memory")
     memory = memory.replace("if query.text in FAILING:", "CALLS[query.text] += 1\n        if CALLS[query.text] == 3:")
     (tmp_path / "moody.py").write_text(memory % "''")

@@ -1,4 +1,4 @@
-"""`recallbench label`: labels by keyboard, kept one by one."""
+"""`recallbench label`: labels by keyboard, each saved at once."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from labelled_sets import DOCUMENTS, jsonl
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     (tmp_path / "team").mkdir()
-    jsonl(tmp_path / "team" / "corpus.jsonl", [{**one, "tenant": "north"} for one in DOCUMENTS[:4]])
+    jsonl(tmp_path / "team" / "corpus.jsonl", [{**document, "tenant": "north"} for document in DOCUMENTS[:4]])
     rows = [
         {"_id": "ferry", "text": "When does the ferry leave?", "tenant": "north", "kind": "travel"},
         {"_id": "rain", "text": "Where does it rain?", "tenant": "north"},
@@ -40,7 +40,7 @@ def typed(place: Path, keys: str, *words: str) -> subprocess.CompletedProcess[st
     return done
 
 
-def kept(place: Path) -> list[dict[str, Any]]:
+def labels(place: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (place / "team" / "gold.jsonl").read_text().splitlines()]
 
 
@@ -48,7 +48,7 @@ def test_keys_become_labels_and_a_set_that_evaluates(place: Path) -> None:
     done = typed(place, "y2a" + "?mya" + "ay", "--k", "3")
     assert done.returncode == 0
     assert "3 queries labelled in team/gold.jsonl, 3 in all" in done.stdout
-    ferry, rain, zebra = kept(place)
+    ferry, rain, zebra = labels(place)
     assert ferry["query"] == "When does the ferry leave?"
     assert ferry["kind"] == "travel"
     assert sorted(ferry["relevant"].values()) == [1.0, 2.0]
@@ -57,22 +57,22 @@ def test_keys_become_labels_and_a_set_that_evaluates(place: Path) -> None:
     assert recallbench("evaluate", "team", "--store", "bm25", "-q", cwd=place).returncode == 0
 
 
-def test_it_stops_and_goes_on_where_it_was(place: Path) -> None:
+def test_labelling_resumes_where_it_stopped(place: Path) -> None:
     assert typed(place, "ya" + "q").returncode == 0
-    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+    assert [row["query_id"] for row in labels(place)] == ["ferry"]
     again = typed(place, "s" + "an")
     assert "1 of 3 queries are labelled" in again.stderr
     assert "[2 of 3] Where does it rain?" in again.stdout
     # Skipped, and nothing relevant without saying that nothing should be found: both wait.
-    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+    assert [row["query_id"] for row in labels(place)] == ["ferry"]
 
 
 def test_the_end_of_the_input_loses_nothing(place: Path) -> None:
     assert typed(place, "ya" + "y").returncode == 0
-    assert [row["query_id"] for row in kept(place)] == ["ferry"]
+    assert [row["query_id"] for row in labels(place)] == ["ferry"]
 
 
-def test_a_line_that_was_cut_off_is_set_aside_and_asked_again(place: Path) -> None:
+def test_a_line_that_was_cut_off_is_set_aside_and_its_query_comes_again(place: Path) -> None:
     typed(place, "ya" + "q")
     gold = place / "team" / "gold.jsonl"
     gold.write_text(gold.read_text() + '{"query_id": "rain", "que')
@@ -80,11 +80,11 @@ def test_a_line_that_was_cut_off_is_set_aside_and_asked_again(place: Path) -> No
     assert "[2 of 3] Where does it rain?" in done.stdout
     assert "the last line of team/gold.jsonl was cut off: set aside in team/gold.jsonl.cut" in done.stderr
     assert "cut off" not in typed(place, "q").stderr
-    assert [row["query_id"] for row in kept(place)] == ["ferry", "rain"]
+    assert [row["query_id"] for row in labels(place)] == ["ferry", "rain"]
     assert (place / "team" / "gold.jsonl.cut").read_text() == '{"query_id": "rain", "que\n'
 
 
-def test_a_line_that_is_none_is_told(place: Path) -> None:
+def test_an_unreadable_line_is_refused(place: Path) -> None:
     (place / "team" / "gold.jsonl").write_text("nonsense\n")
     done = typed(place, "")
     assert done.returncode == 2
@@ -95,10 +95,13 @@ def test_queries_come_from_a_text_file_or_the_command_line(place: Path) -> None:
     jsonl(place / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
     (place / "list.txt").write_text("When?\n\nWhere is the ferry?\n")
     typed(place, "y" + "y", "--queries", "list.txt")
-    assert [(row["query_id"], row["query"]) for row in kept(place)] == [("q1", "When?"), ("q3", "Where is the ferry?")]
+    assert [(row["query_id"], row["query"]) for row in labels(place)] == [
+        ("q1", "When?"),
+        ("q3", "Where is the ferry?"),
+    ]
     typed(place, "y", "--query", "What leaves?")
-    assert kept(place)[-1]["query"] == "What leaves?"
-    assert len({row["query_id"] for row in kept(place)}) == 3
+    assert labels(place)[-1]["query"] == "What leaves?"
+    assert len({row["query_id"] for row in labels(place)}) == 3
 
 
 def test_a_scope_without_documents_and_a_folder_without_any(place: Path) -> None:
@@ -110,7 +113,7 @@ def test_a_scope_without_documents_and_a_folder_without_any(place: Path) -> None
     assert "corpus.jsonl is missing" in done.stderr
 
 
-def test_queries_without_a_scope_are_given_one(place: Path) -> None:
+def test_queries_without_a_scope_need_the_option(place: Path) -> None:
     assert "--scope north" in typed(place, "", "--query", "Where does it rain?").stderr
     typed(place, "ya", "--query", "Where does it rain?", "--scope", "north")
-    assert kept(place)[0]["scope"] == "north"
+    assert labels(place)[0]["scope"] == "north"

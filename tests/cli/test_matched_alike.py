@@ -1,4 +1,4 @@
-"""A folder and a file of the same rankings score alike by every method, and what a folder makes stands an audit."""
+"""A folder and a file of the same rankings score alike by every method, and the folder's result passes an audit."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ EXPECTING = (
 BOTH = {"query_id": "both", "query": "nothing but a ferry", "expected": "the ferry leaves at nine", "relevant": ["old"]}
 STORE = """
 def open_memory(items, vectors):
-    # Every other one first, so that what matches lies on both sides of each k.
+    # Every second item loses half a point, so that matches lie on both sides of each k.
     def search(query, k):
-        asked = set(query.text.lower().split())
-        scored = [(item.id, len(asked & set(item.text.lower().split())) - .5 * (n % 2)) for n, item in enumerate(items)]
+        query_words = set(query.text.lower().split())
+        shared = [len(query_words & set(item.text.lower().split())) for item in items]
+        scored = [(item.id, shared[n] - .5 * (n % 2)) for n, item in enumerate(items)]
         return sorted(scored, key=lambda hit: -hit[1])[:k]
     return search
 open_memory.needs_vectors = False
@@ -53,8 +54,8 @@ METHODS = {
 def scores(place: Path, *words: str | Path) -> dict[str, Any]:
     done = recallbench("evaluate", *words, "--format", "json", cwd=place)
     assert done.returncode == 0
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -72,11 +73,11 @@ def test_a_folder_and_its_rankings_score_alike(tmp_path: Path, method: str) -> N
     (tmp_path / "run.trec").write_text("".join(" ".join([q, i, names[d], *rest]) + "\n" for q, i, d, *rest in ranked))
     files = ("--run", "run.trec", "--gold", "team/gold.jsonl", "--texts", "team/corpus.jsonl", *matching, "--k", "10")
     run = scores(tmp_path, *files)
-    # What nothing in the folder matches is in no mean of it; of rankings alone nobody knows.
+    # A query that no document matches is in no mean of the folder; rankings alone can't know that.
     assert {row["query_id"]: row.get("ndcg@10", 0.0) for row in folder["rows"]} == {
         row["query_id"]: row.get("ndcg@10", 0.0) for row in run["rows"]
     }
-    values = [one for one in folder["rows"] if "mrr@10" in one]
+    values = [row for row in folder["rows"] if "mrr@10" in row]
     theirs = {row["query_id"]: row for row in run["rows"]}
     for row in values:
         assert {name: row[name] for name in folder["mean"] if name in row} == {
@@ -94,13 +95,13 @@ def test_a_folder_and_its_rankings_score_alike(tmp_path: Path, method: str) -> N
         assert folder["shares"]["id"]["cases"] + folder["shares"]["exact"]["cases"] == 4
         assert metrics.matching is not None
         assert metrics.matching.shares is not None
-        assert [one.step for one in metrics.matching.shares] == ["id", "exact", "tokens"]
+        assert [share.step for share in metrics.matching.shares] == ["id", "exact", "tokens"]
         assert "| id |" in (tmp_path / "made" / "report.md").read_text()
     audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_gold_made_by_hybrid_can_not_be_edited(tmp_path: Path) -> None:
+def test_edited_shares_of_hybrid_fail_the_audit(tmp_path: Path) -> None:
     short(tmp_path / "team", (*EXPECTING, BOTH), SAYING)
     words = ("evaluate", "team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid")
     done = recallbench(*words, cwd=tmp_path)
@@ -123,12 +124,12 @@ def test_judgements_and_expected_texts_of_one_set_are_both_read(tmp_path: Path) 
         {"_id": "q3", "text": "Who?"},
         {"_id": "q4", "text": "large?", "expected": "leaves at nine"},
     ]
-    (tmp_path / "team" / "corpus.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
-    (tmp_path / "team" / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in queries))
+    (tmp_path / "team" / "corpus.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    (tmp_path / "team" / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
     (tmp_path / "team" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq4\ta\t1\n")
     words = ("team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid", "--k", "2")
-    found = scores(tmp_path, *words)
-    assert [(row["query_id"], row["relevant"], row["matched_by"]) for row in found["rows"]] == [
+    report = scores(tmp_path, *words)
+    assert [(row["query_id"], row["relevant"], row["matched_by"]) for row in report["rows"]] == [
         ("q1", 1, "id"),
         ("q2", 1, "exact"),
         ("q4", 2, "id"),
@@ -140,7 +141,7 @@ def test_judgements_and_expected_texts_of_one_set_are_both_read(tmp_path: Path) 
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_cosine_decides_files_and_no_folder(tmp_path: Path) -> None:
+def test_cosine_is_for_files_and_refused_for_folders(tmp_path: Path) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     cosine = ("--match", "hybrid", "--match-embedder", "hash", "--match-cosine", "0.5")
     refused = recallbench("evaluate", "team", "--store", "bm25", *cosine, cwd=tmp_path)
@@ -150,42 +151,42 @@ def test_cosine_decides_files_and_no_folder(tmp_path: Path) -> None:
         '{"query_id": "q", "query": "x", "expected": "the old ferry leaves at nine", '
         '"ranked": [{"id": "a", "text": "ferry leaves now maybe from somewhere else"}]}\n'
     )
-    found = scores(tmp_path, "--gold", "gold.jsonl", "--k", "1", "--match-threshold", "0.5", *cosine[:2])
-    assert found["mean"]["recall_frac@1"] == 0.0
+    report = scores(tmp_path, "--gold", "gold.jsonl", "--k", "1", "--match-threshold", "0.5", *cosine[:2])
+    assert report["mean"]["recall_frac@1"] == 0.0
     words = ("--gold", "gold.jsonl", "--k", "1", "--match-threshold", "0.5", *cosine[:4], "--match-cosine", "0.3")
-    found = scores(tmp_path, *words)
-    assert (found["mean"]["recall_frac@1"], found["matching"]) == (1.0, "hybrid f1>=0.5, cosine>=0.3 by hash")
-    assert found["shares"]["cosine"]["cases"] == 1
+    report = scores(tmp_path, *words)
+    assert (report["mean"]["recall_frac@1"], report["matching"]) == (1.0, "hybrid f1>=0.5, cosine>=0.3 by hash")
+    assert report["shares"]["cosine"]["cases"] == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--match", "exact", "--match-threshold", "0.4"), "--match-threshold is for token F1 and BM25"),
         (("--match", "hybrid", "--match-embedder", "hash"), "no threshold"),
         (("--match", "tokens", "--match-embedder", "hash", "--match-cosine", "0.5"), "cosine is a step of hybrid"),
     ],
 )
-def test_companions_that_would_do_nothing_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_companions_that_would_do_nothing_are_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     (tmp_path / "gold.jsonl").write_text('{"query": "x", "expected": "y", "ranked": ["z"]}\n')
     done = recallbench("evaluate", "--gold", "gold.jsonl", *words, cwd=tmp_path)
-    assert (done.returncode, told in done.stderr) == (2, True)
+    assert (done.returncode, message in done.stderr) == (2, True)
 
 
-def test_matches_that_count_otherwise_are_not_compared(tmp_path: Path) -> None:
-    """Of the first edition each text that matches was to be found, under the same name of a method."""
+def test_results_whose_matches_count_differently_are_not_compared(tmp_path: Path) -> None:
+    """In the first edition each matching text had to be found, under the same name of a method."""
     short(tmp_path / "team", EXPECTING, SAYING)
     for folder in ("texts", "again"):
         scores(tmp_path, "team", "--store", "bm25", "-q", "--folder", folder, "--match", "tokens")
     metrics = tmp_path / "texts" / "metrics.json"
-    told = Metrics.model_validate_json(metrics.read_bytes())
-    earlier = told.model_copy(update={"statistics_edition": FIRST.number})
-    assert unlike(told, told, ("a", "b"), ()) == []
-    for one, other in ((earlier, told), (told, earlier)):
+    current = Metrics.model_validate_json(metrics.read_bytes())
+    earlier = current.model_copy(update={"statistics_edition": FIRST.number})
+    assert unlike(current, current, ("a", "b"), ()) == []
+    for first, second in ((earlier, current), (current, earlier)):
         with pytest.raises(UsageError, match="differ in matching") as error:
-            unlike(one, other, ("a", "b"), ())
+            unlike(first, second, ("a", "b"), ())
         assert "each text that matches is to be found" in error.value.found
-    by_id = (one.model_copy(update={"matching": None}) for one in (earlier, told))
+    by_id = (first.model_copy(update={"matching": None}) for first in (earlier, current))
     assert unlike(*by_id, ("a", "b"), ()) == []
     metrics.write_text(earlier.model_dump_json(indent=1))
     done = recallbench("compare", "texts", "again", cwd=tmp_path)

@@ -29,11 +29,11 @@ def published(tmp_path: Path) -> Path:
     return folder
 
 
-def document(folder: Path, *more: str) -> dict[str, Any]:
+def multiverse(folder: Path, *more: str) -> dict[str, Any]:
     done = recallbench("multiverse", folder, "--json", *more, cwd=folder.parent)
     assert done.returncode == 0
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def test_the_table_on_a_terminal(published: Path) -> None:
@@ -55,41 +55,41 @@ def test_the_table_on_a_terminal(published: Path) -> None:
 
 
 def test_json_for_machines(published: Path) -> None:
-    found = document(published, "--published", ".75")
-    cells = {(cell["definition"], cell["denominator"]): cell["low"] for cell in found["cells"]}
+    document = multiverse(published, "--published", ".75")
+    cells = {(cell["definition"], cell["denominator"]): cell["low"] for cell in document["cells"]}
     assert cells["recall_any@10", "all rows with gold"] == 1.0
     assert cells["recall_frac@10", "without adversarial"] == 0.5
-    (one,) = found["published"]
-    assert "mrr@10, bare ids, over all rows with gold (2)" in one["equals"]
-    by_name = {(one["family"], one["k"]): one for one in found["ranges"]}
+    (entry,) = document["published"]
+    assert "mrr@10, bare ids, over all rows with gold (2)" in entry["equals"]
+    by_name = {(entry["family"], entry["k"]): entry for entry in document["ranges"]}
     assert by_name["mrr", 10] == {"family": "mrr", "k": 10, "smallest": 0.5, "largest": 0.75, "spread": 0.25}
 
 
 def test_csv_for_machines(published: Path) -> None:
     done = recallbench("multiverse", published, "--csv", cwd=published.parent)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    (one,) = (
+    (cell,) = (
         row for row in rows if row["definition"] == "recall_all@10" and row["denominator"] == "all rows with gold"
     )
-    assert (one["scope"], one["n"], float(one["low"]), float(one["high"])) == ("bare ids", "2", 0.5, 0.5)
+    assert (cell["scope"], cell["n"], float(cell["low"]), float(cell["high"])) == ("bare ids", "2", 0.5, 0.5)
 
 
 def test_a_folder_of_this_tool(tmp_path: Path) -> None:
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path).returncode == 0
     stated = {
-        one["measure"]: one["value"]
-        for one in json.loads((tmp_path / "r/metrics.json").read_text())["estimates"]["overall"]
+        estimate["measure"]: estimate["value"]
+        for estimate in json.loads((tmp_path / "r/metrics.json").read_text())["estimates"]["overall"]
     }
-    found = document(tmp_path / "r")
-    assert (found["layout"], found["scoping"]) == ("recallbench", "named")
+    document = multiverse(tmp_path / "r")
+    assert (document["layout"], document["scoping"]) == ("recallbench", "named")
     own = {
         cell["definition"]: cell["low"]
-        for cell in found["cells"]
+        for cell in document["cells"]
         if (cell["scope"], cell["denominator"]) == ("own scope", "all rows with gold")
     }
     for measure in ("recall_any@10", "recall_frac@5", "recall_all@10", "ndcg@10", "mrr@50", "precision@10"):
         assert own[measure] == pytest.approx(stated[measure], abs=1e-9), measure
-    protocol = {cell["definition"] for cell in found["cells"] if cell["protocol"]}
+    protocol = {cell["definition"] for cell in document["cells"] if cell["protocol"]}
     assert {"recall_any@10", "mrr@50"} <= protocol
     assert "recall_frac@10" not in protocol
 
@@ -102,13 +102,13 @@ def test_a_pooled_run_gains_by_bare_names(tmp_path: Path) -> None:
         ).returncode
         == 0
     )
-    found = document(tmp_path / "r")
+    document = multiverse(tmp_path / "r")
     cells = {
         cell["scope"]: cell["low"]
-        for cell in found["cells"]
+        for cell in document["cells"]
         if (cell["definition"], cell["denominator"]) == ("recall_any@10", "all rows with gold")
     }
-    assert found["rankings_with_other_haystacks"] > 100
+    assert document["rankings_with_other_haystacks"] > 100
     assert list(cells) == ["own scope", "own scope, others removed", "bare ids"]
     assert cells["own scope"] <= cells["own scope, others removed"]
     assert cells["own scope"] < cells["bare ids"]
@@ -155,9 +155,9 @@ def test_gold_comes_from_the_dataset_whatever_rows_state(tmp_path: Path) -> None
     folder = canary(tmp_path)
 
     def figures(scope: str) -> dict[str, float]:
-        cells = document(folder)["cells"]
-        wanted = (scope, "all rows with gold")
-        return {cell["definition"]: cell["low"] for cell in cells if (cell["scope"], cell["denominator"]) == wanted}
+        cells = multiverse(folder)["cells"]
+        key = (scope, "all rows with gold")
+        return {cell["definition"]: cell["low"] for cell in cells if (cell["scope"], cell["denominator"]) == key}
 
     before = figures("own scope")
     edited(folder, lambda row: row.update(gold=[row["hits"][0]["id"]]))
@@ -177,16 +177,16 @@ def test_gold_by_turns_stays_as_stated_and_says_so(tmp_path: Path) -> None:
     row = {"qid": first["question_id"], "conv_id": first["scope"], "evidence": ["D99:1"], "retrieved_top10": ["D99:1"]}
     (folder / "metrics.json").write_text(json.dumps({"dataset_sha256": sha256}))
     (folder / "raw_retrievals.jsonl").write_text(json.dumps(row) + "\n")
-    found = document(folder)
-    assert found["gold"].startswith(
+    document = multiverse(folder)
+    assert document["gold"].startswith(
         "as the rows state it, by turns, where the dataset gives sessions; as sessions, 1 rows"
     )
-    cells = {(cell["definition"], cell["scope"]): cell["low"] for cell in found["cells"]}
+    cells = {(cell["definition"], cell["scope"]): cell["low"] for cell in document["cells"]}
     assert cells["recall_any@1", "bare ids"] == 1.0
     assert not [scope for _, scope in cells if "as stated" in scope]
 
 
-def test_an_altered_folder_of_this_tool_is_told_on_stderr(tmp_path: Path) -> None:
+def test_an_altered_folder_of_this_tool_gives_a_warning(tmp_path: Path) -> None:
     folder = canary(tmp_path)
     edited(folder, lambda row: row["hits"].reverse())
     done = recallbench("multiverse", folder, "--json", cwd=tmp_path)
@@ -196,10 +196,10 @@ def test_an_altered_folder_of_this_tool_is_told_on_stderr(tmp_path: Path) -> Non
 
 
 @pytest.mark.marked
-def test_of_two_calls_the_first_gives_what_it_reaches(tmp_path: Path) -> None:
+def test_the_call_of_its_own_decides_measures_up_to_its_k(tmp_path: Path) -> None:
     """The call with its own k found nothing, the deeper one what it always finds (clarification 15)."""
     folder = canary(tmp_path)
-    before = {cell["definition"]: cell["low"] for cell in document(folder)["cells"] if cell["scope"] == "own scope"}
+    before = {cell["definition"]: cell["low"] for cell in multiverse(folder)["cells"] if cell["scope"] == "own scope"}
     edited(folder, lambda row: row.update(hits_of_k_call=[]))
     done = recallbench("multiverse", folder, cwd=tmp_path)
     assert (done.returncode, "retrieval.calls" in done.stderr) == (2, True), "metrics.json tells of one call"
@@ -207,7 +207,7 @@ def test_of_two_calls_the_first_gives_what_it_reaches(tmp_path: Path) -> None:
     metrics = json.loads(path.read_text())
     metrics["retrieval"]["calls"] = [10, 50]
     path.write_text(json.dumps(metrics))
-    after = {cell["definition"]: cell["low"] for cell in document(folder)["cells"] if cell["scope"] == "own scope"}
+    after = {cell["definition"]: cell["low"] for cell in multiverse(folder)["cells"] if cell["scope"] == "own scope"}
     assert {after[f"recall_any@{k}"] for k in (1, 3, 5, 10)} == {0.0}
     assert before["recall_any@10"] > 0.5
     for deeper in ("recall_any@20", "recall_frac@50", "mrr@50"):
@@ -224,23 +224,23 @@ def test_a_star_is_explained(published: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--published", "high"], "--published high is no number"),
         (["--json", "--csv"], "--json and --csv at once"),
         (["--corpus-file", "none.json"], "no corpus file at"),
     ],
 )
-def test_wrong_usage(published: Path, arguments: list[str], told: str) -> None:
+def test_wrong_usage(published: Path, arguments: list[str], message: str) -> None:
     done = recallbench("multiverse", published, *arguments, cwd=published.parent)
-    assert (done.returncode, told in done.stderr) == (2, True)
+    assert (done.returncode, message in done.stderr) == (2, True)
 
 
 def test_folders_without_rankings(published: Path, tmp_path: Path) -> None:
     (published / "raw_retrievals.jsonl").unlink()
-    for folder, told in ((published, "no ranking was kept"), (tmp_path / "none", "no such folder")):
+    for folder, message in ((published, "no ranking was kept"), (tmp_path / "none", "no such folder")):
         done = recallbench("multiverse", folder, cwd=tmp_path)
-        assert (done.returncode, told in done.stderr) == (2, True)
+        assert (done.returncode, message in done.stderr) == (2, True)
 
 
 def test_rows_that_cannot_be_read(published: Path) -> None:

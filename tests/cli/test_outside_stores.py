@@ -24,8 +24,8 @@ __version__ = "7.2"
 def open_memory(items, vectors):
     words = {item.id: set(item.text.lower().split()) for item in items}
     def search(query, k):
-        asked = set(query.text.lower().split())
-        scored = [(id, float(len(asked & known))) for id, known in words.items()]
+        query_words = set(query.text.lower().split())
+        scored = [(id, float(len(query_words & known))) for id, known in words.items()]
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
     return search
 open_memory.needs_vectors = False
@@ -58,7 +58,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module", params=["--words", "--port=0"], ids=["words", "vectors"])
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The example server as its users start it, on a free port."""
+    """Start the example server as its users do, and return its address."""
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", "0", request.param], stdout=subprocess.PIPE, text=True
     )
@@ -71,27 +71,27 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
         process.stdout.close()
 
 
-def result(folder: Path) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
-    return made
+def metrics_of(folder: Path) -> dict[str, Any]:
+    metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return metrics
 
 
 def figures(folder: Path) -> dict[str, float]:
-    return {one["measure"]: one["value"] for one in result(folder)["estimates"]["overall"]}
+    return {estimate["measure"]: estimate["value"] for estimate in metrics_of(folder)["estimates"]["overall"]}
 
 
 @pytest.mark.marked
-def test_a_python_factory_by_its_address(place: Path) -> None:
+def test_a_python_factory_gives_the_result_of_the_callable_store(place: Path) -> None:
     name = "python:my_memory:open_memory"
     assert recallbench("run", "canary-locomo", "--store", name, "--out", place / "out", cwd=place).returncode == 0
     (folder,) = (place / "out").iterdir()
     assert folder.name.startswith("python-my_memory-open_memory_")
-    made = result(folder)
-    assert (made["store"]["name"], made["store"]["version"]) == (name, "my_memory:open_memory (7.2)")
-    assert (made["embedder"], made["guc_state"]) == (None, {"callable.function": "my_memory:open_memory"})
-    told = recallbench("audit", folder, cwd=place)
-    assert "verdict: UNVERIFIED (pending: committed)" in told.stdout
-    assert "  fail " not in told.stdout
+    metrics = metrics_of(folder)
+    assert (metrics["store"]["name"], metrics["store"]["version"]) == (name, "my_memory:open_memory (7.2)")
+    assert (metrics["embedder"], metrics["guc_state"]) == (None, {"callable.function": "my_memory:open_memory"})
+    audited = recallbench("audit", folder, cwd=place)
+    assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
+    assert "  fail " not in audited.stdout
 
     same = place / "same"
     call = ("--store", "callable", "--call", "my_memory:open_memory")
@@ -103,22 +103,22 @@ def test_a_python_factory_by_its_address(place: Path) -> None:
 
 
 @pytest.mark.marked
-def test_the_example_server(server: str, place: Path, request: pytest.FixtureRequest) -> None:
+def test_the_example_server_passes_its_audit(server: str, place: Path, request: pytest.FixtureRequest) -> None:
     with_login = server.replace("//", "//joe:s3cret@")
     by_words = request.node.callspec.id == "words"
     run = ("run", "canary-locomo", *(() if by_words else ("--embedder", "hash")))
-    made = recallbench(*run, "--store", with_login, "--out", place / "out", cwd=place)
-    assert made.returncode == 0
+    done = recallbench(*run, "--store", with_login, "--out", place / "out", cwd=place)
+    assert done.returncode == 0
     (folder,) = (place / "out").iterdir()
     assert folder.name.startswith("http-127.0.0.1-")
-    metrics = result(folder)
+    metrics = metrics_of(folder)
     assert metrics["store"]["name"] == server.rstrip("/")
     assert metrics["store"]["version"] == metrics["store"]["version_after"] == "http_memory/1"
     written = [path.read_text() for path in folder.iterdir()]
-    assert not any("s3cret" in text or "joe" in text for text in (*written, made.stdout, made.stderr))
-    told = recallbench("audit", folder, cwd=place)
-    assert "verdict: UNVERIFIED (pending: committed)" in told.stdout
-    assert "  fail " not in told.stdout
+    assert not any("s3cret" in text or "joe" in text for text in (*written, done.stdout, done.stderr))
+    audited = recallbench("audit", folder, cwd=place)
+    assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
+    assert "  fail " not in audited.stdout
     assert (metrics["guc_state"]["http.ranking"] == "cosine") is not by_words
     if not by_words:
         exact = place / "exact"
@@ -135,24 +135,24 @@ def test_the_example_server(server: str, place: Path, request: pytest.FixtureReq
         assert "s3cret" not in ready.stdout + ready.stderr
 
 
-def test_no_server_there(place: Path) -> None:
+def test_a_server_that_is_down_leaves_a_blocked_folder(place: Path) -> None:
     with scripted_server() as gone:
         address = gone.address.replace("//", "//joe:s3cret@")
-    told = recallbench("run", "canary-locomo", "--store", address, "--out", place / "out", cwd=place)
-    assert told.returncode == 3
-    assert "start the server" in told.stderr
+    done = recallbench("run", "canary-locomo", "--store", address, "--out", place / "out", cwd=place)
+    assert done.returncode == 3
+    assert "start the server" in done.stderr
     (folder,) = (place / "out").iterdir()
     assert folder.name.endswith("_BLOCKED")
     page = (folder / "BLOCKED.md").read_text()
     assert "does not answer" in page
-    assert not any("s3cret" in text for text in (page, folder.name, told.stderr, told.stdout))
+    assert not any("s3cret" in text for text in (page, folder.name, done.stderr, done.stdout))
     unready = recallbench("doctor", "canary-locomo", "--store", address, "--strict", cwd=place)
     assert unready.returncode == 3
     assert "does not answer" in unready.stdout
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "fault"),
     sampled(
         [
             ("none", "None"),
@@ -165,8 +165,8 @@ def test_no_server_there(place: Path) -> None:
         ]
     ),
 )
-def test_a_broken_promise_ends_the_run_with_its_question(place: Path, name: str, found: str) -> None:
-    told = recallbench(
+def test_a_broken_answer_ends_the_run_and_names_the_question(place: Path, name: str, fault: str) -> None:
+    done = recallbench(
         "run",
         "canary-locomo",
         "--store",
@@ -176,9 +176,9 @@ def test_a_broken_promise_ends_the_run_with_its_question(place: Path, name: str,
         cwd=place,
         env={"RECALLBENCH_STORE_TIMEOUT": "0.3"},
     )
-    assert told.returncode == 2
-    assert found in told.stderr
-    assert "`What did Nadia treat the family next door to?`" in told.stderr
+    assert done.returncode == 2
+    assert fault in done.stderr
+    assert "`What did Nadia treat the family next door to?`" in done.stderr
     assert not (place / "out").exists()
 
 
@@ -188,9 +188,9 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
             "hits": [{"id": 1, "score": 0}, {"id": 2, "score": 1}],
             "needs_vectors": False,
         }
-        told = recallbench("run", "canary-locomo", "--store", server.address, "--out", place / "out", cwd=place)
-        assert told.returncode == 2
-        assert "highest score first" in told.stderr
+        done = recallbench("run", "canary-locomo", "--store", server.address, "--out", place / "out", cwd=place)
+        assert done.returncode == 2
+        assert "highest score first" in done.stderr
         assert server.requested("/forget")
     assert not (place / "out").exists()
 
@@ -205,10 +205,10 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
     ],
 )
 def test_an_address_that_leads_nowhere(place: Path, name: str, expected: str) -> None:
-    told = recallbench("run", "canary-locomo", "--store", name, cwd=place)
-    assert told.returncode == 2
-    assert expected in told.stderr
-    assert "s3cret" not in told.stderr
+    done = recallbench("run", "canary-locomo", "--store", name, cwd=place)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert "s3cret" not in done.stderr
 
 
 def test_the_stores_are_listed(place: Path) -> None:

@@ -16,16 +16,16 @@ def test_counts_are_printed(tmp_path: Path) -> None:
     assert any(line.startswith("50 random runs, seed 3: ") and "0 differ by more than 1e-09" in line for line in lines)
 
 
-def test_json(tmp_path: Path) -> None:
+def test_json_counts_no_difference(tmp_path: Path) -> None:
     done = recallbench("parity", "--runs", "50", "--json", cwd=tmp_path)
-    found = json.loads(done.stdout)
-    assert (done.returncode, found["runs"], found["seed"], found["differing"]) == (0, 50, 42, 0)
-    assert {one["differing"] for one in found["measures"]} == {0}
-    assert min(one["compared"] for one in found["measures"]) > 50
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["runs"], document["seed"], document["differing"]) == (0, 50, 42, 0)
+    assert {measure["differing"] for measure in document["measures"]} == {0}
+    assert min(measure["compared"] for measure in document["measures"]) > 50
 
 
 def test_a_difference_is_exit_1_and_a_missing_oracle_exit_3(tmp_path: Path) -> None:
-    """As whoever has another oracle installed, or none."""
+    """Shadow the oracles: one is missing, the other differs."""
     shadow = tmp_path / "shadow"
     shadow.mkdir()
     (shadow / "ir_measures.py").write_text("raise ImportError('not here')\n")
@@ -38,11 +38,11 @@ def test_a_difference_is_exit_1_and_a_missing_oracle_exit_3(tmp_path: Path) -> N
         "import pytrec_eval\n"
         "real = pytrec_eval.RelevanceEvaluator.evaluate\n"
         "def evaluate(self, run):\n"
-        "    found = real(self, run)\n"
-        "    for values in found.values():\n"
+        "    results = real(self, run)\n"
+        "    for values in results.values():\n"
         "        if 'recip_rank' in values:\n"
         "            values['recip_rank'] += 1.1e-9\n"
-        "    return found\n"
+        "    return results\n"
         "pytrec_eval.RelevanceEvaluator.evaluate = evaluate\n"
     )
     done = recallbench("parity", "--runs", "20", cwd=tmp_path, env={"PYTHONPATH": str(shadow)})
@@ -52,5 +52,5 @@ def test_a_difference_is_exit_1_and_a_missing_oracle_exit_3(tmp_path: Path) -> N
     assert (pytrec_eval > 20, ir_measures) == (True, 0)
 
 
-def test_wrong_usage(tmp_path: Path) -> None:
+def test_no_runs_are_refused(tmp_path: Path) -> None:
     assert recallbench("parity", "--runs", "0", cwd=tmp_path).returncode == 2

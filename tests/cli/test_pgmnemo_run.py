@@ -1,4 +1,4 @@
-"""`recallbench run` with the extension pgmnemo, or rather with stand-ins of it."""
+"""`recallbench run` with stand-ins of the extension pgmnemo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def plain_run(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run with everything as it should be, the server named by variable alone."""
+    """Return the folder of a valid run whose server is named by a variable."""
     place = tmp_path_factory.mktemp("pgmnemo")
     with database(server, "2.0") as dsn:
         done = recallbench(*CANARY, "--version", "v2.0", cwd=place, env={"PGMNEMO_DSN": dsn})
@@ -69,7 +69,7 @@ def run(dsn: str, place: Path, *more: str) -> Metrics:
 
 
 def blocked(place: Path, *more: str, env: dict[str, str] | None = None) -> str:
-    """What the folder of a run that could not be made says."""
+    """Assert that the run is blocked, and return its BLOCKED.md."""
     done = recallbench(*CANARY, *STORE, *more, cwd=place, env=env)
     assert done.returncode == 3
     folder = only(place)
@@ -81,23 +81,25 @@ def blocked(place: Path, *more: str, env: dict[str, str] | None = None) -> str:
     return text
 
 
-def test_a_server_with_the_extension_is_measured_without_asking(plain_run: Path) -> None:
-    made = metrics(plain_run)
-    assert made.store.name == "pgmnemo"
-    assert (made.store.version, made.store.asked_version, made.pgmnemo_version) == ("2.0", "v2.0", "2.0")
+def test_a_server_with_the_extension_is_measured_by_default(plain_run: Path) -> None:
+    result = metrics(plain_run)
+    assert result.store.name == "pgmnemo"
+    assert (result.store.version, result.store.asked_version, result.pgmnemo_version) == ("2.0", "v2.0", "2.0")
     assert plain_run.name.startswith("v2.0_")
     assert "pgmnemo" not in plain_run.name
 
 
-def test_every_gate_but_the_pending_one_holds(plain_run: Path) -> None:
-    made = metrics(plain_run)
-    assert made.verdict.text == "UNVERIFIED (pending: committed)"
-    assert made.verdict.pending == ["committed"]
-    assert not made.verdict.canonical
-    assert {gate.name: gate.status for gate in made.gates}["version pin"] == "pass"
-    assert {gate.status for gate in made.gates} == {"pass", "pending"}
-    # The store is the canonical one; what departs is the corpus and nothing else.
-    assert [(one.kind, one.detail.split()[0]) for one in made.deviations] == [("corpus", "canary-locomo")]
+def test_all_gates_pass_but_the_pending_commit(plain_run: Path) -> None:
+    result = metrics(plain_run)
+    assert result.verdict.text == "UNVERIFIED (pending: committed)"
+    assert result.verdict.pending == ["committed"]
+    assert not result.verdict.canonical
+    assert {gate.name: gate.status for gate in result.gates}["version pin"] == "pass"
+    assert {gate.status for gate in result.gates} == {"pass", "pending"}
+    # The store is the canonical one, so the corpus is the only deviation.
+    assert [(deviation.kind, deviation.detail.split()[0]) for deviation in result.deviations] == [
+        ("corpus", "canary-locomo")
+    ]
 
 
 def test_settings_are_those_that_were_in_force(plain_run: Path) -> None:
@@ -124,12 +126,12 @@ def test_the_result_says_what_was_called_and_where(plain_run: Path) -> None:
         assert "p%40ss" not in path.read_text()
 
 
-def test_both_depths_were_asked_and_agree(plain_run: Path) -> None:
-    made = metrics(plain_run)
-    assert made.retrieval.calls == [10, 50]
-    assert made.retrieval.agreement is not None
-    assert made.retrieval.agreement.model_dump() == {"depth": 10, "identical": 1.0, "overlap": 1.0}
-    assert (made.retrieval.short_questions, made.retrieval.missing_hits) == (0, 0)
+def test_the_calls_of_both_depths_agree(plain_run: Path) -> None:
+    result = metrics(plain_run)
+    assert result.retrieval.calls == [10, 50]
+    assert result.retrieval.agreement is not None
+    assert result.retrieval.agreement.model_dump() == {"depth": 10, "identical": 1.0, "overlap": 1.0}
+    assert (result.retrieval.short_questions, result.retrieval.missing_hits) == (0, 0)
     for row in retrievals(plain_run):
         assert len(row["hits"]) == row["candidates"]
         assert row["hits_of_k_call"] == row["hits"][:10]
@@ -142,24 +144,24 @@ def test_a_repeat_gives_the_same_bytes(server: str, plain_run: Path, tmp_path: P
     for name in ("raw_retrievals.jsonl", "run.trec"):
         assert (again / name).read_bytes() == (plain_run / name).read_bytes()
     first, second = (json.loads((place / "metrics.json").read_text()) for place in (plain_run, again))
-    for one in (first, second):
-        del one["store"]["evidence"]["connection"]  # another database
+    for document in (first, second):
+        del document["store"]["evidence"]["connection"]  # another database
     assert first == second
 
 
-def test_another_version_than_asked_for_is_unverified_and_both_are_named(server: str, tmp_path: Path) -> None:
+def test_another_version_than_requested_is_unverified_and_both_are_named(server: str, tmp_path: Path) -> None:
     with database(server, "1.0") as dsn:
         done = recallbench(*CANARY, *STORE, "--dsn", dsn, "--version", "v2.0", "--require-verified", cwd=tmp_path)
     assert done.returncode == 1
-    told = "pgmnemo states 1.0, pgmnemo_version is 1.0, --version v2.0"
-    assert f"gate failed: version pin: {told}" in done.stdout
-    assert told in (only(tmp_path) / "report.md").read_text()
-    made = metrics(only(tmp_path))
-    assert made.verdict.text == "UNVERIFIED"
-    # Not named after the version that was asked for alone: another one was measured.
+    finding = "pgmnemo states 1.0, pgmnemo_version is 1.0, --version v2.0"
+    assert f"gate failed: version pin: {finding}" in done.stdout
+    assert finding in (only(tmp_path) / "report.md").read_text()
+    result = metrics(only(tmp_path))
+    assert result.verdict.text == "UNVERIFIED"
+    # The name holds the measured version as well as the requested one.
     assert re.fullmatch(r"1\.0_\d{8}_asked-for-2\.0", only(tmp_path).name)
-    (gate,) = [one for one in made.gates if one.name == "version pin"]
-    assert (gate.status, gate.observed) == ("fail", told)
+    (gate,) = [gate for gate in result.gates if gate.name == "version pin"]
+    assert (gate.status, gate.observed) == ("fail", finding)
 
 
 @pytest.mark.marked
@@ -175,52 +177,52 @@ def test_another_function_or_other_dates_are_labelled(
     server: str, tmp_path: Path, more: tuple[str, str], detail: str
 ) -> None:
     with database(server, "2.0") as dsn:
-        made = run(dsn, tmp_path, *more)
-    assert ("settings", detail) in [(one.kind, one.detail) for one in made.deviations]
+        result = run(dsn, tmp_path, *more)
+    assert ("settings", detail) in [(deviation.kind, deviation.detail) for deviation in result.deviations]
     assert detail in (only(tmp_path) / "report.md").read_text()
-    assert made.store.variant in detail
-    assert not made.verdict.canonical
+    assert result.store.variant in detail
+    assert not result.verdict.canonical
     if "function" in detail:
-        assert f"pgmnemo.{more[1]}(" in made.store.evidence["function"]
+        assert f"pgmnemo.{more[1]}(" in result.store.evidence["function"]
     else:
-        assert made.store.evidence["created_at"] == "the corpus' dates"
+        assert result.store.evidence["created_at"] == "the corpus' dates"
 
 
 def test_naming_the_defaults_is_no_deviation(server: str, tmp_path: Path) -> None:
     with database(server, "2.0") as dsn:
-        made = run(dsn, tmp_path, "--pgmnemo-function", "recall_lessons", "--pgmnemo-dates", "constant")
-    assert [one.kind for one in made.deviations] == ["corpus"]
+        result = run(dsn, tmp_path, "--pgmnemo-function", "recall_lessons", "--pgmnemo-dates", "constant")
+    assert [deviation.kind for deviation in result.deviations] == ["corpus"]
 
 
-def test_calls_that_disagree_are_told(server: str, tmp_path: Path) -> None:
+def test_calls_that_disagree_are_reported(server: str, tmp_path: Path) -> None:
     # The call with 50 begins with the first ten of the haystack, the call with 10 gives its last ten.
     with database(server, "1.0-fickle") as dsn:
-        made = run(dsn, tmp_path)
-    assert made.retrieval.agreement is not None
+        result = run(dsn, tmp_path)
+    assert result.retrieval.agreement is not None
     sizes = [row["candidates"] for row in retrievals(only(tmp_path))]
     shared = [max(0, 20 - size) / 10 for size in sizes]
-    assert made.retrieval.agreement.identical == 0
-    assert made.retrieval.agreement.overlap == pytest.approx(sum(shared) / len(shared))
+    assert result.retrieval.agreement.identical == 0
+    assert result.retrieval.agreement.overlap == pytest.approx(sum(shared) / len(shared))
     assert "Top 10 of the two calls: identical for 0" in (only(tmp_path) / "report.md").read_text()
 
 
-def test_too_few_hits_are_told_by_question_and_in_total(server: str, tmp_path: Path) -> None:
+def test_missing_hits_are_counted_by_question_and_in_total(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-short") as dsn:
-        made = run(dsn, tmp_path)
+        result = run(dsn, tmp_path)
     rows = retrievals(only(tmp_path))
     assert {len(row["hits"]) for row in rows} == {len(row["hits_of_k_call"]) for row in rows} == {7}
     missing = sum((row["candidates"] - 7) + 3 for row in rows)
-    assert made.retrieval.short_questions == made.retrieval.asked == len(rows)
-    assert made.retrieval.missing_hits == missing
-    told = f"**{len(rows)} questions got too few hits; {missing} are missing in total.**"
-    assert told in (only(tmp_path) / "report.md").read_text()
+    assert result.retrieval.short_questions == result.retrieval.asked == len(rows)
+    assert result.retrieval.missing_hits == missing
+    sentence = f"**{len(rows)} questions got too few hits; {missing} are missing in total.**"
+    assert sentence in (only(tmp_path) / "report.md").read_text()
 
 
-def test_what_the_extension_says_while_asked_is_in_the_result(server: str, tmp_path: Path) -> None:
+def test_notices_of_the_extension_are_in_the_result(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-noisy") as dsn:
-        made = run(dsn, tmp_path)
-    count, _, text = made.store.evidence["told by the extension"].partition(" x ")
-    assert int(count) >= 2 * made.retrieval.asked
+        result = run(dsn, tmp_path)
+    count, _, text = result.store.evidence["told by the extension"].partition(" x ")
+    assert int(count) >= 2 * result.retrieval.asked
     assert text == "NOTICE: pgmnemo: looked at # rows"
 
 
@@ -255,50 +257,50 @@ def test_row_security_that_lets_the_tenant_through_changes_nothing(server: str, 
         ]
     ),
 )
-def test_what_keeps_the_extension_from_being_measured_blocks(
+def test_an_extension_that_cannot_be_measured_blocks(
     server: str, tmp_path: Path, version: str | None, more: tuple[str, ...], problem: str, remedy: str
 ) -> None:
     with database(server, version) as dsn:
-        told = blocked(tmp_path, "--dsn", dsn, *more)
+        page = blocked(tmp_path, "--dsn", dsn, *more)
         assert version is None or rows_left(dsn) == 0
-    assert problem in told
-    assert remedy in told
+    assert problem in page
+    assert remedy in page
 
 
 def test_no_server_blocks(tmp_path: Path) -> None:
-    told = blocked(tmp_path)
-    assert "no --dsn or PGMNEMO_DSN names a server" in told
-    assert "CREATE EXTENSION pgmnemo" in told
+    page = blocked(tmp_path)
+    assert "no --dsn or PGMNEMO_DSN names a server" in page
+    assert "CREATE EXTENSION pgmnemo" in page
 
 
 def test_a_server_that_does_not_answer_blocks(tmp_path: Path) -> None:
-    told = blocked(tmp_path, env={"PGMNEMO_DSN": f"host={tmp_path} password={'x'} dbname=none"})
-    assert "does not answer" in told
+    page = blocked(tmp_path, env={"PGMNEMO_DSN": f"host={tmp_path} password={'x'} dbname=none"})
+    assert "does not answer" in page
 
 
 def test_a_pgvector_that_is_too_old_blocks(server: str, tmp_path: Path) -> None:
     with database(server, "1.0") as dsn:
         with psycopg.connect(dsn) as connection:
             connection.execute("UPDATE pg_extension SET extversion = '0.4.4' WHERE extname = 'vector'")
-        told = blocked(tmp_path, "--dsn", dsn)
-    assert "pgvector is too old" in told
-    assert "with pgvector 0.4.4" in told
-    assert "ALTER EXTENSION vector UPDATE" in told
+        page = blocked(tmp_path, "--dsn", dsn)
+    assert "pgvector is too old" in page
+    assert "with pgvector 0.4.4" in page
+    assert "ALTER EXTENSION vector UPDATE" in page
 
 
 @pytest.mark.marked
-def test_a_hurried_role_is_measured_all_the_same(server: str, tmp_path: Path) -> None:
+def test_a_role_with_a_statement_timeout_is_measured(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-slow") as dsn:
         hurried = make_conninfo(dsn, options="-cstatement_timeout=100")
-        made = run(hurried, tmp_path, "--limit", "2")
-    assert made.guc_state["statement_timeout"] == "0"
-    assert (made.retrieval.asked, made.retrieval.missing_hits) == (2, 0)
+        result = run(hurried, tmp_path, "--limit", "2")
+    assert result.guc_state["statement_timeout"] == "0"
+    assert (result.retrieval.asked, result.retrieval.missing_hits) == (2, 0)
 
 
 def test_a_wrong_password_blocks(server: str, tmp_path: Path) -> None:
-    told = blocked(tmp_path, "--dsn", make_conninfo(server, password="wr0ng"))
-    assert "refuses the connection" in told
-    assert "wr0ng" not in told
+    page = blocked(tmp_path, "--dsn", make_conninfo(server, password="wr0ng"))
+    assert "refuses the connection" in page
+    assert "wr0ng" not in page
 
 
 @pytest.mark.parametrize(
@@ -311,16 +313,16 @@ def test_a_wrong_password_blocks(server: str, tmp_path: Path) -> None:
 )
 def test_missing_rights_block(server: str, tmp_path: Path, rights: tuple[str, ...], problem: str, remedy: str) -> None:
     with database(server, "1.0") as dsn, plain_role(dsn, *rights) as plain:
-        told = blocked(tmp_path, "--dsn", plain)
-    assert problem in told
-    assert remedy in told
+        page = blocked(tmp_path, "--dsn", plain)
+    assert problem in page
+    assert remedy in page
 
 
 def test_rows_hidden_by_row_security_block(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-hiding") as dsn, plain_role(dsn, *EVERY_RIGHT) as plain:
-        told = blocked(tmp_path, "--dsn", plain)
-    assert "row-level security hides lessons from this role" in told
-    assert "BYPASSRLS" in told
+        page = blocked(tmp_path, "--dsn", plain)
+    assert "row-level security hides lessons from this role" in page
+    assert "BYPASSRLS" in page
 
 
 def test_a_score_that_is_no_number_is_an_error(server: str, tmp_path: Path) -> None:
@@ -333,7 +335,7 @@ def test_a_score_that_is_no_number_is_an_error(server: str, tmp_path: Path) -> N
 
 @pytest.mark.marked
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_takes_its_rows_along(server: str, tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_removes_its_rows(server: str, tmp_path: Path, number: signal.Signals) -> None:
     with database(server, "1.0-slow") as dsn:
         command = [sys.executable, "-m", "recallbench", *CANARY, *STORE, "--dsn", dsn]
         process = subprocess.Popen(
@@ -344,10 +346,10 @@ def test_an_interrupted_run_takes_its_rows_along(server: str, tmp_path: Path, nu
             assert process.poll() is None, "it ended before it could be interrupted"
             time.sleep(0.05)
         process.send_signal(number)
-        _, told = process.communicate(timeout=300)
-        assert process.returncode == 130, told
-        assert "interrupted" in told
-        assert "Traceback" not in told
+        _, printed = process.communicate(timeout=300)
+        assert process.returncode == 130, printed
+        assert "interrupted" in printed
+        assert "Traceback" not in printed
         assert rows_left(dsn) == 0
     assert not (tmp_path / "out").exists()
 
@@ -369,7 +371,7 @@ def test_a_server_without_the_extension_is_measured_as_the_reference(server: str
     assert conninfo_to_dict(dsn)["password"] == SECRET
 
 
-def test_the_dry_run_tells_what_is_there(server: str, tmp_path: Path) -> None:
+def test_the_dry_run_names_the_installed_versions(server: str, tmp_path: Path) -> None:
     with database(server, "2.0") as dsn:
         done = recallbench(
             "run", "canary-locomo", *STORE, "--embedder", "hash", "--dry-run", "--dsn", dsn, cwd=tmp_path

@@ -28,7 +28,7 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert recallbench(cwd=tmp_path).returncode == 2
 
 
-def test_an_option_is_never_the_value_of_the_one_before_it(tmp_path: Path) -> None:
+def test_an_option_is_never_the_value_of_the_option_before_it(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--version", "--dry-run", cwd=tmp_path)
     assert done.returncode == 2
     assert "--version has no value" in done.stderr
@@ -36,7 +36,7 @@ def test_an_option_is_never_the_value_of_the_one_before_it(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nor_is_one_taken_from_a_variable_or_a_settings_file(tmp_path: Path) -> None:
+def test_an_option_is_never_the_value_of_a_variable_or_a_setting(tmp_path: Path) -> None:
     words = ("run", "canary-locomo", "--store", "bm25", "--limit", "1")
     done = recallbench(*words, cwd=tmp_path, env={"RECALLBENCH_LABEL": "--dry-run"})
     assert (done.returncode, "--label has no value" in done.stderr) == (2, True)
@@ -48,7 +48,7 @@ def test_nor_is_one_taken_from_a_variable_or_a_settings_file(tmp_path: Path) -> 
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command by its name."""
+    """Yield every command by its name."""
     for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
         assert command is not None
@@ -68,17 +68,19 @@ def test_every_option_that_takes_a_value_refuses_an_option() -> None:
     assert looked_at > 150
 
 
-def test_the_help_lists_what_the_commands_say_of_themselves() -> None:
+def test_the_help_lists_each_commands_own_summary() -> None:
     summaries = {name: summary for panel in PANELS.values() for name, summary in panel.summaries.items()}
-    assert summaries == {name: (one.help or "").partition("\n\n")[0].replace("\n", " ") for name, one in commands()}
+    assert summaries == {
+        name: (command.help or "").partition("\n\n")[0].replace("\n", " ") for name, command in commands()
+    }
 
 
 def test_the_help_has_a_panel_for_each_folder_of_commands(tmp_path: Path) -> None:
-    told = recallbench("--help", cwd=tmp_path).stdout
-    places = [told.index(f"\n{title}:\n") for title in ("Options", "Measure", "Judge", "Own data", "Set-up")]
+    printed = recallbench("--help", cwd=tmp_path).stdout
+    places = [printed.index(f"\n{title}:\n") for title in ("Options", "Measure", "Judge", "Own data", "Set-up")]
     assert places == sorted(places)
     for name in COMMANDS:
-        assert re.search(rf"^  {name} ", told, re.MULTILINE), name
+        assert re.search(rf"^  {name} ", printed, re.MULTILINE), name
 
 
 def test_a_command_imports_no_other(tmp_path: Path) -> None:
@@ -105,9 +107,9 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
 def test_wrong_usage_is_written_as_every_other_error(words: tuple[str, ...], problem: str, helps: str) -> None:
     with pytest.raises(click.UsageError) as raised:
         program.invoke(program.make_context("recallbench", list(words)))
-    told = str(usage_error(raised.value)).splitlines()
-    assert told[0].startswith(problem)
-    assert helps in told[1]
+    lines = str(usage_error(raised.value)).splitlines()
+    assert lines[0].startswith(problem)
+    assert helps in lines[1]
 
 
 @pytest.mark.parametrize("listing", ["corpora", "stores", "embedders", "measures"])
@@ -156,10 +158,10 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     assert process.stdout.readline() == "searching\n"
     time.sleep(0.2)
     os.kill(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, printed = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "interrupted; no half result is left, and vectors that were computed are kept" in told
-    assert "Traceback" not in told
+    assert "interrupted; no half result is left, and vectors that were computed are kept" in printed
+    assert "Traceback" not in printed
     assert not list(tmp_path.rglob("metrics.json"))
     assert not list(tmp_path.rglob("*.partial*"))
 
@@ -170,7 +172,7 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_help_waits_for_nothing_heavy(tmp_path: Path) -> None:
+def test_help_imports_no_heavy_library(tmp_path: Path) -> None:
     code = (
         "import sys, recallbench.cli.main\n"
         "heavy = {'numpy', 'scipy', 'torch', 'transformers', 'openvino', 'psycopg', 'pydantic', 'matplotlib',"

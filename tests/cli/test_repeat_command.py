@@ -25,8 +25,9 @@ def open_memory(items, vectors):
     words = {item.id: set(item.text.lower().split()) for item in items[: len(items) - 3 * hidden]}
 
     def search(query, k):
-        asked = set(query.text.lower().split())
-        return sorted(((id, float(len(asked & known))) for id, known in words.items()), key=lambda hit: -hit[1])[:k]
+        query_words = set(query.text.lower().split())
+        scored = [(id, float(len(query_words & known))) for id, known in words.items()]
+        return sorted(scored, key=lambda hit: -hit[1])[:k]
 
     return search
 
@@ -39,16 +40,16 @@ def summary(place: Path) -> tuple[Path, dict[str, Any]]:
     return folder, json.loads((folder / "repeat.json").read_text())
 
 
-def test_runs_that_agree(tmp_path: Path) -> None:
+def test_runs_that_agree_have_no_spread(tmp_path: Path) -> None:
     done = recallbench("repeat", "2", "canary-locomo", "--store", "bm25", "--out", "o", "--label", "x", cwd=tmp_path)
     assert done.returncode == 0
-    folder, told = summary(tmp_path / "o")
+    folder, document = summary(tmp_path / "o")
     assert folder.name.startswith("repeat_bm25_")
     assert folder.name.endswith("_x")
     assert sorted(path.name for path in folder.iterdir()) == ["repeat.json", "repeat.md", "run_1", "run_2"]
-    assert (told["same_content"], told["same_rankings"], told["moved"]) == (True, True, [])
-    assert [one["range"] for one in told["spread"]] == [0.0] * 19
-    assert [one["inside"] for one in told["bands"]] == [None, None]
+    assert (document["same_content"], document["same_rankings"], document["moved"]) == (True, True, [])
+    assert [entry["range"] for entry in document["spread"]] == [0.0] * 19
+    assert [entry["inside"] for entry in document["bands"]] == [None, None]
     assert "no band registered for recall@10 on canary-locomo" in done.stdout
     assert "warm: none: the store holds one haystack at a time" in done.stdout
     # Each run is an ordinary result.
@@ -60,38 +61,38 @@ def test_runs_that_agree(tmp_path: Path) -> None:
     assert len(list((tmp_path / "o").iterdir())) == 2
 
 
-def test_a_filled_store_is_asked_again(tmp_path: Path) -> None:
+def test_a_filled_store_is_searched_again_warm(tmp_path: Path) -> None:
     words = ("repeat", "2", "canary-locomo", "--store", "pgvector", "--embedder", "hash", "--limit", "20", "--json")
     done = recallbench(*words, "--out", "o", "-q", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    folder, told = summary(tmp_path / "o")
-    assert json.loads(done.stdout) == told
-    assert [one["name"] for one in told["passes"]] == ["run_1", "run_2", "warm_1", "warm_2"]
+    folder, document = summary(tmp_path / "o")
+    assert json.loads(done.stdout) == document
+    assert [entry["name"] for entry in document["passes"]] == ["run_1", "run_2", "warm_1", "warm_2"]
     raw = (folder / "run_1/raw_retrievals.jsonl").read_bytes()
     assert (folder / "warm_2.jsonl").read_bytes() == raw
-    assert {one["rankings_sha256"] for one in told["passes"]} == {hashlib.sha256(raw).hexdigest()}
-    assert "starts a server of its own" in told["cold"]
-    assert "not restarted" not in told["cold"]
+    assert {entry["rankings_sha256"] for entry in document["passes"]} == {hashlib.sha256(raw).hexdigest()}
+    assert "starts a server of its own" in document["cold"]
+    assert "not restarted" not in document["cold"]
 
 
-def test_runs_that_differ(tmp_path: Path) -> None:
+def test_the_spread_and_the_flips_of_runs_that_differ(tmp_path: Path) -> None:
     (tmp_path / "noisy.py").write_text(NOISY)
     words = ("repeat", "3", "canary-locomo", "--store", "callable", "--call", "noisy:open_memory", "--out", "o")
     done = recallbench(*words, cwd=tmp_path)
     assert done.returncode == 0  # the canary has no band
-    folder, told = summary(tmp_path / "o")
-    assert (told["same_content"], told["same_rankings"]) == (False, False)
+    folder, document = summary(tmp_path / "o")
+    assert (document["same_content"], document["same_rankings"]) == (False, False)
     values = [
         json.loads((folder / f"run_{i}/metrics.json").read_text())["headline"][0]["estimate"]["value"]
         for i in (1, 2, 3)
     ]
     assert values[0] > values[1] > values[2]
-    row = next(one for one in told["spread"] if one["measure"] == "recall_any@10")
+    row = next(entry for entry in document["spread"] if entry["measure"] == "recall_any@10")
     mean = sum(values) / 3
     assert (round(row["minimum"], 10), round(row["maximum"], 10)) == (values[2], values[0])
     assert row["range"] == pytest.approx(values[0] - values[2], abs=1e-9)
     assert row["sd"] == pytest.approx((sum((value - mean) ** 2 for value in values) / 2) ** 0.5, abs=1e-9)
-    # Which questions flip and move, again from the files and with nothing of ours.
+    # Which questions flip and move, from the files alone.
     ranks: list[dict[str, int | None]] = []
     for i in (1, 2, 3):
         rows = map(json.loads, (folder / f"run_{i}/raw_retrievals.jsonl").read_text().splitlines())
@@ -100,34 +101,34 @@ def test_runs_that_differ(tmp_path: Path) -> None:
             for row in rows
         }
         ranks.append(first)
-    moved = {name: [one[name] for one in ranks] for name in ranks[0] if len({one[name] for one in ranks}) > 1}
-    assert {one["question_id"]: one["first_gold"] for one in told["moved"]} == moved
-    flips = {name for name, found in moved.items() if len({(rank or 99) <= 10 for rank in found}) > 1}
-    assert {one["question_id"] for one in told["moved"] if len(set(one["found"])) > 1} == flips
+    moved = {name: [rank[name] for rank in ranks] for name in ranks[0] if len({rank[name] for rank in ranks}) > 1}
+    assert {entry["question_id"]: entry["first_gold"] for entry in document["moved"]} == moved
+    flips = {name for name, first_ranks in moved.items() if len({(rank or 99) <= 10 for rank in first_ranks}) > 1}
+    assert {entry["question_id"] for entry in document["moved"] if len(set(entry["found"])) > 1} == flips
     assert f"{len(flips)} of 158 questions flip at 10" in done.stdout
     assert flips
 
 
 @pytest.mark.marked
 @pytest.mark.real_data
-def test_a_spread_beyond_the_band_is_1(locomo_file: Path, tmp_path: Path) -> None:
+def test_a_spread_beyond_the_band_is_exit_1(locomo_file: Path, tmp_path: Path) -> None:
     (tmp_path / "noisy.py").write_text(NOISY.replace("// 4", "// 10"))
     words = ("repeat", "2", "locomo", "--store", "callable", "--call", "noisy:open_memory", "--out", "o")
     env = {"LOCOMO_DATA_DIR": str(locomo_file.parent)}
     done = recallbench(*words, cwd=tmp_path, env=env)
     assert done.returncode == 1
     assert "outside the band" in done.stdout
-    _, told = summary(tmp_path / "o")
-    assert [(one["width"], one["inside"]) for one in told["bands"]] == [(0.01, False), (0.015, False)]
+    _, document = summary(tmp_path / "o")
+    assert [(band["width"], band["inside"]) for band in document["bands"]] == [(0.01, False), (0.015, False)]
     calm = recallbench("repeat", "2", "locomo", "--store", "bm25", "--out", "p", cwd=tmp_path, env=env)
     assert calm.returncode == 0
     assert calm.stdout.count("inside the band") == 2
-    few = recallbench(*words[:-1], "q", "--limit", "50", cwd=tmp_path, env=env)
-    assert few.returncode == 0
-    assert "not applicable: only 50 of the questions were asked" in few.stdout
+    limited = recallbench(*words[:-1], "q", "--limit", "50", cwd=tmp_path, env=env)
+    assert limited.returncode == 0
+    assert "not applicable: only 50 of the questions were asked" in limited.stdout
 
 
-def test_an_interrupted_repeat_leaves_whole_runs(tmp_path: Path) -> None:
+def test_an_interrupted_repeat_leaves_complete_runs(tmp_path: Path) -> None:
     slow = NOISY.replace("    opened += 1\n", "    opened += 1\n    if opened > 4: import time; time.sleep(60)\n")
     (tmp_path / "noisy.py").write_text(slow)
     words = ["repeat", "2", "canary-locomo", "--store", "callable", "--call", "noisy:open_memory", "--out", "o"]
@@ -143,12 +144,12 @@ def test_an_interrupted_repeat_leaves_whole_runs(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (130, False)
+    _, printed = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in printed) == (130, False)
     (folder,) = (tmp_path / "o").iterdir()
     assert sorted(path.name for path in folder.iterdir()) == ["plan.json", "run_1"]
     assert (folder / "run_1/manifest.json").exists()
-    assert f"--resume {folder.relative_to(tmp_path)} goes on from there" in said
+    assert f"--resume {folder.relative_to(tmp_path)} goes on from there" in printed
 
 
 @pytest.mark.marked
@@ -161,7 +162,7 @@ def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
     )
     words = ("repeat", "2", "canary-locomo", "--store", "callable", "--call", "noisy:open_memory")
     assert recallbench(*words, "--out", "o", cwd=tmp_path).returncode == 0
-    _, whole = summary(tmp_path / "o")
+    _, document = summary(tmp_path / "o")
     (tmp_path / "deadly").touch()
     assert recallbench(*words, "--out", "p", cwd=tmp_path).returncode == -signal.SIGKILL
     (tmp_path / "deadly").unlink()
@@ -187,13 +188,13 @@ def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert sorted(path.name for path in left.iterdir()) == ["repeat.json", "repeat.md", "run_1", "run_2"]
     assert (left / "run_1/timings.jsonl").read_bytes() == before
-    assert json.loads((left / "repeat.json").read_text()) == whole
-    for finished, said in ((left, "a finished one"), (tmp_path / "none", "no plan.json")):
+    assert json.loads((left / "repeat.json").read_text()) == document
+    for finished, message in ((left, "a finished one"), (tmp_path / "none", "no plan.json")):
         again = recallbench(*words, "--resume", finished, cwd=tmp_path)
-        assert (again.returncode, "is no unfinished repeat" in again.stderr, said in again.stderr) == (2, True, True)
+        assert (again.returncode, "is no unfinished repeat" in again.stderr, message in again.stderr) == (2, True, True)
 
 
-def test_what_a_killed_repeat_had_not_finished_is_swept_by_the_next(tmp_path: Path) -> None:
+def test_unfinished_runs_of_a_killed_repeat_are_removed_by_the_next(tmp_path: Path) -> None:
     killed = tmp_path / "o" / "repeat_bm25_20260101"
     for folder in (killed, tmp_path / "o" / "repeat_bm25_20260102"):
         (folder / f"{PREFIX}dead" / "result").mkdir(parents=True)
@@ -206,16 +207,16 @@ def test_what_a_killed_repeat_had_not_finished_is_swept_by_the_next(tmp_path: Pa
 
 
 def test_wrong_usage(tmp_path: Path) -> None:
-    def told(*words: str) -> tuple[int, str]:
+    def outcome(*words: str) -> tuple[int, str]:
         done = recallbench("repeat", *words, cwd=tmp_path)
         return done.returncode, done.stderr
 
-    assert told("1", "canary-locomo", "--store", "bm25")[0] == 2
-    code, said = told("2", "canary")
-    assert (code, "canary is several corpora" in said) == (2, True)
-    code, said = told("2", "canary-locomo", "--store", "none-such")
-    assert (code, "none-such" in said) == (2, True)
-    code, said = told("2", "canary-locomo", "--store", "callable")
-    assert (code, "module:function" in said) == (2, True)
+    assert outcome("1", "canary-locomo", "--store", "bm25")[0] == 2
+    code, message = outcome("2", "canary")
+    assert (code, "canary is several corpora" in message) == (2, True)
+    code, message = outcome("2", "canary-locomo", "--store", "none-such")
+    assert (code, "none-such" in message) == (2, True)
+    code, message = outcome("2", "canary-locomo", "--store", "callable")
+    assert (code, "module:function" in message) == (2, True)
     assert not (tmp_path / "benchmarks").exists()
-    assert told("2", "locomo", "--store", "bm25", "--no-download")[0] == 3
+    assert outcome("2", "locomo", "--store", "bm25", "--no-download")[0] == 3

@@ -13,8 +13,8 @@ from recallbench.results.metrics import Metrics
 MEMORY = """
 def open_memory(items, vectors):
     def search(query, k):
-        found = [item.id for word in query.text.split() for item in items if word in item.text.split()]
-        return [(id, -place) for place, id in enumerate(dict.fromkeys(found))][:k]
+        matches = [item.id for word in query.text.split() for item in items if word in item.text.split()]
+        return [(id, -place) for place, id in enumerate(dict.fromkeys(matches))][:k]
     return search
 
 open_memory.needs_vectors = False
@@ -30,7 +30,7 @@ QUESTIONS = {
 def write_locomo(place: Path) -> None:
     """Two conversations of eight sessions: session 3 of A says `a3`, below a date in May."""
     conversations = []
-    for name, asked in QUESTIONS.items():
+    for name, labels in QUESTIONS.items():
         dialog: dict[str, object] = {"speaker_a": "Ada", "speaker_b": "Ben"}
         for number in range(1, 9):
             dialog[f"session_{number}_date_time"] = f"1:00 pm on {number} May, 2023"
@@ -39,7 +39,7 @@ def write_locomo(place: Path) -> None:
             ]
         questions = [
             {"question": text, "answer": "", "evidence": [f"D{n}:1" for n in gold], "category": 4}
-            for text, gold in asked
+            for text, gold in labels
         ]
         conversations.append({"sample_id": name, "conversation": dialog, "qa": questions})
     (place / "locomo10.json").write_text(json.dumps(conversations))
@@ -64,12 +64,12 @@ def locomo(tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[s
 def test_published_reproduced_and_canonical_stand_side_by_side(
     locomo: tuple[CompletedProcess[str], Path],
 ) -> None:
-    done, made = locomo
-    record = json.loads((made / "reproduction.json").read_text())
+    done, folder = locomo
+    record = json.loads((folder / "reproduction.json").read_text())
     recall, mrr = record["figures"]
     # By question, the old way: b1 counts for A's session 1; b5 and b6 too; no date is there to find; b2 is third.
-    assert [one["recall"] for one in record["questions"]] == [1, 1, 0, 1, 1]
-    assert [one["first"] for one in record["questions"]] == [1, 1, None, 1, 3]
+    assert [question["recall"] for question in record["questions"]] == [1, 1, 0, 1, 1]
+    assert [question["first"] for question in record["questions"]] == [1, 1, None, 1, 3]
     assert (recall["published"], recall["reproduced"]) == (0.795, 0.8)
     assert mrr["published"] == 0.548
     assert mrr["reproduced"] == pytest.approx((1 + 1 + 0 + 1 + 1 / 3) / 5)
@@ -79,45 +79,45 @@ def test_published_reproduced_and_canonical_stand_side_by_side(
     assert (mrr["canonical_measure"], mrr["canonical"]) == ("mrr@50", 0.6)
     assert "recall@10  0.795      0.8000      0.6000" in done.stdout
     row = "| recall@10 | 0.795 (0.7951, 0.7786 to 0.8117) | 0.8000 (0.4080 to 1.0000) | 0.6000 `recall_any@10` | 0.5000"
-    assert row in (made / "reproduction.md").read_text()
+    assert row in (folder / "reproduction.md").read_text()
 
 
-def test_the_result_itself_is_the_protocols_own(locomo: tuple[CompletedProcess[str], Path]) -> None:
-    _, made = locomo
-    metrics = Metrics.model_validate_json((made / "metrics.json").read_bytes())
-    assert [one.estimate.value for one in metrics.headline] == [0.6, 0.6]
+def test_the_result_itself_follows_the_protocol(locomo: tuple[CompletedProcess[str], Path]) -> None:
+    _, folder = locomo
+    metrics = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
+    assert [headline.estimate.value for headline in metrics.headline] == [0.6, 0.6]
     assert metrics.retrieval.scope == "own"
     assert metrics.reproduction == "baseline-v0.2.1"
 
 
-def test_the_label_is_everywhere(locomo: tuple[CompletedProcess[str], Path]) -> None:
-    done, made = locomo
+def test_every_output_labels_the_reproduction(locomo: tuple[CompletedProcess[str], Path]) -> None:
+    done, folder = locomo
     label = "baseline-v0.2.1, in reproduction.md: a flawed definition, never citable"
     assert f"deviation: reproduction: {label}" in done.stdout
     assert "baseline-v0.2.1: reproduction of a flawed definition, never citable" in done.stdout
-    assert f"- **reproduction**: {label}" in (made / "report.md").read_text()
-    title = (made / "reproduction.md").read_text().splitlines()[0]
+    assert f"- **reproduction**: {label}" in (folder / "report.md").read_text()
+    title = (folder / "reproduction.md").read_text().splitlines()[0]
     assert title == "# baseline-v0.2.1 on locomo: reproduction of a flawed definition, never citable"
-    assert json.loads((made / "reproduction.json").read_text())["citable"] is False
+    assert json.loads((folder / "reproduction.json").read_text())["citable"] is False
     assert "not CANONICAL" in done.stdout
 
 
-def test_it_says_why_the_published_figure_is_anothers(locomo: tuple[CompletedProcess[str], Path]) -> None:
-    _, made = locomo
-    told = (made / "reproduction.md").read_text()
-    assert "- the store is callable, the published figure is that of pgmnemo" in told
-    assert "- the embedder is none, the published figure was made with dragon-plus" in told
-    assert "- the corpus file is " in told
+def test_the_page_says_why_the_published_figure_cannot_be_compared(locomo: tuple[CompletedProcess[str], Path]) -> None:
+    _, folder = locomo
+    page = (folder / "reproduction.md").read_text()
+    assert "- the store is callable, the published figure is that of pgmnemo" in page
+    assert "- the embedder is none, the published figure was made with dragon-plus" in page
+    assert "- the corpus file is " in page
 
 
 def test_the_audit_derives_the_label_and_misses_no_file(
     locomo: tuple[CompletedProcess[str], Path], tmp_path: Path
 ) -> None:
-    _, made = locomo
-    files = json.loads((made / "manifest.json").read_text())["files"]
+    _, folder = locomo
+    files = json.loads((folder / "manifest.json").read_text())["files"]
     assert {"reproduction.json", "reproduction.md"} <= set(files)
-    assert differences(made) == []
-    done = recallbench("audit", str(made), cwd=tmp_path)
+    assert differences(folder) == []
+    done = recallbench("audit", str(folder), cwd=tmp_path)
     assert "pass        RB-DEVIATIONS      deviations: 4 stated, as they follow" in done.stdout
     assert "deviation   reproduction: baseline-v0.2.1" in done.stdout
 
@@ -151,9 +151,9 @@ def test_longmemeval_is_cut_at_500_characters_and_looks_20_deep(tmp_path: Path) 
     (tmp_path / "longmemeval.json").write_text(json.dumps(items))
     assert run(tmp_path, "longmemeval", "--reproduce", "baseline-v0.2.1").returncode == 0
     record = json.loads((tmp_path / "made" / "reproduction.json").read_text())
-    assert [one["first"] for one in record["questions"]] == [1, None, None]
+    assert [question["first"] for question in record["questions"]] == [1, None, None]
     recall, mrr = record["figures"]
-    assert [one["reproduced"] for one in (recall, mrr)] == pytest.approx([1 / 3, 1 / 3])
+    assert [figure["reproduced"] for figure in (recall, mrr)] == pytest.approx([1 / 3, 1 / 3])
     assert recall["canonical"] == pytest.approx(2 / 3)
     assert mrr["canonical"] == pytest.approx((1 + 1 + 1 / 21) / 3)
 

@@ -1,4 +1,4 @@
-"""The one language of rules, where a user may write it: compare, gate, and the check of an evaluation."""
+"""The language of rules in compare, in gate and in the check of an evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recallbench.errors import UsageError
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A result of BM25 over the canary: recall_any@10 is .8354, mrr@50 .4575."""
+    """Return the folder of a result of BM25 over the canary: recall_any@10 is .8354, mrr@50 .4575."""
     place = tmp_path_factory.mktemp("ruled")
     words = ("run", "canary-locomo", "--store", "bm25", "--folder", "night_20260101", "--quiet")
     assert recallbench(*words, cwd=place).returncode == 0
@@ -22,7 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("rule", "code", "told"),
+    ("rule", "code", "message"),
     [
         ("recall_any@10 below 0.83", 0, "passes: recall_any@10 below 0.83: it is 0.8354"),
         ("recall_any@10 < 0.9", 1, "fails: recall_any@10 below 0.9: it is 0.8354"),
@@ -31,13 +31,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("recall_any@10 rises 0.1", 2, "MEASURE drops SHARE"),
     ],
 )
-def test_compare(place: Path, rule: str, code: int, told: str) -> None:
+def test_compare_fails_by_a_rule(place: Path, rule: str, code: int, message: str) -> None:
     done = recallbench("compare", "night_20260101", "night_20260101", "--fail-if", rule, cwd=place)
     assert done.returncode == code
-    assert told in " ".join((done.stdout + done.stderr).split())
+    assert message in " ".join((done.stdout + done.stderr).split())
 
 
-def test_gate(place: Path) -> None:
+def test_gate_takes_rules(place: Path) -> None:
     rules = '["recall_any@10 at_least 0.8", "mrr@50 >= 0.9", "mrr@50 drops 0.01"]'
     (place / "recallbench.toml").write_text(
         f'[result.night]\nfolder = "night_20260101"\nbaseline = "night_20260101"\nrules = {rules}\n'
@@ -46,7 +46,10 @@ def test_gate(place: Path) -> None:
     thresholds = json.loads(done.stdout)["thresholds"]
     assert (
         done.returncode,
-        [(one["what"], one["measure"], one["required"], one["outcome"]) for one in thresholds],
+        [
+            (threshold["what"], threshold["measure"], threshold["required"], threshold["outcome"])
+            for threshold in thresholds
+        ],
     ) == (
         1,
         [
@@ -60,7 +63,7 @@ def test_gate(place: Path) -> None:
     assert (done.returncode, "the rule 'mrr@50 rises 0.1' can't be understood" in done.stderr) == (2, True)
 
 
-def test_the_check_of_an_evaluation() -> None:
+def test_the_check_of_an_evaluation_takes_rules() -> None:
     report = evaluate([Case("a", ["d1"]), Case("b", ["d2"])], lambda query, k: ["d1"], k=1)
     report.check("recall >= 0.5")
     with pytest.raises(BelowThreshold, match=r"recall_any@1 is 0\.5000, 0\.6 required"):

@@ -27,16 +27,16 @@ def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def folder(parent: Path, corpus: str) -> Path:
-    (found,) = [
-        one for one in parent.iterdir() if json.loads((one / "metrics.json").read_text())["corpus"]["name"] == corpus
+    (result,) = [
+        path for path in parent.iterdir() if json.loads((path / "metrics.json").read_text())["corpus"]["name"] == corpus
     ]
-    return found
+    return result
 
 
 @pytest.mark.parametrize("corpus", ["canary-locomo", "canary-longmemeval"])
-def test_a_run_leaves_a_whole_folder(canary: Path, corpus: str) -> None:
-    made = folder(canary, corpus)
-    assert {path.name for path in made.iterdir()} == {
+def test_a_run_leaves_a_complete_folder(canary: Path, corpus: str) -> None:
+    result = folder(canary, corpus)
+    assert {path.name for path in result.iterdir()} == {
         "metrics.json",
         "report.md",
         "raw_retrievals.jsonl",
@@ -47,27 +47,27 @@ def test_a_run_leaves_a_whole_folder(canary: Path, corpus: str) -> None:
         "timings.jsonl",
         "manifest.json",
     }
-    assert differences(made) == []
-    metrics = Metrics.model_validate_json((made / "metrics.json").read_bytes())
+    assert differences(result) == []
+    metrics = Metrics.model_validate_json((result / "metrics.json").read_bytes())
     assert metrics.seed == 42
     assert metrics.verdict.text == "UNVERIFIED (pending: committed)"
     assert metrics.pgmnemo_version is None
-    assert [one.protocol_name for one in metrics.headline] == ["recall@10", "MRR"]
-    assert [one.estimate.measure for one in metrics.headline] == ["recall_any@10", "mrr@50"]
-    rows = [json.loads(line) for line in (made / "raw_retrievals.jsonl").read_text().splitlines()]
+    assert [headline.protocol_name for headline in metrics.headline] == ["recall@10", "MRR"]
+    assert [headline.estimate.measure for headline in metrics.headline] == ["recall_any@10", "mrr@50"]
+    rows = [json.loads(line) for line in (result / "raw_retrievals.jsonl").read_text().splitlines()]
     assert len(rows) == metrics.retrieval.asked == metrics.corpus.with_evidence
     assert all(len(row["hits"]) == min(50, row["candidates"]) for row in rows)
     assert not any("text" in hit for row in rows for hit in row["hits"])
 
 
 def test_the_headline_can_be_scored_again_from_the_rows(canary: Path) -> None:
-    made = folder(canary, "canary-locomo")
-    rows = [json.loads(line) for line in (made / "raw_retrievals.jsonl").read_text().splitlines()]
-    hit = [any(one["id"] in row["gold"] for one in row["hits"][:10]) for row in rows]
-    ranks = [next((one["rank"] for one in row["hits"] if one["id"] in row["gold"]), None) for row in rows]
-    metrics = json.loads((made / "metrics.json").read_text())
-    values = [one["estimate"]["value"] for one in metrics["headline"]]
-    assert values[0] == pytest.approx(sum(hit) / len(hit), abs=1e-10)
+    result = folder(canary, "canary-locomo")
+    rows = [json.loads(line) for line in (result / "raw_retrievals.jsonl").read_text().splitlines()]
+    in_top_ten = [any(hit["id"] in row["gold"] for hit in row["hits"][:10]) for row in rows]
+    ranks = [next((hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"]), None) for row in rows]
+    metrics = json.loads((result / "metrics.json").read_text())
+    values = [headline["estimate"]["value"] for headline in metrics["headline"]]
+    assert values[0] == pytest.approx(sum(in_top_ten) / len(in_top_ten), abs=1e-10)
     assert values[1] == pytest.approx(sum(1 / rank for rank in ranks if rank) / len(ranks), abs=1e-10)
 
 
@@ -78,8 +78,8 @@ def test_the_published_schema_accepts_what_was_written(canary: Path) -> None:
 
     assert SCHEMA_FILE.read_text() == schema_text()
     schema = json.loads(SCHEMA_FILE.read_text())
-    for made in canary.iterdir():
-        jsonschema.validate(json.loads((made / "metrics.json").read_text()), schema)
+    for result in canary.iterdir():
+        jsonschema.validate(json.loads((result / "metrics.json").read_text()), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({}, schema)
 
@@ -88,18 +88,18 @@ def test_a_repeat_is_byte_identical_where_it_must_be(canary: Path, tmp_path: Pat
     recallbench("run", "canary", *QUICK, "--out", "out", cwd=tmp_path)
     for corpus in ("canary-locomo", "canary-longmemeval"):
         first, second = folder(canary, corpus), folder(tmp_path / "out", corpus)
-        stated = [json.loads((one / "manifest.json").read_text())["content_sha256"] for one in (first, second)]
+        stated = [json.loads((result / "manifest.json").read_text())["content_sha256"] for result in (first, second)]
         assert stated[0] == stated[1]
 
 
-def test_a_taken_name_gets_a_number_and_an_explicit_one_is_refused(canary: Path) -> None:
+def test_an_existing_name_gets_a_number_and_an_existing_folder_is_refused(canary: Path) -> None:
     parent = canary.parent
     assert recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent).returncode == 0
     again = recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent)
     assert again.stdout.splitlines()[-1].endswith("_2/report.md")
-    taken = recallbench("run", "canary-locomo", *QUICK, "--folder", "o", cwd=parent)
-    assert taken.returncode == 2
-    assert "o exists already" in taken.stderr
+    refused = recallbench("run", "canary-locomo", *QUICK, "--folder", "o", cwd=parent)
+    assert refused.returncode == 2
+    assert "o exists already" in refused.stderr
 
 
 def test_options_come_from_variables_and_files_too(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_options_come_from_variables_and_files_too(tmp_path: Path) -> None:
     assert "unknown setting 'embeder'" in wrong.stderr
 
 
-def test_text_is_kept_only_when_asked_for(tmp_path: Path) -> None:
+def test_texts_are_stored_with_the_option(tmp_path: Path) -> None:
     recallbench("run", "canary-locomo", *QUICK, "--limit", "3", "--with-text", "--folder", "r", cwd=tmp_path)
     row = json.loads((tmp_path / "r" / "raw_retrievals.jsonl").read_text().splitlines()[0])
     assert row["question"]
@@ -138,11 +138,11 @@ def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
     assert "deviation: scope: all haystacks pooled into one" in done.stdout
     assert "deviation: depth: rankings are 20 deep instead of 50" in done.stdout
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
-    assert [one["estimate"]["measure"] for one in metrics["headline"]] == ["recall_any@10"]
+    assert [headline["estimate"]["measure"] for headline in metrics["headline"]] == ["recall_any@10"]
 
 
 @pytest.mark.marked
-def test_the_seed_is_set_when_it_was_not_and_kept_when_it_was(tmp_path: Path) -> None:
+def test_the_seed_is_set_unless_the_user_set_it(tmp_path: Path) -> None:
     recallbench("run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "a", cwd=tmp_path)
     assert json.loads((tmp_path / "a" / "metrics.json").read_text())["seed"] == 42
     other = {"PYTHONHASHSEED": "7"}
@@ -156,28 +156,28 @@ def test_the_seed_is_set_when_it_was_not_and_kept_when_it_was(tmp_path: Path) ->
     )
 
 
-def test_a_tag_that_the_store_does_not_state_is_no_version_of_it(tmp_path: Path) -> None:
+def test_a_version_that_the_store_does_not_state_fails_the_gate(tmp_path: Path) -> None:
     done = recallbench(
         "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "v0.2.1", "--out", "o", cwd=tmp_path
     )
     assert done.returncode == 0
     assert "gate failed: version pin: exact states recallbench-exact/1" in done.stdout
     assert "--version v0.2.1" in done.stdout
-    (made,) = (tmp_path / "o").iterdir()
-    assert made.name.startswith("v0.2.1_exact_2")
+    (result,) = (tmp_path / "o").iterdir()
+    assert result.name.startswith("v0.2.1_exact_2")
     own = recallbench(
         "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "recallbench-exact/1", "--out", "p", cwd=tmp_path
     )
     assert "gate failed" not in own.stdout
 
 
-def test_the_command_is_kept_without_secrets_and_folders(tmp_path: Path) -> None:
+def test_the_recorded_command_has_no_secrets_and_no_folders(tmp_path: Path) -> None:
     secret = ("--dsn", "postgresql://me:hush@127.0.0.1/x", "--out", tmp_path / "o")
     assert recallbench("run", "canary-locomo", *QUICK, "--limit", "2", *secret, cwd=tmp_path).returncode == 0
-    (made,) = (tmp_path / "o").iterdir()
-    command = json.loads((made / "environment.json").read_text())["command"]
+    (result,) = (tmp_path / "o").iterdir()
+    command = json.loads((result / "environment.json").read_text())["command"]
     assert command[:4] == ["recallbench", "run", "canary-locomo", "--store"]
-    for path in made.iterdir():
+    for path in result.iterdir():
         assert "hush" not in path.read_text()
         assert str(tmp_path) not in path.read_text()
 
@@ -229,7 +229,7 @@ def test_two_runs_at_once_keep_both_results(tmp_path: Path) -> None:
     assert len(list((tmp_path / "o").glob("exact_*/manifest.json"))) == 2
 
 
-def test_a_limit_beyond_the_corpus_is_none(tmp_path: Path) -> None:
+def test_a_limit_beyond_the_corpus_is_no_deviation(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", *QUICK, "--limit", "5000", cwd=tmp_path)
     assert "deviation: limit" not in done.stdout
 
@@ -252,7 +252,7 @@ def test_weights_other_than_the_defaults_are_labelled(tmp_path: Path) -> None:
     assert "deviation: settings: weights bm25=1 instead of the defaults" in done.stdout
 
 
-def test_a_seed_that_python_does_not_heed_is_none(tmp_path: Path) -> None:
+def test_a_seed_that_python_ignores_is_not_recorded(tmp_path: Path) -> None:
     deaf = ("-E", "-m", "recallbench")
     env = {"PYTHONHASHSEED": "42"}
     done = recallbench(
@@ -277,7 +277,7 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     sampled(
         [
             (["nonsense"], "no corpus is called nonsense"),
@@ -295,10 +295,10 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
         ]
     ),
 )
-def test_wrong_usage_is_told_and_exits_2(tmp_path: Path, arguments: list[str], told: str) -> None:
+def test_wrong_usage_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
     done = recallbench("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert not list(tmp_path.rglob("metrics.json"))
 
 
@@ -330,7 +330,7 @@ def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path
     assert "deviation: dataset: " in allowed.stdout
 
 
-def test_one_settings_file_serves_several_commands(tmp_path: Path) -> None:
+def test_a_settings_file_serves_several_commands(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text('store = "exact"\nlimit = 5\nallow-deviation = "dataset"\nembedder = "hash"\n')
     assert recallbench("doctor", "canary", "--config", "s.toml", cwd=tmp_path).returncode == 0
     done = recallbench("run", "canary-locomo", "--config", "s.toml", cwd=tmp_path)
@@ -351,7 +351,7 @@ def _is_server(process: psutil.Process) -> bool:
         return False
 
 
-def test_a_polite_request_to_end_leaves_no_server(tmp_path: Path) -> None:
+def test_sigterm_leaves_no_server(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -367,11 +367,11 @@ def test_a_polite_request_to_end_leaves_no_server(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     servers: list[psutil.Process] = []
     while not servers and time.monotonic() < deadline:
-        servers = [one for one in psutil.Process(process.pid).children(recursive=True) if _is_server(one)]
+        servers = [child for child in psutil.Process(process.pid).children(recursive=True) if _is_server(child)]
         time.sleep(0.01)
     process.terminate()
-    _, told = process.communicate(timeout=60)
+    _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted" in told
+    assert "interrupted" in printed
     assert servers
     assert not psutil.wait_procs(servers, timeout=10)[1]

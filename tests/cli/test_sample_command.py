@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from recall_logs import drawn, label, log_of, scored, worded, write
+from recall_logs import drawn, label, log_of, scored, write, write_text_log
 
 from commandline import environment, recallbench
 from stages import sampled
@@ -18,13 +18,13 @@ from stages import sampled
 
 def test_a_sample_is_stratified_distinct_and_ready_to_label(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", log_of())
-    found = drawn(tmp_path, "log.jsonl", "--n", "20")
-    assert Counter(record["kind"] for record in found) == {"fact": 12, "date": 6, "place": 2}
-    assert len({record["query"] for record in found}) == 20
-    assert len({record["query_id"] for record in found}) == 20
-    for record in found:
+    sample = drawn(tmp_path, "log.jsonl", "--n", "20")
+    assert Counter(record["kind"] for record in sample) == {"fact": 12, "date": 6, "place": 2}
+    assert len({record["query"] for record in sample}) == 20
+    assert len({record["query_id"] for record in sample}) == 20
+    for record in sample:
         assert record["relevant"] is None
-        of = [one for one in log_of() if one["query"] == record["query"]]
+        of = [recall for recall in log_of() if recall["query"] == record["query"]]
         assert (record["logged"], record["at"], record["ranked"]) == (len(of), of[-1]["at"], of[-1]["ids"])
 
 
@@ -38,16 +38,18 @@ def test_the_same_seed_draws_the_same_whatever_the_order(tmp_path: Path) -> None
     first = drawn(tmp_path, "log.jsonl", "--n", "30")
     assert drawn(tmp_path, "b.jsonl", "a.jsonl", "--n", "30") == first
     other = drawn(tmp_path, "log.jsonl", "--n", "30", "--seed", "43")
-    assert {one["query"] for one in other} != {one["query"] for one in first}
+    assert {record["query"] for record in other} != {record["query"] for record in first}
     # A larger sample keeps what a smaller one drew.
-    assert {one["query"] for one in first} <= {one["query"] for one in drawn(tmp_path, "log.jsonl", "--n", "60")}
+    assert {record["query"] for record in first} <= {
+        record["query"] for record in drawn(tmp_path, "log.jsonl", "--n", "60")
+    }
 
 
-def test_a_rare_kind_gets_its_one_and_few_queries_are_all_taken(tmp_path: Path) -> None:
+def test_a_rare_kind_is_sampled_and_a_small_log_is_sampled_whole(tmp_path: Path) -> None:
     rare = {"query": "one of its kind", "ids": ["d1"], "kind": "rare"}
     write(tmp_path / "log.jsonl", [*log_of(), rare])
-    assert sum(one["kind"] == "rare" for one in drawn(tmp_path, "log.jsonl", "--n", "10")) == 1
-    assert len(drawn(tmp_path, "log.jsonl")) == len({one["query"] for one in log_of()}) + 1 == 50
+    assert sum(record["kind"] == "rare" for record in drawn(tmp_path, "log.jsonl", "--n", "10")) == 1
+    assert len(drawn(tmp_path, "log.jsonl")) == len({record["query"] for record in log_of()}) + 1 == 50
     done = recallbench("sample", "log.jsonl", "--n", "3", cwd=tmp_path)
     assert (done.returncode, "3 can't hold one of each kind" in done.stderr) == (2, True)
 
@@ -67,10 +69,10 @@ def test_repeated_ids_are_no_ranking(tmp_path: Path) -> None:
         assert "recallbench: 1 query by kind: (none) 1 of 1 recall\n" in done.stderr
 
 
-def test_any_field_tells_recalls_apart(tmp_path: Path) -> None:
-    write(tmp_path / "log.jsonl", [one | {"route": i % 2, "tenant": "t"} for i, one in enumerate(log_of())])
-    found = drawn(tmp_path, "log.jsonl", "--n", "10", "--by", "route")
-    assert {record["tenant"] for record in found} == {"t"}
+def test_any_field_can_define_the_strata(tmp_path: Path) -> None:
+    write(tmp_path / "log.jsonl", [recall | {"route": i % 2, "tenant": "t"} for i, recall in enumerate(log_of())])
+    sample = drawn(tmp_path, "log.jsonl", "--n", "10", "--by", "route")
+    assert {record["tenant"] for record in sample} == {"t"}
     done = recallbench("sample", "log.jsonl", "--by", "rout", cwd=tmp_path)
     assert (done.returncode, "no recall has a field rout" in done.stderr) == (2, True)
 
@@ -79,24 +81,24 @@ def test_labels_of_every_query_give_the_logs_own_figures(tmp_path: Path) -> None
     records = log_of()
     write(tmp_path / "log.jsonl", records)
     label(drawn(tmp_path, "log.jsonl"), tmp_path / "gold.jsonl")
-    found = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "1")
+    scores = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "1")
 
     def first(record: dict) -> float:
         return float(record["ids"][0] == f"d{record['query'].split()[-1]}")
 
-    overall = {one["measure"]: one for one in found["overall"]["measures"]}
+    overall = {measure["measure"]: measure for measure in scores["overall"]["measures"]}
     truth = sum(map(first, records)) / len(records)
     assert overall["recall_any@1"]["value"] == pytest.approx(truth)
     assert overall["recall_any@1"]["low"] == overall["recall_any@1"]["high"] == pytest.approx(truth)
-    assert found["overall"]["latency"] == {
+    assert scores["overall"]["latency"] == {
         "recalls": 300, "p50_ms": 49.0, "p95_ms": 94.0, "percentiles": "nearest-rank",
     }  # fmt: skip
-    for one in found["strata"]:
-        of = [record for record in records if record["kind"] == one["name"]]
-        assert one["measures"][0]["value"] == pytest.approx(sum(map(first, of)) / len(of))
-        assert (one["recalls"], one["labelled_recalls"]) == (len(of), len(of))
+    for stratum in scores["strata"]:
+        of = [record for record in records if record["kind"] == stratum["name"]]
+        assert stratum["measures"][0]["value"] == pytest.approx(sum(map(first, of)) / len(of))
+        assert (stratum["recalls"], stratum["labelled_recalls"]) == (len(of), len(of))
         times = sorted(record["ms"] for record in of)
-        assert one["latency"]["p50_ms"] == times[-(-len(times) // 2) - 1]
+        assert stratum["latency"]["p50_ms"] == times[-(-len(times) // 2) - 1]
 
 
 def test_definitions_of_other_schools(tmp_path: Path) -> None:
@@ -106,70 +108,70 @@ def test_definitions_of_other_schools(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", [*records, {"query": "q0", "ids": ["a"], "ms": 40.0}])
     write(tmp_path / "gold.jsonl", [{"query": f"q{i}", "relevant": ["a"]} for i in range(3)])
     words = ("log.jsonl", "--labels", "gold.jsonl", "--precision", "retrieved", "--percentiles", "index")
-    found = scored(tmp_path, *words)["overall"]
-    assert {one["measure"]: one["value"] for one in found["measures"]}["precision@10(retrieved)"] == pytest.approx(
-        (1 + 1 / 2 + 0 + 1) / 4
-    )
-    assert found["latency"] == {"recalls": 4, "p50_ms": 30.0, "p95_ms": 40.0, "percentiles": "index"}
+    overall = scored(tmp_path, *words)["overall"]
+    assert {measure["measure"]: measure["value"] for measure in overall["measures"]}[
+        "precision@10(retrieved)"
+    ] == pytest.approx((1 + 1 / 2 + 0 + 1) / 4)
+    assert overall["latency"] == {"recalls": 4, "p50_ms": 30.0, "p95_ms": 40.0, "percentiles": "index"}
     header = recallbench("sample", *words, cwd=tmp_path).stdout.splitlines()[0]
     assert "precision@10(retrieved)" in header
     assert header.endswith("p50 (index)  p95 (index)")
     usual = scored(tmp_path, *words[:3])["overall"]["latency"]
     assert usual == {"recalls": 4, "p50_ms": 20.0, "p95_ms": 40.0, "percentiles": "nearest-rank"}
-    for given in (words[3:5], words[5:]):
-        done = recallbench("sample", "log.jsonl", *given, cwd=tmp_path)
-        assert (done.returncode, f"{given[0]} is for scoring" in done.stderr) == (2, True)
+    for option in (words[3:5], words[5:]):
+        done = recallbench("sample", "log.jsonl", *option, cwd=tmp_path)
+        assert (done.returncode, f"{option[0]} is for scoring" in done.stderr) == (2, True)
 
 
 def test_a_sample_estimates_the_whole_log(tmp_path: Path) -> None:
     records = log_of()
     write(tmp_path / "log.jsonl", records)
     label(drawn(tmp_path, "log.jsonl", "--n", "30"), tmp_path / "gold.jsonl")
-    found = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "1")
-    (one, *_) = found["overall"]["measures"]
-    strata = {s["name"]: s for s in found["strata"]}
+    scores = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "1")
+    (estimate, *_) = scores["overall"]["measures"]
+    strata = {stratum["name"]: stratum for stratum in scores["strata"]}
     # Each kind weighs as many recalls as it has, however many of it are labelled.
-    weighed = sum(s["recalls"] * s["measures"][0]["value"] for s in strata.values()) / 300
-    assert one["value"] == pytest.approx(weighed)
-    truth = sum(r["ids"][0] == f"d{r['query'].split()[-1]}" for r in records) / 300
-    assert one["low"] <= truth <= one["high"]
-    assert found["overall"]["labelled_queries"] == 30
-    told = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path).stdout
-    assert "recall_any@10 1.0000, no interval (n/a (all queries equal))" in told
+    weighed = sum(stratum["recalls"] * stratum["measures"][0]["value"] for stratum in strata.values()) / 300
+    assert estimate["value"] == pytest.approx(weighed)
+    truth = sum(record["ids"][0] == f"d{record['query'].split()[-1]}" for record in records) / 300
+    assert estimate["low"] <= truth <= estimate["high"]
+    assert scores["overall"]["labelled_queries"] == 30
+    printed = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path).stdout
+    assert "recall_any@10 1.0000, no interval (n/a (all queries equal))" in printed
 
 
-def test_unlabelled_absent_and_abstention_are_told(tmp_path: Path) -> None:
+def test_unlabelled_absent_and_abstention_are_counted(tmp_path: Path) -> None:
     records = [*log_of(), *({"query": "who is nobody", "ids": ["x1"][:i], "kind": "fact"} for i in (0, 1))]
     write(tmp_path / "log.jsonl", records)
     sample = drawn(tmp_path, "log.jsonl")
     gold = [json.loads(line) for line in label(sample, tmp_path / "gold.jsonl").read_text().splitlines()]
-    for one in gold:
-        if one["query"] == "who is nobody":
-            one |= {"relevant": [], "kind": "abstention"}
-        if one["kind"] == "place":
-            one["relevant"] = None
+    for record in gold:
+        if record["query"] == "who is nobody":
+            record |= {"relevant": [], "kind": "abstention"}
+        if record["kind"] == "place":
+            record["relevant"] = None
     gold.append({"query": "never asked", "relevant": ["d1"]})
     write(tmp_path / "gold.jsonl", gold)
-    found = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl")
-    assert (found["unlabelled"], found["not_logged"]) == (4, 1)
-    assert (found["overall"]["nothing_to_find"], found["overall"]["found_anyway"]) == (2, 1)
-    told = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path).stdout
-    assert "nothing to find: 2 labelled recalls, 50.0% of which returned something" in told
-    assert "no label for kind place: 9.9% of the recalls are not in the estimate" in told
-    assert "4 sampled queries have no label yet" in told
+    scores = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl")
+    assert (scores["unlabelled"], scores["not_logged"]) == (4, 1)
+    assert (scores["overall"]["nothing_to_find"], scores["overall"]["found_anyway"]) == (2, 1)
+    printed = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path).stdout
+    assert "nothing to find: 2 labelled recalls, 50.0% of which returned something" in printed
+    assert "no label for kind place: 9.9% of the recalls are not in the estimate" in printed
+    assert "4 sampled queries have no label yet" in printed
 
 
-def test_labels_made_by_hand_go_by_the_query(tmp_path: Path) -> None:
+def test_labels_by_hand_are_joined_by_the_query(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", [{"query": "where  is it", "ids": ["a", "b"]}, {"query": "who", "ids": [7]}])
     write(
         tmp_path / "gold.jsonl",
         [{"query": "where is it", "relevant": {"b": 2, "a": 0}}, {"query": "who", "relevant": [7]}],
     )
-    found = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "2")
-    values = {one["measure"]: one["value"] for one in found["overall"]["measures"]}
+    scores = scored(tmp_path, "log.jsonl", "--labels", "gold.jsonl", "--k", "2")
+    values = {measure["measure"]: measure["value"] for measure in scores["overall"]["measures"]}
     assert values["mrr@2"] == 0.75
     assert values["recall_any@2"] == 1.0
-    assert found["strata"][0]["name"] == "(none)"
+    assert scores["strata"][0]["name"] == "(none)"
 
 
 BAD = {
@@ -198,7 +200,7 @@ def test_a_bad_line_is_named_by_its_number(tmp_path: Path, line: str) -> None:
     assert BAD[line] in done.stderr
 
 
-def test_bad_lines_are_passed_over_and_counted_when_asked(tmp_path: Path) -> None:
+def test_skip_bad_passes_over_bad_lines_and_counts_them(tmp_path: Path) -> None:
     good = json.dumps({"query": "q", "ids": ["d1"]}).encode()
     (tmp_path / "log.jsonl").write_bytes(b"\n".join([good, b"\xff\xfe", *(line.encode() for line in BAD), good]))
     done = recallbench("sample", "log.jsonl", "--skip-bad", cwd=tmp_path)
@@ -228,7 +230,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("text", sampled(LABELS))
-def test_labels_that_make_no_sense(tmp_path: Path, text: str) -> None:
+def test_invalid_labels_are_refused(tmp_path: Path, text: str) -> None:
     write(tmp_path / "log.jsonl", [{"query": "q", "ids": ["a"]}])
     (tmp_path / "gold.jsonl").write_text(text + "\n")
     done = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path)
@@ -237,7 +239,7 @@ def test_labels_that_make_no_sense(tmp_path: Path, text: str) -> None:
 
 
 def test_matching_is_for_scoring(tmp_path: Path) -> None:
-    worded(tmp_path)
+    write_text_log(tmp_path)
     for words in (("--match", "tokens"), ("--match-chunk", "60")):
         done = recallbench("sample", "log.jsonl", *words, cwd=tmp_path)
         assert (done.returncode, f"{words[0]} is for scoring" in done.stderr) == (2, True)
@@ -245,7 +247,7 @@ def test_matching_is_for_scoring(tmp_path: Path) -> None:
     assert (done.returncode, "--match-threshold is for token F1" in done.stderr) == (2, True)
 
 
-def test_a_file_is_never_overwritten(tmp_path: Path) -> None:
+def test_a_sample_never_overwrites_a_file(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", log_of(10))
     assert recallbench("sample", "log.jsonl", "--out", "to/sample.jsonl", cwd=tmp_path).returncode == 0
     before = (tmp_path / "to/sample.jsonl").read_text()
@@ -278,8 +280,8 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     assert peaks[1] - peaks[0] < 4000  # kB
 
 
-def test_no_way_of_matching_is_told_of_that_a_log_has_not(tmp_path: Path) -> None:
-    worded(tmp_path)
+def test_help_and_errors_name_only_the_methods_of_a_log(tmp_path: Path) -> None:
+    write_text_log(tmp_path)
     refused = ("log.jsonl", "--labels", "gold.jsonl", "--match", "exact", "--match-threshold", "0.5")
     for words in (("--help",), refused):
         done = recallbench("sample", *words, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Nothing hidden reaches the terminal, wherever it was overlooked before."""
+"""The guard of stdout and stderr: nothing hidden reaches the terminal."""
 
 import io
 import os
@@ -13,16 +13,16 @@ from commandline import environment
 from recallbench.cli.screen import Screen, screen_output, underlying_stream
 
 
-def test_what_is_printed_is_seen() -> None:
-    kept = io.StringIO()
-    screen = Screen(kept)
+def test_control_characters_are_printed_escaped() -> None:
+    stream = io.StringIO()
+    screen = Screen(stream)
 
     print("a\x1b[2J\tb\u202e", file=screen)
     screen.writelines(["c\r", "d\n"])
 
-    assert kept.getvalue() == "a\\x1b[2J\tb\\u202e\nc\\rd\n"
+    assert stream.getvalue() == "a\\x1b[2J\tb\\u202e\nc\\rd\n"
     assert not screen.closed
-    assert underlying_stream(screen) is kept  # type: ignore[arg-type]
+    assert underlying_stream(screen) is stream  # type: ignore[arg-type]
 
 
 def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["xterm-256color", "dumb"])
-def test_a_table_in_a_terminal_is_drawn_whole_and_without_control_characters(tmp_path: Path, kind: str) -> None:
+def test_a_table_in_a_terminal_is_complete_and_has_no_control_characters(tmp_path: Path, kind: str) -> None:
     """`stores` has lines wider than the 80 columns of a dumb terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -67,5 +67,5 @@ def test_a_table_in_a_terminal_is_drawn_whole_and_without_control_characters(tmp
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
-    except OSError:  # how Linux tells that the other end was closed
+    except OSError:  # on Linux: the other end was closed
         return b""

@@ -1,4 +1,4 @@
-"""Stores that say again whatever they are told in confidence: no file, page or line of ours repeats it."""
+"""Stores that echo secrets: no file, page or printed line repeats them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPELLINGS = (
     quote(TOKEN, safe=""),
     json.dumps(TOKEN)[1:-1],
     json.dumps(TOKEN)[1:-1].replace("/", "\\/"),
-    "".join(f"\\u{ord(one):04x}" for one in TOKEN),
+    "".join(f"\\u{ord(character):04x}" for character in TOKEN),
     TOKEN.encode().hex(),
     base64.b64encode(TOKEN.encode()).decode()[:-4],
     base64.b64encode(f"joe:{TOKEN}".encode()).decode()[8:-4],
@@ -29,29 +29,29 @@ SPELLINGS = (
 
 
 class Echo:
-    """A memory of its own kind: what it knows of the asker stands in everything it says."""
+    """A memory whose every answer repeats the credentials of the request."""
 
     def __init__(self, script: Scripted) -> None:
         self.script = script
-        self.held: dict[str, list[int]] = {}
+        self.ids: dict[str, list[int]] = {}
         script.answer = self.answer
 
-    def heard(self) -> str:
-        """The authorization header as it came, and what it holds."""
+    def credentials(self) -> str:
+        """Return the authorization header of the last request, and its token in several spellings."""
         header = self.script.requests[-1][3].get("authorization", "none")
         kind, _, value = header.partition(" ")
         plain = base64.b64decode(value).decode() if kind == "Basic" else value
-        php, escaped = plain.replace("/", "\\/"), "".join(f"\\u{ord(one):04x}" for one in plain)
+        php, escaped = plain.replace("/", "\\/"), "".join(f"\\u{ord(character):04x}" for character in plain)
         return f"{header} {plain} {quote(plain, safe='')} {plain.encode().hex()} {php} {escaped}"
 
     def answer(self, path: str, body: Any) -> Any:
         if path == "/version":
-            settings = {"heard": self.heard()[:290], f"by {self.heard()[:250]}": "1"}
-            return {"version": f"echo {self.heard()}"[:290], "needs_vectors": False, "settings": settings}
+            settings = {"asker": self.credentials()[:290], f"by {self.credentials()[:250]}": "1"}
+            return {"version": f"echo {self.credentials()}"[:290], "needs_vectors": False, "settings": settings}
         if path == "/ingest":
-            self.held.setdefault(body["scope"], []).extend(item["id"] for item in body["items"])
+            self.ids.setdefault(body["scope"], []).extend(item["id"] for item in body["items"])
         if path == "/search":
-            ids = self.held[body["scope"]][: body["k"]]
+            ids = self.ids[body["scope"]][: body["k"]]
             return {"hits": [{"id": id, "score": float(-place)} for place, id in enumerate(ids)]}
         return {}
 
@@ -63,17 +63,17 @@ def echo() -> Iterator[Echo]:
 
 
 def leaks(place: Path, *printed: str) -> list[str]:
-    """Where a spelling of the token stands: files by their names or content, and what was printed."""
-    found = [f"printed: {one}" for one in SPELLINGS for text in printed if one in text]
+    """Return each place with a spelling of the token: names and content of files, and printed text."""
+    places = [f"printed: {spelling}" for spelling in SPELLINGS for text in printed if spelling in text]
     for path in place.rglob("*"):
         content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
-        found += [f"{path.name}: {one}" for one in SPELLINGS if one in content or one in path.name]
-    return found
+        places += [f"{path.name}: {spelling}" for spelling in SPELLINGS if spelling in content or spelling in path.name]
+    return places
 
 
 @pytest.fixture(params=["bearer", "basic"])
 def way(request: pytest.FixtureRequest, echo: Echo) -> tuple[str, dict[str, str]]:
-    """The address and the environment by which the token is given."""
+    """Return the address and the environment that carry the token."""
     if request.param == "bearer":
         return echo.script.address, {"RECALLBENCH_STORE_TOKEN": TOKEN}
     return echo.script.address.replace("//", f"//joe:{quote(TOKEN, safe='')}@"), {}
@@ -86,15 +86,15 @@ def test_a_result_holds_no_secret_that_a_store_echoes(
     done = recallbench("run", "canary-locomo", "--store", store, "--folder", tmp_path / "r", cwd=tmp_path, env=env)
     assert done.returncode == 0
     assert "authorization" in echo.script.requests[-1][3]
-    made = json.loads((tmp_path / "r" / "metrics.json").read_text())
-    assert made["store"]["version"].startswith("echo B")
-    assert "***" in made["store"]["version"]
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    assert metrics["store"]["version"].startswith("echo B")
+    assert "***" in metrics["store"]["version"]
     assert leaks(tmp_path, done.stdout, done.stderr) == []
     audited = recallbench("audit", tmp_path / "r", cwd=tmp_path)
     assert "  fail " not in audited.stdout
 
 
-def test_a_token_that_is_a_plain_word_is_not_in_what_the_store_says(echo: Echo, tmp_path: Path) -> None:
+def test_a_token_that_is_a_plain_word_is_removed_too(echo: Echo, tmp_path: Path) -> None:
     folder, env = tmp_path / "r", {"RECALLBENCH_STORE_TOKEN": "swordfish"}
     done = recallbench(
         *("run", "canary-locomo", "--store", echo.script.address, "--folder", folder), cwd=tmp_path, env=env
@@ -106,13 +106,13 @@ def test_a_token_that_is_a_plain_word_is_not_in_what_the_store_says(echo: Echo, 
 
 
 @pytest.mark.parametrize("status", sampled([401, 400, 503]))
-def test_a_store_that_refuses_and_echoes(
+def test_a_refusal_that_echoes_the_token_is_cleaned(
     status: int, way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path
 ) -> None:
     """A status that blocks leaves BLOCKED.md."""
     store, env = way
     echo.script.answer = lambda path, body: (
-        (status, f"who is {echo.heard()}?".encode(), {"Retry-After": "0.01"})
+        (status, f"who is {echo.credentials()}?".encode(), {"Retry-After": "0.01"})
         if path == "/ingest"
         else echo.answer(path, body)
     )
@@ -124,8 +124,8 @@ def test_a_store_that_refuses_and_echoes(
     assert leaks(tmp_path, done.stdout, done.stderr) == []
 
 
-def test_a_refusal_of_nothing_but_tokens(echo: Echo, tmp_path: Path) -> None:
-    """So many that what is left of them would be short, and the last one is cut off."""
+def test_a_refusal_made_of_tokens_is_cleaned(echo: Echo, tmp_path: Path) -> None:
+    """Many tokens, the last of them cut off."""
     token = "0123456789abcdef" * 40
     echo.script.answer = lambda path, body: (400, f"{token} ".encode() * 999, {})
     done = recallbench(
@@ -138,12 +138,14 @@ def test_a_refusal_of_nothing_but_tokens(echo: Echo, tmp_path: Path) -> None:
     assert token[:16] not in done.stderr
 
 
-def test_questions_that_fail_with_it(way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path) -> None:
+def test_failed_questions_do_not_repeat_the_token(way: tuple[str, dict[str, str]], echo: Echo, tmp_path: Path) -> None:
     store, env = way
     honest = echo.answer
     wrong = iter([True, *[False] * 999])
     echo.script.answer = lambda path, body: (
-        {"hits": [{"id": echo.heard(), "score": 1.0}]} if path == "/search" and next(wrong) else honest(path, body)
+        {"hits": [{"id": echo.credentials(), "score": 1.0}]}
+        if path == "/search" and next(wrong)
+        else honest(path, body)
     )
     folder = tmp_path / "r"
     done = recallbench(
@@ -154,7 +156,7 @@ def test_questions_that_fail_with_it(way: tuple[str, dict[str, str]], echo: Echo
 
 
 @pytest.mark.marked
-def test_what_a_repeat_keeps_to_go_on_from(echo: Echo, tmp_path: Path) -> None:
+def test_the_plan_of_a_repeat_holds_no_secret(echo: Echo, tmp_path: Path) -> None:
     store = echo.script.address.replace("//", f"//joe:{quote(TOKEN, safe='')}@")
     words = ("repeat", "2", "canary-locomo", "--store", store, "--out", tmp_path / "o")
     done = recallbench(*words, cwd=tmp_path)
@@ -163,7 +165,7 @@ def test_what_a_repeat_keeps_to_go_on_from(echo: Echo, tmp_path: Path) -> None:
     assert leaks(tmp_path, done.stdout, done.stderr) == []
 
 
-def test_a_store_of_ones_own_that_prints_and_states_its_environment(tmp_path: Path) -> None:
+def test_a_python_store_cannot_leak_its_environment(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import os, sys\n"
         "print(os.environ['MY_API_KEY'], file=sys.stderr)\n"
@@ -209,7 +211,7 @@ def test_a_mistyped_address_is_not_repeated(store: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("proxy", sampled(["nonsense://joe:hunter-2@h", "socks5://joe:hunter-2@127.0.0.1:9"]))
-def test_a_proxy_that_is_none_is_told_without_its_password(proxy: str, tmp_path: Path) -> None:
+def test_an_invalid_proxy_is_named_without_its_password(proxy: str, tmp_path: Path) -> None:
     done = recallbench(
         *("run", "canary-locomo", "--store", "http://a.invalid/", "--out", tmp_path / "o"),
         cwd=tmp_path,

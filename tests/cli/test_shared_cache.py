@@ -1,4 +1,4 @@
-"""A cache of vectors that several people share, from the command line: nobody can set another's number with it."""
+"""Nobody can change another user's figures through a shared cache of vectors."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from forged_rows import forge, turn
 RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--embedder", "minilm", "--backend", "torch")
 
 
-def ran(user: str, cwd: Path, folder: str) -> Any:
-    """One user's run over the cache in `cwd`; each has settings, and so a key, of their own."""
+def run_as(user: str, cwd: Path, folder: str) -> Any:
+    """Run as a user with settings, and so a key, of their own, over the cache in `cwd`."""
     return recallbench(*RUN, "--folder", folder, cwd=cwd, env={"XDG_CONFIG_HOME": str(cwd / user)})
 
 
-def embedding(folder: Path) -> Any:
+def embedding_account(folder: Path) -> Any:
     return json.loads((folder / "environment.json").read_text())["embedding"]
 
 
 @pytest.mark.marked
-def test_forged_vectors_of_a_shared_cache_set_nobodys_number(tmp_path: Path) -> None:
-    assert ran("ann", tmp_path, "first").returncode == 0
-    made = embedding(tmp_path / "first")
-    assert (made["computed"], made["foreign"], made["embedded_again"]) == (20, 0, 0)
+def test_forged_vectors_of_a_shared_cache_are_refused(tmp_path: Path) -> None:
+    assert run_as("ann", tmp_path, "first").returncode == 0
+    computed = embedding_account(tmp_path / "first")
+    assert (computed["computed"], computed["foreign"], computed["embedded_again"]) == (20, 0, 0)
     key = tmp_path / "ann" / "recallbench" / "vectors.key"
     assert key.stat().st_mode & 0o777 == 0o600
 
-    bob = ran("bob", tmp_path, "second")
+    bob = run_as("bob", tmp_path, "second")
     assert bob.returncode == 0
     assert "keeps 19 vectors without the seal of your own key: before any is used, 8 are embedded again" in bob.stderr
     # 19 passages and a query.
-    used = embedding(tmp_path / "second")
-    assert (used["reused"], used["foreign"], used["embedded_again"]) == (20, 20, 9)
+    reused = embedding_account(tmp_path / "second")
+    assert (reused["reused"], reused["foreign"], reused["embedded_again"]) == (20, 20, 9)
     assert "| embedding: embedded_again | 9 |" in (tmp_path / "second" / "report.md").read_text()
     for name in ("metrics.json", "raw_retrievals.jsonl", "run.trec"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
@@ -44,14 +44,14 @@ def test_forged_vectors_of_a_shared_cache_set_nobodys_number(tmp_path: Path) -> 
     [vectors] = (tmp_path / "cache" / "vectors").iterdir()
     forge(vectors, None, turn)
     for user in ("ann", "carol"):
-        refused = ran(user, tmp_path, "third")
+        refused = run_as(user, tmp_path, "third")
         assert refused.returncode == 2
         assert f"vectors in the cache are not the encoder's: {vectors}" in refused.stderr
         assert f"delete {vectors}, which is only a cache, or name another one with --cache-dir" in refused.stderr
         assert not (tmp_path / "third").exists()
 
     key.chmod(0o644)
-    refused = ran("ann", tmp_path, "third")
+    refused = run_as("ann", tmp_path, "third")
     assert refused.returncode == 2
     assert f"{key}: others than its owner may use this key" in refused.stderr
     assert f"chmod 600 {key}" in refused.stderr

@@ -32,13 +32,13 @@ def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
     folder = tmp_path / "results" / names[-1]
     summary = json.loads((folder / "versions.json").read_text())
     assert summary["schema_version"] == "1"
-    assert [one["status"] for one in summary["versions"]] == ["measured", "not installed", "measured"]
+    assert [version["status"] for version in summary["versions"]] == ["measured", "not installed", "measured"]
     table = done.stdout.splitlines()
-    for name, made in (("1.0", names[0]), ("2.0", names[1])):
-        metrics = json.loads((tmp_path / "results" / made / "metrics.json").read_text())
+    for name, result in (("1.0", names[0]), ("2.0", names[1])):
+        metrics = json.loads((tmp_path / "results" / result / "metrics.json").read_text())
         value = metrics["headline"][0]["estimate"]["value"]
         assert any(line.startswith(f"{name} ") and f" {value:.4f} " in line for line in table)
-        assert f"| [{name}](../{made}/report.md) | {value:.4f} |" in (folder / "versions.md").read_text()
+        assert f"| [{name}](../{result}/report.md) | {value:.4f} |" in (folder / "versions.md").read_text()
     assert any(line.startswith(f"{BROKEN} ") and "not installed: pgmnemo" in line for line in table)
     assert any(line.startswith("1.0 – 2.0  mrr@50") for line in table)
     assert databases(server) == set()
@@ -49,7 +49,7 @@ def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
             assert not re.search(r"p@ss|p%40ss|/tmp/|" + re.escape(str(tmp_path)), text), path
 
 
-def test_all_measured_is_0_and_settings_come_from_anywhere(server: str, tmp_path: Path) -> None:
+def test_all_versions_measured_is_exit_0_and_settings_may_come_from_files(server: str, tmp_path: Path) -> None:
     (tmp_path / "set.toml").write_text('corpus = "canary-locomo"\nembedder = "hash"\nlimit = 5\nquiet = true\n')
     env = {"PGMNEMO_DSN": server, "RECALLBENCH_RESULTS": "kept"}
     done = recallbench("versions", "2.0", "--config", "set.toml", cwd=tmp_path, env=env)
@@ -61,27 +61,27 @@ def test_all_measured_is_0_and_settings_come_from_anywhere(server: str, tmp_path
 
 @pytest.mark.marked
 def test_wrong_usage(tmp_path: Path) -> None:
-    def told(*words: str) -> tuple[int, str]:
+    def outcome(*words: str) -> tuple[int, str]:
         done = recallbench("versions", *words, cwd=tmp_path)
         return done.returncode, done.stderr
 
-    assert told("1.0")[0] == 2
-    assert "--corpus NAME" in told("1.0")[1]
-    code, said = told("1.0", "2.0", "1.0", "--corpus", "canary-locomo", "--dsn", "host=nowhere")
-    assert (code, "1.0 is named twice" in said) == (2, True)
-    code, said = told("1.0", "--corpus", "canary-locomo", "--store", "exact")
-    assert (code, "versions of the store exact can't be installed" in said) == (2, True)
-    code, said = told("1.0", "--corpus", "canary")
-    assert (code, "canary is several corpora" in said) == (2, True)
-    code, said = told("1.0", "--corpus", "canary-locomo", "--allow-deviation", "store")
-    assert (code, "--allow-deviation store is not needed" in said) == (2, True)
-    code, said = told("1.0", "--corpus", "canary-locomo")
-    assert (code, "no server with versions of pgmnemo is named" in said) == (3, True)
-    assert told("--corpus", "canary-locomo")[0] == 2
+    assert outcome("1.0")[0] == 2
+    assert "--corpus NAME" in outcome("1.0")[1]
+    code, message = outcome("1.0", "2.0", "1.0", "--corpus", "canary-locomo", "--dsn", "host=nowhere")
+    assert (code, "1.0 is named twice" in message) == (2, True)
+    code, message = outcome("1.0", "--corpus", "canary-locomo", "--store", "exact")
+    assert (code, "versions of the store exact can't be installed" in message) == (2, True)
+    code, message = outcome("1.0", "--corpus", "canary")
+    assert (code, "canary is several corpora" in message) == (2, True)
+    code, message = outcome("1.0", "--corpus", "canary-locomo", "--allow-deviation", "store")
+    assert (code, "--allow-deviation store is not needed" in message) == (2, True)
+    code, message = outcome("1.0", "--corpus", "canary-locomo")
+    assert (code, "no server with versions of pgmnemo is named" in message) == (3, True)
+    assert outcome("--corpus", "canary-locomo")[0] == 2
     assert not (tmp_path / "benchmarks").exists()
 
 
-def test_nothing_to_measure(server: str, tmp_path: Path) -> None:
+def test_a_version_that_cannot_be_measured_is_exit_3(server: str, tmp_path: Path) -> None:
     done = recallbench("versions", "7.7", "--corpus", "canary-locomo", "--dsn", server, cwd=tmp_path)
     assert done.returncode == 3
     assert "7.7 not installed: the server does not offer pgmnemo 7.7" in done.stderr
@@ -109,8 +109,8 @@ def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, 
         while session.execute(installing).fetchone() == (0,):
             assert process.poll() is None
     process.send_signal(order)
-    _, said = process.communicate(timeout=60)
+    _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in printed
     assert databases(server) == set()
     assert len(list(results.iterdir())) == 1
