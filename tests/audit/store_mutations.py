@@ -1,4 +1,4 @@
-"""Single changes to results of each store, which declares what they are held to."""
+"""Single changes to results of each store, found out by what the store declares."""
 
 from __future__ import annotations
 
@@ -128,4 +128,4 @@ STORES: Mapping[str, tuple[Mutation, ...]] = {
         Mutation("a ranker asked for in silence", "RB-OPTIONS", environment("options", "ranker", to="importance")),
     ),
 }
-"""By store, since each declares what its own results are held to."""
+"""By store, since each declares the checks of its own results."""

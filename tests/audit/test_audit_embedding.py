@@ -19,7 +19,7 @@ RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--embedder",
 
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """19 passages and a query that Ann's run computed, that her next one reused, and that Bob's took from her."""
+    """Return a result by name: Ann's run computed 20 vectors, her next one reused them, and so did Bob's."""
     place = tmp_path_factory.mktemp("encoder")
     for user, name in (("ann", "computed"), ("ann", "own"), ("bob", "foreign")):
         (place / name).mkdir()

@@ -27,13 +27,13 @@ from recallbench.stores.registry import variant_of
 
 DEFAULT = "cosine=1,bm25=0.5,recency=0.05,importance=0.05,graph=0.05"
 NOT_RECORDED = {"environ", "cache_dir", "corpus_file", "out", "folder"}
-"""Where files lie on a machine decides nothing."""
+"""Locations of files, which decide nothing."""
 WARMTH = StoreOption("warmth", "How warm it is", default="cold", flag="exact-warmth")
 
 
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of two corpora of a group, asked for more questions than it has, with an option that is named twice."""
+    """Return a result of a group of corpora, with a limit beyond its questions and an option given twice."""
     place = tmp_path_factory.mktemp("group")
     words = ("--store", "bm25", "--limit", "99999", "--depth", "20", "--depth=50", "--no-download", "--label", "twice")
     assert recallbench("run", "canary", *words, "--out", "out", "-q", cwd=place).returncode == 0
@@ -47,7 +47,7 @@ def contradiction_of_audit(genuine: Path, place: Path, mutation: Mutation | None
     return None if check.status == "pass" else check.observed
 
 
-def test_what_a_user_may_type_is_no_contradiction(genuine: Path, tmp_path: Path) -> None:
+def test_valid_options_are_no_contradiction(genuine: Path, tmp_path: Path) -> None:
     assert contradiction_of_audit(genuine, tmp_path, None) is None
 
 
@@ -124,9 +124,9 @@ DECIDES_NOTHING = frozenset(
 IN_THE_NAME = frozenset(
     {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
 )
-"""Of a set: its name has them, and the gold is derived by that."""
+"""Options of a set that its name holds; the gold is derived by the name."""
 NO_RESULT = frozenset({"run", "gold", "texts", "ties"})
-"""Of rankings made elsewhere, which make no result."""
+"""Options for rankings in files, which make no result."""
 
 
 def contradiction(genuine: Path, place: Path, change: Change) -> str | None:

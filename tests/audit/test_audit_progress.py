@@ -19,7 +19,7 @@ def test_each_stage_is_reported_to_its_end(tmp_path: Path) -> None:
         ("ingesting and asking", 158, "answers", 158),
         ("auditing result", len(report.checks), "checks", len(report.checks)),
     ]
-    # So does a gate that asks for one.
+    # A gate with an audit reports the same stages.
     (tmp_path / "recallbench.toml").write_text('[result.night]\nfolder = "result"\naudit = true\n')
     again = RecordedProgress()
     gate(read_thresholds(tmp_path / "recallbench.toml"), tmp_path, {}, {}, again)

@@ -21,10 +21,10 @@ def test_the_committed_results_are_verified(locomo_file: Path) -> None:
         assert report.verdict.label == "VERIFIED"
 
 
-def test_longmemeval_is_worked_out_again_and_one_gold_id_more_is_seen(longmemeval_file: Path, tmp_path: Path) -> None:
+def test_longmemeval_is_derived_again_and_an_added_gold_id_is_seen(longmemeval_file: Path, tmp_path: Path) -> None:
     words = ("--store", "bm25", "--corpus-file", longmemeval_file, "--allow-deviation", "dataset", "-q")
     assert recallbench("run", "longmemeval", *words, "--folder", "result", cwd=tmp_path).returncode == 0
-    # One item of the registered file is missing, which the pin and the counts tell; all the rest holds.
+    # An item of the registered file is missing, so the pin and the counts fail; everything else passes.
     expected = {"RB-DATASET-PINNED", "RB-CORPUS", "RB-COMMITTED"}
     assert failed_checks(tmp_path, longmemeval_file).keys() == expected
     path = tmp_path / "result" / "raw_retrievals.jsonl"

@@ -1,4 +1,4 @@
-"""From checks to a verdict."""
+"""The checks decide the verdict."""
 
 import pytest
 

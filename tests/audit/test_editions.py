@@ -87,7 +87,7 @@ def figures_of(part: Any) -> list[float]:
 
 
 def test_no_figure_keeps_digits_that_another_processor_may_add_up_otherwise(current: Path, first: Path) -> None:
-    """Of the first edition the ends of intervals alone: design effects and means are as they were added up."""
+    """In the first edition only the ends of intervals were rounded; design effects and means were not."""
     scored = ("estimates", "control_bm25", "headline", "denominators")
     documents = [json.loads((folder / "metrics.json").read_text()) for folder in (current, first)]
     figures_by_edition = [figures_of([document[name] for name in scored]) for document in documents]
@@ -180,7 +180,7 @@ def test_an_earlier_report_need_not_mark_a_short_interval(first: Path, monkeypat
 
 
 def test_expected_texts_of_the_first_edition_are_matched_as_they_were(tmp_path: Path) -> None:
-    """Only a document that says nothing else was an exact match then; today it may say more."""
+    """An exact match then was a document with the expected text alone; today it may hold more."""
     documents = [
         {"_id": "bare", "text": "The ferry leaves at nine!"},
         {"_id": "more", "text": "Yes: the ferry leaves at nine, from the north pier."},

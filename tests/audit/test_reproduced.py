@@ -1,4 +1,4 @@
-"""When a run may be held against a published figure."""
+"""The conditions under which a run may be compared with a published figure."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ SHA256 = load().corpora["locomo"].sha256
 
 @pytest.fixture
 def published() -> Metrics:
-    """A result of the published system, but for its figures: the committed one, said to be pgmnemo's."""
+    """Return the committed result as if the published system had made it; its figures differ."""
     (path,) = (ROOT / "benchmarks" / "locomo" / "results").glob("pgvector_*/metrics.json")
     metrics = Metrics.model_validate_json(path.read_bytes())
     assert metrics.embedder is not None

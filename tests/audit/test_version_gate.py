@@ -49,7 +49,7 @@ REFERENCE = "recallbench-pgvector/1 (PostgreSQL 18.4, pgvector 0.8.5)"
         ("pgmnemo", "0.2.1", "0.2.1", "v0.2.1", None, "fail"),
     ],
 )
-def test_version_pin(
+def test_the_pinned_version_must_be_the_measured_version(
     store: str, version: str, after: str, requested: str | None, pinned: str | None, status: str
 ) -> None:
     evidence = Evidence(MetricsRecord(StoreRecord(store, version, after, requested), pinned))

@@ -34,7 +34,7 @@ def test_grades_feed_ndcg(report: recallbench.Report) -> None:
     assert report.rows[2].values["ndcg@3"] == pytest.approx(2.5 / 3.6309297536)
 
 
-def test_slices(report: recallbench.Report) -> None:
+def test_slices_have_their_own_means(report: recallbench.Report) -> None:
     kinds = report.by("kind")
     assert {name: part.n for name, part in kinds.items()} == {"fact": 2, "plan": 1}
     assert kinds["fact"].mrr == pytest.approx(2 / 3)
@@ -84,7 +84,7 @@ def test_every_form_holds_the_same_figures(report: recallbench.Report) -> None:
         report.table("pdf")  # type: ignore[arg-type]
 
 
-def test_what_a_prompt_and_a_notebook_show() -> None:
+def test_prompt_and_notebook_show_a_short_escaped_table() -> None:
     cases = [Case(f"<b>{n}</b> | x", ["a"]) for n in range(25)]
     report = recallbench.evaluate(cases, lambda q, k: ["a"], 1)
     assert "… 15 more" in repr(report)
@@ -97,7 +97,7 @@ def test_what_a_prompt_and_a_notebook_show() -> None:
     assert len(report.table().splitlines()) > 25
 
 
-def test_pandas(report: recallbench.Report) -> None:
+def test_the_data_frame_has_a_row_per_case(report: recallbench.Report) -> None:
     frame = report.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == [
@@ -108,7 +108,7 @@ def test_pandas(report: recallbench.Report) -> None:
     assert frame.groupby("kind")["mrr@3"].mean()["fact"] == pytest.approx(2 / 3)
 
 
-def test_without_pandas_the_command_that_gets_it_is_named(tmp_path: Path) -> None:
+def test_without_pandas_the_command_that_installs_it_is_named(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['pandas'] = None\n"
         "import recallbench\n"
@@ -183,7 +183,7 @@ def test_k_beyond_the_retrieved_depth_is_refused(report: recallbench.Report) -> 
         report.value("recall_frac@5")
 
 
-def test_tradeoff(report: recallbench.Report) -> None:
+def test_the_tradeoff_by_hand(report: recallbench.Report) -> None:
     tradeoff = report.tradeoff((3, 1, 2))
     assert [point.k for point in tradeoff.points] == [1, 2, 3]
     assert [point.recall_frac for point in tradeoff.points] == [0.5, 0.5, 1.0]
@@ -207,7 +207,7 @@ def test_the_plot_is_the_same_whenever_it_is_drawn(report: recallbench.Report) -
     assert "best f1@k: k = 3" in svg
 
 
-def test_did_the_change_help() -> None:
+def test_a_comparison_counts_wins_and_says_helped_or_hurt() -> None:
     cases = [Case(f"q{n}", ["a"]) for n in range(40)]
     before = recallbench.evaluate(cases, lambda q, k: ["x", "a"] if int(q[1:]) % 4 else ["a"], 2)
     after = recallbench.evaluate(cases, lambda q, k: ["a"], 2)

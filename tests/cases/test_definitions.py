@@ -1,4 +1,4 @@
-"""Definitions of other schools: one option away, and named wherever a figure stands."""
+"""Other definitions of measures: chosen by an option, and named wherever a figure stands."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def report(**options: Any) -> recallbench.Report:
 
 
 def timed(*ms: float | None, **options: Any) -> recallbench.Report:
-    """A report whose calls took just so long."""
+    """Return a report whose calls took these milliseconds."""
     measured = recallbench.evaluate([Case(str(n), ["a"]) for n in range(len(ms))], lambda query, k: ["a"], **options)
     return replace(
         measured, answers=tuple(replace(answer, ms=at) for answer, at in zip(measured.answers, ms, strict=True))
     )
 
 
-def test_precision_over_what_was_retrieved() -> None:
+def test_precision_over_the_retrieved_hits() -> None:
     usual, over_retrieved = report(), report(precision="retrieved")
     assert usual.precision == pytest.approx((1 / 4 + 1 / 4 + 2 / 4) / 3)
     assert over_retrieved.precision == pytest.approx((1 / 1 + 1 / 3 + 2 / 2) / 3)
@@ -124,14 +124,14 @@ def test_an_unknown_definition_is_refused(wrong: dict[str, Any]) -> None:
     )  # fmt: skip
 
 
-def test_percentiles() -> None:
+def test_percentiles_by_nearest_rank_and_by_index() -> None:
     twenty = [float(n) for n in range(20, 0, -1)]
     usual, by_index = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
     assert (usual.latency_p50_ms, usual.latency_p95_ms) == (10.0, 19.0)
     assert (by_index.latency_p50_ms, by_index.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
     assert "latency: p50 10 ms, p95 19 ms of 20 calls (percentiles: nearest rank)" in usual.table()
     assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in by_index.table()
-    # Unasked, tables are the same at every call.
+    # Without the option tables have no latency, so they are the same at every call.
     unasked = timed(*twenty)
     assert unasked.latency_p95_ms == 19.0
     assert "latency" not in unasked.table() + unasked.table("json")
@@ -167,7 +167,7 @@ def test_calls_are_timed_however_they_are_made() -> None:
             raise RuntimeError
         return ["a"]
 
-    # How long it took to fail is no latency of an answer.
+    # The time of a failure is no latency.
     assert len(recallbench.evaluate(cases, failing, keep_going=True).latencies) == 1
 
 
@@ -194,8 +194,8 @@ def test_as_dict_has_the_keys_of_other_harnesses() -> None:
     assert (nothing["recall@k"], nothing["mrr"], nothing["params"]["n"]) == (None, None, 0)
 
 
-def test_recommended_thresholds() -> None:
-    """Precision is over what came back, whatever the report's own is over."""
+def test_recommended_thresholds_by_hand() -> None:
+    """The recommended precision is over the retrieved hits, whatever the report's own is over."""
     with pytest.raises(BelowThreshold) as caught:
         report().check("recommended")
     assert str(caught.value).splitlines() == [
@@ -207,7 +207,7 @@ def test_recommended_thresholds() -> None:
         ("recall_frac@4", 0.7),
         ("mrr@4", 0.9),
     ]
-    # Other figures for some of them, and more of them.
+    # Some replaced by other figures, and another one added.
     report(precision="retrieved").check("recommended", precision=0.7, ndcg=0.8, f1=0.7)
     with pytest.raises(BelowThreshold, match=r"2 of 4 thresholds missed(?s:.*)precision@4 is 0\.3333, 0\.7 required"):
         report().check("recommended", precision=0.7)  # in place of the recommended one, which is precision@4(retrieved)
@@ -267,6 +267,6 @@ def test_a_baseline_keeps_to_its_definitions(tmp_path: Path) -> None:
     assert "--recallbench-update" in caught.value.remedy
 
 
-def test_the_choices_in_words() -> None:
+def test_only_unusual_definitions_are_written_out() -> None:
     assert str(Definitions()) == ""
     assert str(Definitions(percentiles="index")) == "percentiles index"

@@ -125,7 +125,7 @@ def test_the_context_goes_along_into_threads() -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "3", True, None])
-def test_k_is_a_depth(k: Any) -> None:
+def test_a_k_that_is_no_depth_is_refused(k: Any) -> None:
     with pytest.raises(UsageError, match="k is how many hits"):
         recallbench.evaluate(CASES, retrieve, k)
 
@@ -137,7 +137,7 @@ def test_k_is_a_depth(k: Any) -> None:
      {"match_threshold": 0.3}, {"match": Matching("tokens", 0.4), "match_threshold": 0.5},
      {"match": Matching("tokens", 0.4), "match_chunk": 60}],
 )  # fmt: skip
-def test_options_that_make_no_sense(more: dict[str, Any]) -> None:
+def test_invalid_options_are_refused(more: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         recallbench.evaluate(CASES, retrieve, 3, **more)
 
@@ -187,7 +187,7 @@ def test_cases_that_should_find_nothing_are_in_no_mean() -> None:
     assert recallbench.evaluate(cases, lambda q, k: ["x"], 3).abstention is None
 
 
-def test_abstention_for_machines() -> None:
+def test_json_states_abstention() -> None:
     cases = [Case("a", ["x"]), Case("n", kind="abstention")]
     document = json.loads(recallbench.evaluate(cases, lambda q, k: [("x", float(q == "a"))], 1).table("json"))
     expected = {"n": 1, "answerable": 1, "threshold": 1.0, "false_retrieval": 0.0, "auroc": 1.0}

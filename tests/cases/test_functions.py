@@ -20,7 +20,7 @@ rankings = st.lists(IDS, unique=True, max_size=12)
 grades = st.dictionaries(IDS, st.integers(1, 4), min_size=1, max_size=6)
 
 
-def test_by_hand() -> None:
+def test_functions_by_hand() -> None:
     ranked = ["a", "x", "b", "y"]
     assert precision(ranked, {"a", "b"}, k=4) == 0.5
     assert precision(ranked, {"a", "b"}) == 0.2
@@ -34,7 +34,7 @@ def test_by_hand() -> None:
     assert mrr([("a", 2.0), ("b", 1.0)], ["b"]) == 0.5
 
 
-def test_precision_over_what_came_back() -> None:
+def test_precision_over_the_retrieved_ids() -> None:
     assert precision(["a", "x"], ["a"], k=5) == 0.2
     assert precision(["a", "x"], ["a"], k=5, precision="retrieved") == 0.5
     assert precision(["x", "a"], ["a"], k=1, precision="retrieved") == 0.0
@@ -44,15 +44,14 @@ def test_precision_over_what_came_back() -> None:
 
 
 @pytest.mark.parametrize("function", [precision, recall, mrr, ndcg])
-def test_nothing_is_relevant(function: Any) -> None:
-    """An error as a rule; with `empty` that figure, whatever form nothing has."""
+def test_without_relevant_ids_a_function_raises_or_returns_empty(function: Any) -> None:
     for nothing in ([], set(), {}, {"a": 0}):
         with pytest.raises((InputError, UsageError)):
             function(["a"], nothing)
         assert function(["a"], nothing, empty=0.0) == 0.0
         assert function([], nothing, 3, empty=1) == 1.0
     assert function(iter(itertools.count()), [], empty=0.0) == 0.0
-    # Where something is relevant it changes nothing.
+    # With relevant ids `empty` changes nothing.
     assert function(["a"], ["a"], 1, empty=0.5) == 1.0
     assert function(["x"], ["a"], 1, empty=0.5) == 0.0
     for wrong in ("0", True, math.nan, -1, 2):
@@ -91,7 +90,7 @@ def test_a_report_is_the_mean_of_them(drawn: list[tuple[list[str], dict[str, int
 
 
 @pytest.mark.parametrize("function", [precision, recall, mrr, ndcg])
-def test_bad_input(function: Any) -> None:
+def test_bad_depths_and_rankings_are_refused(function: Any) -> None:
     for k in (0, -1, 1.5):
         with pytest.raises(UsageError):
             function(["a"], ["a"], k)
@@ -103,7 +102,7 @@ def test_bad_input(function: Any) -> None:
 
 
 class Counted:
-    """An endless ranking d0, d1, …, and how much of it was read."""
+    """An endless ranking d0, d1, …, which counts the hits that were read."""
 
     def __init__(self, *, scored: bool = False) -> None:
         self.read = 0
@@ -127,7 +126,7 @@ def test_no_more_is_read_than_decides(scored: bool) -> None:
     assert ndcg(iter(Counted(scored=scored)), ["d0"], k=3) == 1.0
 
 
-def test_what_never_ends_and_finds_nothing_needs_a_k(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_ranking_without_a_match_needs_a_k(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "MOST", 1000)
     with pytest.raises(InputError, match="an iterator without k"):
         mrr(Counted(), ["other"])
@@ -141,6 +140,6 @@ def test_a_generator_that_ends_is_as_good_as_a_list(function: Any) -> None:
     ranked = ["x", "a", "y", "b"]
     assert function((id for id in ranked), ["a", "b"]) == function(ranked, ["a", "b"]) > 0
     assert function(iter(()), ["a"]) == 0.0
-    # A list is short enough to be looked at whole.
+    # A list is checked beyond k.
     with pytest.raises(InputError):
         function([*ranked, "x"], ["a"], 2)

@@ -52,7 +52,7 @@ def test_the_first_step_that_matches_counts_and_each_step_is_shown() -> None:
     report = evaluated(match="hybrid", match_threshold=0.7, match_embedder="hash", match_cosine=0.5)
     assert str(report.matching) == "hybrid f1>=0.7, cosine>=0.5 by hash"
     assert report.matched_by == ["id", "exact", "tokens", "cosine", "id", "", ""]
-    # q1: d by id, then b and a say it: three hits, the first of them is the find.
+    # q1: d by id, b and a by text: three hits, of which the first decides.
     assert [(share.step, share.cases, share.hits) for share in report.shares] == [
         ("id", 2, 2), ("exact", 1, 3), ("tokens", 1, 1), ("cosine", 1, 1),
     ]  # fmt: skip
@@ -102,7 +102,7 @@ def test_bm25_finds_in_a_long_document_what_token_f1_can_not() -> None:
     assert evaluated_by(match="bm25", match_threshold=1.0).recall == 0.0
 
 
-def test_bm25_passes_over_texts_that_are_none_unless_they_come_back() -> None:
+def test_bm25_ignores_missing_texts_unless_they_are_retrieved() -> None:
     texts: dict[str, object] = {"a": "Acme ships from Portland", "b": None, "c": 7}
 
     def evaluated_on(ranked: list[str], **more: object) -> api.Report:
@@ -128,7 +128,7 @@ def test_bm25_passes_over_texts_that_are_none_unless_they_come_back() -> None:
         ({"match": Matching("hybrid"), "match_cosine": 0.5}, "match_cosine beside a Matching does nothing"),
     ],
 )
-def test_what_would_do_nothing_is_refused(more: dict[str, object], message: str) -> None:
+def test_options_without_effect_are_refused(more: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError) as refused:
         evaluated(**more)
     assert message in str(refused.value)

@@ -113,7 +113,7 @@ def test_a_failing_case_does_not_lose_the_others(concurrency: int) -> None:
     assert report.rows[1].values["mrr@3"] == 0
 
 
-def test_what_the_retriever_raised_is_the_cause() -> None:
+def test_the_retrievers_exception_is_the_cause() -> None:
     with pytest.raises(InputError) as caught:
         recallbench.evaluate(CASES, raising, 3)
     assert isinstance(caught.value.__cause__, ConnectionError)

@@ -52,7 +52,7 @@ EXPECTED = [
 ]
 
 
-def test_matching_by_text() -> None:
+def test_matching_by_text_by_hand() -> None:
     report = recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2, match="tokens")
     assert str(report).endswith("matching: tokens f1>=0.3")
     assert [row.values["recall_frac@2"] for row in report.rows] == [1, 1, 0]
@@ -65,7 +65,7 @@ def test_matching_by_text() -> None:
     assert [row.values["recall_frac@2"] for row in strict.rows] == [0, 1, 0]
 
 
-def test_texts_by_id() -> None:
+def test_texts_looked_up_by_id_match_alike() -> None:
     known = {f"{q}{n}": text for q, texts in ANSWERS.items() for n, text in enumerate(texts)}
     ids = {q: [f"{q}{n}" for n in range(len(texts))] for q, texts in ANSWERS.items()}
     plain = recallbench.evaluate(EXPECTED, lambda q, k: ANSWERS[q], 2, match="tokens")
@@ -102,7 +102,7 @@ def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() 
         [1, pytest.approx(2 / 3), 1, pytest.approx(1.5 / ideal), pytest.approx(2 * 2 / 5)],
         [0, 0, 0, 0, 0],
     ]
-    # Nobody knows how many other texts would match.
+    # The number of other matching texts is unknown.
     assert [report.ceiling(measure) for measure in report.measures] == [1] * 6
 
 
@@ -145,7 +145,7 @@ def test_cases_with_ids_and_cases_with_texts_are_counted_apart() -> None:
     assert csv_lines[5].startswith("MEAN decided by=id,,1.0,0.5,1.0,")
     assert report.texts is not None
     assert report.texts.count_first_matches(3) == (1, 0, 0)
-    # Where each has a text, texts were asked for throughout.
+    # Where every case has a text, all are matched by text.
     by_text = recallbench.evaluate(cases[1:], lambda q, k: list(documents)[:k], 3, match="tokens", texts=documents)
     assert (by_text.ways, by_text.apart, by_text.mrr) == (("text", "text", ""), {}, 0.5)
 
@@ -156,7 +156,7 @@ def test_exact_finds_the_expected_text_in_a_longer_one() -> None:
     assert (report.recall, report.precision, report.mrr) == (1.0, 0.5, 1.0)
 
 
-def test_what_is_missing_for_a_way_of_matching() -> None:
+def test_cases_without_the_needed_gold_are_refused() -> None:
     with pytest.raises(InputError, match="nothing to match by text"):
         recallbench.evaluate(CASES, retrieve, 3, match="tokens")
     with pytest.raises(InputError, match="nothing to match by id"):
@@ -177,7 +177,7 @@ def test_under_tokens_f1_alone_decides_which_hit_is_relevant() -> None:
     answer = ["There is no ferry on that day.", "Oh no!"]
     case = Case("Is there a ferry?", expected="No")
     report = recallbench.evaluate([case], lambda q, k: answer, 2, match="tokens", match_chunk=60)
-    # 2 / 8 and 2 / 3: the second is the find.
+    # 2 / 8 and 2 / 3: the second is the match.
     assert (report.recall, report.mrr) == (1.0, 0.5)
     assert report.texts is not None
     assert report.texts.count_first_matches(2) == (1, 0, 0)

@@ -143,7 +143,7 @@ def test_json_has_every_check(result: Path) -> None:
     assert {"RB-GOLD", "RB-SCOPE", "RB-REPORT", "RB-COMMITTED"} <= {check["code"] for check in first["checks"]}
 
 
-def test_failures_alone(result: Path) -> None:
+def test_failures_prints_only_checks_that_do_not_pass(result: Path) -> None:
     printed = recallbench("audit", "result", "--failures", cwd=committed(result)).stdout
     assert "pass" not in printed
     assert "deviation   store: bm25 instead of pgmnemo" in printed
@@ -181,7 +181,7 @@ def test_the_control_can_be_ranked_again(result: Path) -> None:
     assert "ranked again, all 9 rankings equal" in recallbench("audit", "result", "--rerun-control", cwd=place).stdout
     path = result / "run.bm25.trec"
     lines = [line.split() for line in path.read_text().splitlines()]
-    # The last two of a question: no figure moves.
+    # Swapping the last two of a question moves no figure.
     last = next(i for i in range(len(lines) - 1) if lines[i + 1][0] != lines[i][0])
     lines[last][2], lines[last - 1][2] = lines[last - 1][2], lines[last][2]
     path.write_text("".join(" ".join(line) + "\n" for line in lines))
@@ -266,7 +266,7 @@ def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
 
 
 @pytest.mark.marked
-def test_a_manifest_that_is_a_pipe_or_says_more_than_it_may(result: Path) -> None:
+def test_an_invalid_manifest_is_refused(result: Path) -> None:
     path = result / "manifest.json"
     content = path.read_text()
     path.write_text(content.replace('{\n "files"', '{"verdict": "CANONICAL", "files"', 1))
@@ -298,7 +298,7 @@ def test_git_settings_cannot_hide_a_change(result: Path) -> None:
     assert "changed since they were committed: report.md" in recallbench("audit", "result", cwd=place).stdout
 
 
-def test_wrong_arguments(result: Path) -> None:
+def test_missing_files_and_wrong_folders_are_refused(result: Path) -> None:
     place = committed(result)
     missing = recallbench("audit", "result", "--corpus-file", "gone.json", cwd=place)
     assert missing.returncode == 2

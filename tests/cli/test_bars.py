@@ -11,7 +11,7 @@ from recallbench.cli.bars import EVERY, Bars, Lines, listener, pace
 from recallbench.progress import Silent
 
 
-def test_pace() -> None:
+def test_pace_gives_rate_and_time_left() -> None:
     assert pace(50, 200, "texts", 5.0) == "10.0 texts/s, 0:15 left"
     assert pace(0, 200, "texts", 5.0) == "0.0 texts/s"
     assert pace(3_000_000, None, "B", 2.0) == "1.5 MB/s"

@@ -19,7 +19,7 @@ def place(results_to_compare: Path) -> Path:
     return results_to_compare
 
 
-def test_a_store_against_another(place: Path) -> None:
+def test_a_comparison_of_two_stores_by_hand(place: Path) -> None:
     comparison = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
     before, after = reciprocal(place, "bm25"), reciprocal(place, "exact")
     moved = {name: after[name] - before[name] for name in before}
@@ -92,7 +92,7 @@ def test_texts_come_from_the_corpus_or_from_the_rows(place: Path) -> None:
     assert "is not the file that was measured" in done.stderr
 
 
-def test_the_same_result_twice(place: Path) -> None:
+def test_the_same_result_twice_shows_no_difference(place: Path) -> None:
     for other in ("bm25", "again"):
         done = recallbench("compare", "bm25", other, "--fail-if", "mrr@50 drops 0.001", "--strict", cwd=place)
         assert done.returncode == 0
@@ -165,7 +165,7 @@ def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(place: Path, tmp_path
 
 # Conditions and forms
 def test_a_drop_fails_the_command(place: Path) -> None:
-    # As runs, whose questions stand alone: four conversations decide nothing.
+    # As runs of independent questions, since four conversations decide nothing.
     qrels = ("--qrels", "bm25/qrels.trec")
     mrr = by_name(compared(place, "exact/run.trec", "bm25/run.trec", *qrels)["measures"])["mrr@50"]
     first, second = ("exact", "bm25") if mrr["difference"] < 0 else ("bm25", "exact")
@@ -184,7 +184,7 @@ def test_a_drop_fails_the_command(place: Path) -> None:
         code, printed = run("--fail-if", text)
         assert (code, f"{outcome}: mrr@50 drops {threshold:g}: the drop is between" in printed) == (plain, True)
         assert run("--fail-if", text, "--strict")[0] == strict
-    # Several: the worst decides. A measure that is not compared otherwise is compared for it.
+    # Of several conditions the worst decides, and each adds its measure to the comparison.
     code, printed = run(
         "--fail-if", "mrr@5 drops 1", "--fail-if", f"mrr@50 drops {low / 2}", "--measures", "recall_any@10"
     )
@@ -220,7 +220,7 @@ def test_measures_can_be_chosen(place: Path) -> None:
     assert "mrr@50" not in by_name(shallow["measures"])
 
 
-def test_markdown(place: Path) -> None:
+def test_the_comparison_as_markdown(place: Path) -> None:
     done = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=place)
     lines = done.stdout.splitlines()
     assert lines[0] == "# A against B"

@@ -208,7 +208,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "message"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage(place: Path, words: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_is_refused(place: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("compare", *words, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

@@ -173,7 +173,7 @@ def test_a_regression_without_a_condition_is_exit_1(runs: Path) -> None:
     assert "regression: mrr@50 fell, at a corrected p of at most 0.05" in down.stdout
     assert "regression: recall_any@10 fell" in down.stdout
     assert recallbench("compare", "b.run", "a.run", *words, cwd=runs).returncode == 0
-    # What is asked for decides alone.
+    # With conditions, they alone decide.
     assert recallbench("compare", "a.run", "b.run", *words, "--fail-if", "mrr@50 drops 0.9", cwd=runs).returncode == 0
     assert recallbench("compare", "a.run", "b.run", *words, "--fail-if", "mrr@50 drops 0.05", cwd=runs).returncode == 1
 
@@ -213,7 +213,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "message"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage(runs: Path, words: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_is_refused(runs: Path, words: tuple[str, ...], message: str) -> None:
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", *words, cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
@@ -243,7 +243,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("name", "text", "message"), sampled(BAD.values()), ids=BAD)
-def test_bad_files(runs: Path, name: str, text: str, message: str) -> None:
+def test_bad_files_are_named_with_their_line(runs: Path, name: str, text: str, message: str) -> None:
     (runs / name).write_text(text)
     done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", cwd=runs)
     assert (done.returncode, done.stdout) == (2, "")

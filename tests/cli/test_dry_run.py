@@ -33,7 +33,7 @@ def test_a_corpus_outside_the_protocol_is_rehearsed_in_its_own_shape_and_name(
     assert done.stdout.startswith(f"dry run of {corpus}: {questions} questions on a miniature, ")
 
 
-def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:
+def test_missing_files_are_named_with_the_command_that_fetches_them(tmp_path: Path) -> None:
     done = recallbench("run", "locomo", "--dry-run", cwd=tmp_path)
     assert "what to do: recallbench fetch locomo" in done.stdout
     assert "what to do: recallbench fetch dragon-plus" in done.stdout
@@ -55,7 +55,7 @@ def test_a_deviation_without_a_history_entry_is_a_warning(tmp_path: Path) -> Non
     assert "no entry for the deviation embedder minilm" not in named.stdout
 
 
-def test_the_corpus_is_hashed(tmp_path: Path) -> None:
+def test_a_corpus_file_of_another_hash_is_named(tmp_path: Path) -> None:
     write_locomo(tmp_path / "locomo10.json")
     done = recallbench("run", "locomo", "--dry-run", cwd=tmp_path, env={"LOCOMO_DATA_DIR": str(tmp_path)})
     assert "is not the registered file" in done.stdout

@@ -134,7 +134,7 @@ def test_a_broken_line_of_the_run_does_not_lose_the_others(tmp_path: Path, name:
     done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
     assert done.returncode == 1
     report = json.loads(done.stdout)
-    # What the run does not answer is an empty ranking.
+    # An unanswered query counts as an empty ranking.
     assert (report["cases"], report["mean"]["recall_frac@10"]) == (2, 0.5)
     for start in notes:
         assert any(note.startswith(start) and "line 2" in note for note in report["notes"])
@@ -145,7 +145,7 @@ def test_the_first_line_broken_is_named_too(tmp_path: Path, more: str) -> None:
     write(tmp_path, "gold.jsonl", '{"query_id": "q1", "relevant": ["a"' + more)
     write(tmp_path, "run.json", '{"q1": ["a"], "q2": ["b"]}')
     assert "gold.jsonl, line 1: " in refused(tmp_path, "--run", "run.json", "--gold", "gold.jsonl")
-    # One object may stand over several lines all the same.
+    # A single object may span several lines.
     write(tmp_path, "gold.json", '{\n  "q1": ["a"],\n  "q2": ["b"]\n}\n')
     assert table(tmp_path, "--run", "run.json", "--gold", "gold.json")
 

@@ -1,4 +1,4 @@
-"""Definitions of other schools, grades of 0 and ties in `recallbench evaluate --run FILE --gold FILE`."""
+"""Other definitions of measures, grades of 0 and ties in `recallbench evaluate --run FILE --gold FILE`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_depths_of_abstention_alone_give_a_warning(tmp_path: Path) -> None:
     assert "nothing to compare with gold.jsonl: nothing to find" in done.stderr
 
 
-def test_definitions_of_other_schools(tmp_path: Path) -> None:
+def test_other_definitions_by_hand(tmp_path: Path) -> None:
     """By hand: one hit of one that came back, then one of two; the second query is graded, and came in second place."""
     rows = [
         {"query_id": "q1", "relevant": ["a"], "ranked": ["a"], "ms": 3},
@@ -59,7 +59,7 @@ def test_definitions_of_other_schools(tmp_path: Path) -> None:
     assert printed[3].split() == ["q1", "1.00", "1.00", "1.00", "–"]
     assert "latency: p50 5.5 ms, p95 5.5 ms of 2 calls (percentiles: sorted[int(share * n)])" in printed
     assert not [line for line in printed if "divides by 5" in line]
-    # A variable that means another command does no harm where nothing was timed.
+    # The variable is meant for other commands, and is ignored where nothing was timed.
     bare = write(tmp_path, "bare.jsonl", lines([{key: row[key] for key in row if key != "ms"} for row in rows]))
     done = recallbench("evaluate", "--gold", bare, cwd=tmp_path, env={"RECALLBENCH_PERCENTILES": "index"})
     assert done.returncode == 0
@@ -97,7 +97,7 @@ def test_queries_with_grade_0_alone_are_passed_over_and_counted(
     document = json.loads("\n".join(table(tmp_path, *words, "--format", "json")))
     assert (document["cases"], document["n"], document["failed"]) == (2, 2, 0)
     assert (document["mean"]["mrr@2"], document["mean"]["recall_frac@2"]) == (0.75, 1.0)
-    # That the run answers q2 makes it no stranger.
+    # q2 is judged, so no note calls it unknown.
     notes = [note for note in document["notes"] if "q2" in note or "passed over" in note]
     assert notes == ["2 queries whose judgements are all of grade 0 passed over"]
     assert notes[0] in table(tmp_path, *words)

@@ -69,7 +69,7 @@ def test_a_run_that_is_deeper_than_k_is_cut_for_every_measure(tmp_path: Path) ->
     assert "mrr is mrr@2" in "\n".join(table(tmp_path, *words))
 
 
-def test_the_other_forms(place: Path) -> None:
+def test_csv_and_markdown_have_the_same_figures(place: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format")
     rows = list(csv.DictReader(io.StringIO("\n".join(table(place, *words, "csv")))))
     assert [(row["query"], row["recall_frac@3"], row["mrr"]) for row in rows] == [
@@ -138,7 +138,7 @@ def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
 
 # Text
 @pytest.mark.marked
-def test_matching_by_text(tmp_path: Path) -> None:
+def test_files_are_matched_by_text(tmp_path: Path) -> None:
     rows = [
         {"query": "capital?", "expected": "Paris is the capital of France.",
          "ranked": ["Berlin is big.", "Paris is the capital and most populous city of France…"]},

@@ -110,7 +110,7 @@ def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: 
     assert again.returncode == 0, again.stderr
     same = [(place.path / name / "raw_retrievals.jsonl").read_bytes() for name in ("first", "again")]
     assert same[0] == same[1]
-    # Where it lies follows from its name.
+    # The audit finds the set by its name.
     env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
     audited = recallbench("audit", "first", "--failures", cwd=place.path, env=env)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

@@ -254,7 +254,7 @@ def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_wrong_matching(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+def test_invalid_matching_options_are_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     short(tmp_path / "team", EXPECTING, SAYING)
     done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=tmp_path)
     assert done.returncode == 2
@@ -286,11 +286,11 @@ def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
         assert metrics.retrieval.asked == 4
         assert metrics.labels is not None
         names.append((metrics.corpus.name, metrics.labels.unjudged))
-        # Of another split now: q4, which should find nothing, and q5, which nobody had judged.
+        # Another split judges q4, which should find nothing, and q5, which was unjudged.
         (folder / "qrels" / "zz.tsv").write_text("query-id\tcorpus-id\tscore\nq4\trome\t1\nq5\trome\t1\n")
     assert [unjudged for _, unjudged in names] == [1, 0]
     assert names[0] != names[1]
-    # Two more: then those of before are two of three, and one of three.
+    # With two more splits the files of each result are only a part of the set.
     for name in ("aa", "bb"):
         (folder / "qrels" / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\nq1\toslo\t1\n")
     for result in ("before", "after"):

@@ -157,7 +157,7 @@ def test_a_set_and_its_exported_rankings_give_the_same_figures(tmp_path: Path) -
     assert rows[0] == rows[1]
 
 
-def test_a_small_k_is_scored_from_the_call_that_the_result_scores_it_from(place: Path) -> None:
+def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(place: Path) -> None:
     (place / "fickle.py").write_text(FICKLE)
     words = ("--store", "python:fickle:open_memory", "--folder", "result", "--format", "json", "--ks", "1,10,20", "-q")
     document = json.loads(recallbench("evaluate", "team", *words, cwd=place).stdout)
@@ -286,7 +286,7 @@ def test_a_late_fault_does_not_lose_the_table(place: Path) -> None:
     assert "no question has anything to find" in done.stderr
 
 
-def test_definitions_of_other_schools_add_the_table(place: Path) -> None:
+def test_options_of_other_definitions_add_the_table(place: Path) -> None:
     """q1 finds both of its graded documents among the five of its tenant's three that came back."""
     words = ("evaluate", "team", "--store", "bm25", "--folder", "result", "--format", "json")
     done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=place)

@@ -168,7 +168,7 @@ def test_off_a_terminal_a_quick_run_prints_no_progress(tmp_path: Path) -> None:
 
 
 def test_a_full_temporary_folder_is_named_with_a_remedy(tmp_path: Path) -> None:
-    # Where the server may run as another user, it needs a place that the other user can reach.
+    # A server that runs as another user needs a folder that this user can reach.
     with tempfile.TemporaryDirectory(prefix="recallbench-test-", dir="/tmp") as scratch:
         Path(scratch).chmod(0o755)
         with small_disk(Path(scratch) / "disk", "20m") as disk:

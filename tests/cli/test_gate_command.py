@@ -92,7 +92,7 @@ def test_a_drop_is_judged_by_the_paired_comparison(place: Path) -> None:
     for threshold in by_kind:
         kind = compared["kinds"][threshold["part"].removeprefix("kind ")]
         assert threshold["observed"] == next(m for m in kind if m["measure"] == "mrr@50")["difference"]
-    # What is not proven passes, unless it must be.
+    # An inconclusive threshold passes, unless strict.
     assert any(threshold["outcome"] == "inconclusive" for threshold in document["thresholds"])
     open_ = sum(threshold["outcome"] == "inconclusive" for threshold in document["thresholds"])
     printed = recallbench("gate", cwd=place).stdout
@@ -127,7 +127,7 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(place: Path) -> None:
     assert {threshold["measure"]: threshold["outcome"] for threshold in document["thresholds"]} == {
         "precision@10": "out of reach", "mrr@50": "falls short", "recall_any@10": "holds",
     }  # fmt: skip
-    # Nor does it pass for one that is kept where everything else is.
+    # It fails the command even where all others hold.
     write(place, '[result.night.at_least]\n"precision@10" = 0.8\n"recall_any@10" = 0.8\n')
     done = recallbench("gate", cwd=place)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "gate: 1 of 2 thresholds hold; 1 out of reach")
@@ -143,7 +143,7 @@ def test_recommended_thresholds(place: Path) -> None:
     assert code == 1
     assert {threshold["measure"]: threshold["required"] for threshold in document["thresholds"]} == four
     observed = {threshold["measure"]: threshold["observed"] for threshold in document["thresholds"]}
-    # Ten always come back here: both precisions are the same, though their ceilings are not.
+    # Every ranking has ten hits here, so both precisions are equal, though their ceilings differ.
     assert observed["precision@10(retrieved)"] == pytest.approx(by_name["precision@10"])
     assert document["thresholds"][0]["ceiling"] == 1.0
     assert observed["recall_frac@10"] == pytest.approx(by_name["recall_frac@10"])
@@ -219,7 +219,7 @@ def test_a_missing_result_does_not_hide_the_others(place: Path) -> None:
         assert (done.returncode, "0.8354" in done.stdout or "0.835443" in done.stdout) == (3, True)
         assert "✅" not in done.stdout
     assert recallbench("gate", "day=results/night_20260102", cwd=place).returncode == 0
-    # None at all is no table.
+    # Without any result there is no table.
     write(place, '[result.night.at_least]\n"recall_any@10" = 0.1\n', "nowhere")
     assert "there is no result at nowhere" in refused(place, code=3)
 
@@ -252,7 +252,7 @@ def test_audit_is_a_threshold(place: Path) -> None:
 
 
 @pytest.mark.marked
-def test_update_stores_the_baseline_and_replaces_only_when_asked(place: Path) -> None:
+def test_update_stores_the_baseline_and_replaces_with_the_option(place: Path) -> None:
     write(place, 'baseline = "kept/base"\nallow = ["embedder", "store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
     assert "gate --update" in refused(place)
     done = recallbench("gate", "--update", cwd=place)

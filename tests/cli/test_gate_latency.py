@@ -21,7 +21,7 @@ def place(results_to_gate: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_latency_says_which_state_and_that_it_is_noisy(place: Path) -> None:
+def test_a_latency_threshold_names_its_state_and_warns_of_noise(place: Path) -> None:
     rows = [{"phase": "search", "seconds": 1.0}]
     rows += [{"question_id": f"q{i}", "state": "warm", "ms": float(i)} for i in range(1, 101)]
     folder = place / "results/night_20260101"
@@ -126,7 +126,7 @@ def test_times_of_another_machine_are_not_compared(place: Path) -> None:
 
 
 @pytest.mark.marked
-def test_abstention(tmp_path: Path) -> None:
+def test_thresholds_on_abstention(tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     documents = [{"_id": f"d{i}", "text": f"word{i} stands here"} for i in range(12)]
     queries = [{"query": f"word{i}", "relevant": [f"d{i}"], "kind": "fact"} for i in range(6)]

@@ -98,7 +98,7 @@ def test_an_invalid_entry_is_refused(results: Path, tmp_path: Path) -> None:
     assert "needs two results" in refused(*base, "--before", results / "a")
     assert "are the same" in refused(*base, "--before", results / "a", "--after", results / "a")
     assert "metrics.json" in refused(*base, "--before", tmp_path, "--after", tmp_path)
-    # What can't be read is not added to.
+    # A file that can't be read stays as it is.
     (tmp_path / NAME).write_text("## someday: x\n")
     assert add(tmp_path, *base, "--text", "x")[0] == 2
     assert (tmp_path / NAME).read_text() == "## someday: x\n"

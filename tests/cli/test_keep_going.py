@@ -65,7 +65,7 @@ def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     assert "q1 (failed)  travel               0.00" in printed
     metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
     assert metrics.retrieval.failed == ["q1"]
-    # Two of three answerable questions found what they look for.
+    # Two of three answerable questions found their gold.
     assert metrics.headline[0].estimate.value == pytest.approx(2 / 3)
     rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
     assert {row["question_id"]: len(row["hits"]) for row in rows} == {"q1": 0, "q2": 3, "q3": 2, "q4": 2}

@@ -63,7 +63,7 @@ def test_labelling_resumes_where_it_stopped(place: Path) -> None:
     again = typed(place, "s" + "an")
     assert "1 of 3 queries are labelled" in again.stderr
     assert "[2 of 3] Where does it rain?" in again.stdout
-    # Skipped, and nothing relevant without saying that nothing should be found: both wait.
+    # The skipped query and the query without a relevant document are both left for later.
     assert [row["query_id"] for row in labels(place)] == ["ferry"]
 
 

@@ -115,7 +115,7 @@ def test_edited_shares_of_hybrid_fail_the_audit(tmp_path: Path) -> None:
     assert "matching" in audited.stdout
 
 
-def test_judgements_and_expected_texts_of_one_set_are_both_read(tmp_path: Path) -> None:
+def test_judgements_and_expected_texts_of_a_set_are_both_read(tmp_path: Path) -> None:
     (tmp_path / "team" / "qrels").mkdir(parents=True)
     documents = [{"_id": "a", "text": "Paris is large."}, {"_id": "b", "text": "The ferry leaves at nine."}]
     queries = [

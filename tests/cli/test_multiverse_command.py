@@ -54,7 +54,7 @@ def test_the_table_on_a_terminal(published: Path) -> None:
     assert any(line.startswith("0.61: no universe gives it; ") for line in lines)
 
 
-def test_json_for_machines(published: Path) -> None:
+def test_json_has_cells_ranges_and_published_numbers(published: Path) -> None:
     document = multiverse(published, "--published", ".75")
     cells = {(cell["definition"], cell["denominator"]): cell["low"] for cell in document["cells"]}
     assert cells["recall_any@10", "all rows with gold"] == 1.0
@@ -65,7 +65,7 @@ def test_json_for_machines(published: Path) -> None:
     assert by_name["mrr", 10] == {"family": "mrr", "k": 10, "smallest": 0.5, "largest": 0.75, "spread": 0.25}
 
 
-def test_csv_for_machines(published: Path) -> None:
+def test_csv_has_a_row_per_cell(published: Path) -> None:
     done = recallbench("multiverse", published, "--csv", cwd=published.parent)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     (cell,) = (
@@ -231,12 +231,12 @@ def test_a_star_is_explained(published: Path) -> None:
         (["--corpus-file", "none.json"], "no corpus file at"),
     ],
 )
-def test_wrong_usage(published: Path, arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_refused(published: Path, arguments: list[str], message: str) -> None:
     done = recallbench("multiverse", published, *arguments, cwd=published.parent)
     assert (done.returncode, message in done.stderr) == (2, True)
 
 
-def test_folders_without_rankings(published: Path, tmp_path: Path) -> None:
+def test_folders_without_rankings_are_refused(published: Path, tmp_path: Path) -> None:
     (published / "raw_retrievals.jsonl").unlink()
     for folder, message in ((published, "no ranking was kept"), (tmp_path / "none", "no such folder")):
         done = recallbench("multiverse", folder, cwd=tmp_path)

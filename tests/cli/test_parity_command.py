@@ -6,7 +6,7 @@ from pathlib import Path
 from commandline import recallbench
 
 
-def test_counts_are_printed(tmp_path: Path) -> None:
+def test_the_table_counts_no_difference(tmp_path: Path) -> None:
     done = recallbench("parity", "--runs", "50", "--seed", "3", cwd=tmp_path)
     assert done.returncode == 0
     lines = done.stdout.splitlines()

@@ -113,7 +113,7 @@ def test_settings_are_those_that_were_in_force(plain_run: Path) -> None:
     assert state["statement_timeout"] == "0"
 
 
-def test_the_result_says_what_was_called_and_where(plain_run: Path) -> None:
+def test_the_result_names_the_function_and_the_server(plain_run: Path) -> None:
     evidence = metrics(plain_run).store.evidence
     assert evidence["function"].startswith("pgmnemo.recall_lessons(query_embedding vector, k integer DEFAULT 10")
     assert evidence["created_at"] == "one constant for all rows"

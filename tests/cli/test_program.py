@@ -113,7 +113,7 @@ def test_wrong_usage_is_written_as_every_other_error(words: tuple[str, ...], pro
 
 
 @pytest.mark.parametrize("listing", ["corpora", "stores", "embedders", "measures"])
-def test_listings(tmp_path: Path, listing: str) -> None:
+def test_every_listing_names_its_entries(tmp_path: Path, listing: str) -> None:
     expected = {
         "corpora": "canary-locomo",
         "stores": "pgvector",

@@ -154,7 +154,7 @@ def test_an_interrupted_repeat_leaves_complete_runs(tmp_path: Path) -> None:
 
 @pytest.mark.marked
 def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
-    # As kill -9 leaves it, while the second run is made.
+    # The state after kill -9 during the second run.
     deadly = "    if opened > 4 and pathlib.Path('deadly').exists(): os.kill(os.getpid(), 9)\n"
     (tmp_path / "noisy.py").write_text(
         "import os, pathlib\n"
@@ -206,7 +206,7 @@ def test_unfinished_runs_of_a_killed_repeat_are_removed_by_the_next(tmp_path: Pa
     assert not (tmp_path / "o" / "repeat_bm25_20260102").exists()
 
 
-def test_wrong_usage(tmp_path: Path) -> None:
+def test_wrong_usage_is_refused(tmp_path: Path) -> None:
     def outcome(*words: str) -> tuple[int, str]:
         done = recallbench("repeat", *words, cwd=tmp_path)
         return done.returncode, done.stderr

@@ -28,7 +28,7 @@ QUESTIONS = {
 
 
 def write_locomo(place: Path) -> None:
-    """Two conversations of eight sessions: session 3 of A says `a3`, below a date in May."""
+    """Write two conversations of eight sessions: session 3 of A says `a3`, below a date in May."""
     conversations = []
     for name, labels in QUESTIONS.items():
         dialog: dict[str, object] = {"speaker_a": "Ada", "speaker_b": "Ben"}
@@ -122,7 +122,7 @@ def test_the_audit_derives_the_label_and_misses_no_file(
     assert "deviation   reproduction: baseline-v0.2.1" in done.stdout
 
 
-def test_without_the_option_nothing_of_it_is_written(tmp_path: Path) -> None:
+def test_without_the_option_no_reproduction_is_written(tmp_path: Path) -> None:
     write_locomo(tmp_path)
     assert run(tmp_path, "locomo").returncode == 0
     assert not list((tmp_path / "made").glob("reproduction*"))

@@ -101,7 +101,7 @@ def test_labels_of_every_query_give_the_logs_own_figures(tmp_path: Path) -> None
         assert stratum["latency"]["p50_ms"] == times[-(-len(times) // 2) - 1]
 
 
-def test_definitions_of_other_schools(tmp_path: Path) -> None:
+def test_other_definitions_of_precision_and_percentiles(tmp_path: Path) -> None:
     """Three recalls: the one hit that came back, one of two, none of one."""
     ranked = (["a"], ["x", "a"], ["x"])
     records = [{"query": f"q{i}", "ids": ids, "ms": 10.0 * (i + 1)} for i, ids in enumerate(ranked)]
@@ -260,7 +260,7 @@ def test_a_sample_never_overwrites_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.marked
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
-    """Ten times the distinct queries, as much memory."""
+    """Ten times the distinct queries need no more memory."""
     peaks = []
     for size in (20_000, 200_000):
         with (tmp_path / "log.jsonl").open("w") as file:

@@ -42,7 +42,7 @@ def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
     assert any(line.startswith(f"{BROKEN} ") and "not installed: pgmnemo" in line for line in table)
     assert any(line.startswith("1.0 – 2.0  mrr@50") for line in table)
     assert databases(server) == set()
-    # Neither the password nor a folder of this machine.
+    # Results hold neither the password nor a folder of this machine.
     for path in (tmp_path / "results").rglob("*.*"):
         if path.is_file():
             text = path.read_text()
@@ -60,7 +60,7 @@ def test_all_versions_measured_is_exit_0_and_settings_may_come_from_files(server
 
 
 @pytest.mark.marked
-def test_wrong_usage(tmp_path: Path) -> None:
+def test_wrong_usage_is_refused(tmp_path: Path) -> None:
     def outcome(*words: str) -> tuple[int, str]:
         done = recallbench("versions", *words, cwd=tmp_path)
         return done.returncode, done.stderr
@@ -103,7 +103,7 @@ def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, 
         text=True,
     )
     results = tmp_path / "benchmarks/canary-locomo/results"
-    # The first is done, and the second is being installed.
+    # The first version is measured, the second is being installed.
     installing = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND wait_event = 'PgSleep'"
     with psycopg.connect(server, autocommit=True) as session:
         while session.execute(installing).fetchone() == (0,):

@@ -8,7 +8,7 @@ from recallbench.reports.comparison import ConditionPart, MeasuredPart
 
 
 def measured(low: float | None, high: float | None, *, wins: int = 3, losses: int = 5, **more: object) -> MeasuredPart:
-    """A difference (second minus first) with this interval."""
+    """Return a difference (second minus first) with this interval."""
     fields = {
         "measure": "recall_any@10",
         "difference": -0.01,
@@ -50,7 +50,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize(("low", "high", "outcome"), TABLE.values(), ids=TABLE)
-def test_recall_drops_half_a_point(low: float | None, high: float | None, outcome: str) -> None:
+def test_a_drop_is_decided_by_its_interval(low: float | None, high: float | None, outcome: str) -> None:
     decision = decide(parse_rule("recall_any@10 drops 0.005"), measured(low, high))
     assert decision.outcome == outcome
     assert (decision.low, decision.high) == (None if high is None else -high, None if low is None else -low)
@@ -94,7 +94,9 @@ EXITS = {
 
 
 @pytest.mark.parametrize(("names", "fallen", "plain", "strict"), EXITS.values(), ids=EXITS)
-def test_the_exit_code(names: tuple[str, ...], fallen: list[str], plain: int, strict: int) -> None:
+def test_the_exit_code_follows_conditions_and_regressions(
+    names: tuple[str, ...], fallen: list[str], plain: int, strict: int
+) -> None:
     assert exit_code(outcomes(*names), fallen, strict=False) == plain
     assert exit_code(outcomes(*names), fallen, strict=True) == strict
 
@@ -113,11 +115,11 @@ def test_a_floor_looks_at_the_second_value_alone() -> None:
     assert (missed.outcome, missed.condition) == ("fails", "recall_any@10 below 0.8901")
 
 
-def test_what_a_rule_may_say() -> None:
+def test_rules_are_parsed_from_words_and_signs() -> None:
     floors = ("at_least 0.9", "below 0.9", ">= 0.9", "< .9", ">=0.9", "<0.9")
     assert {parse_rule(f"mrr@50 {floor}") for floor in floors} == {parse_rule("mrr@50 at_least 9e-1")}
     assert parse_rule("mrr@50>=0").threshold == 0.0
-    # What fails a comparison is named by what must not be.
+    # A failure states what must not be.
     assert parse_failures(["mrr@50 < 0.9"], strict=True) == [parse_rule("mrr@50 >= 0.9")]
     for text in ("mrr@50 >= 0.9", "mrr@50 at_least 0.9"):
         with pytest.raises(UsageError, match="says what must hold"):
@@ -137,6 +139,6 @@ def test_what_a_rule_may_say() -> None:
         "recall_any@10 at_least -1", "recall@10 drops 0.005", "recall_any drops 0.005", "recall_any@0 drops 0.1",
     ],
 )  # fmt: skip
-def test_what_it_may_not_say(text: str) -> None:
+def test_invalid_rules_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_rule(text)

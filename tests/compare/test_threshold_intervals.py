@@ -28,12 +28,12 @@ NIGHT: Any = SimpleNamespace(name="night")
         (0.97, None, 0.975, REACHES),
     ],
 )
-def test_a_floor(value: float, effect: float | None, floor: float, note: str) -> None:
+def test_the_note_of_a_floor(value: float, effect: float | None, floor: float, note: str) -> None:
     estimate = Estimate(parse("mrr@10"), value, 90, value - 0.02, value + 0.01, "", None, 0.99, None, effect)
     assert _floor(NIGHT, "overall", estimate, floor).note == note
 
 
-def test_abstention() -> None:
+def test_the_note_of_an_abstention_threshold() -> None:
     notes = [
         _part("night", "auroc", required, 0.98, Interval(0.96, 0.995, "", effect), 1.0, 90, required - 0.98).note
         for required, effect in ((0.9, 6.0), (0.99, 6.0), (0.99, 4.0))

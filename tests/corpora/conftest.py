@@ -19,7 +19,7 @@ Edit = Callable[[Any], None]
 
 
 def small_rules(name: str) -> CorpusRules:
-    """The corpus's rules, as if the tiny file had been registered with another hash."""
+    """Return the corpus's rules, as if the tiny file had been registered with another hash."""
     return replace(load().corpora[name], sha256="0" * 64)
 
 
@@ -78,7 +78,7 @@ def longmemeval_data() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def locomo(tmp_path: Path, locomo_data: list[dict[str, Any]]) -> Callable[[Edit | None], Locomo]:
-    """The tiny conversation, edited."""
+    """Return a reader of the tiny conversation, edited."""
 
     def make(edit: Edit | None = None) -> Locomo:
         if edit:
@@ -92,7 +92,7 @@ def locomo(tmp_path: Path, locomo_data: list[dict[str, Any]]) -> Callable[[Edit 
 
 @pytest.fixture
 def longmemeval(tmp_path: Path, longmemeval_data: list[dict[str, Any]]) -> Callable[[Edit | None], LongMemEval]:
-    """The tiny item, edited."""
+    """Return a reader of the tiny item, edited."""
 
     def make(edit: Edit | None = None) -> LongMemEval:
         if edit:

@@ -42,7 +42,7 @@ def test_the_committed_files_are_the_registered_ones(conversations: Corpus, item
         assert corpus.path.stat().st_size < 700_000
 
 
-def test_the_conversations(conversations: Corpus) -> None:
+def test_the_counts_of_the_conversations(conversations: Corpus) -> None:
     survey = conversations.survey()
     assert survey.segments_per_scope == (19, 24, 28, 32)
     assert survey.kinds == {"multi-hop": 25, "temporal": 24, "open-domain": 13, "single-hop": 73, "adversarial": 24}
@@ -51,7 +51,7 @@ def test_the_conversations(conversations: Corpus) -> None:
     assert facts()["canary-locomo"].forbidden_segments == survey.turns
 
 
-def test_the_items(items: Corpus) -> None:
+def test_the_counts_of_the_items(items: Corpus) -> None:
     survey = items.survey()
     assert survey.kinds == {
         "single-session-user": 12,

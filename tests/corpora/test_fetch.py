@@ -66,7 +66,7 @@ def test_the_right_body_is_put_in_place_and_nothing_else(tmp_path: Path, rules: 
         assert len(hub.requests) == requests
 
 
-def test_the_hub_dataset_is_asked_for_at_the_pinned_revision(tmp_path: Path) -> None:
+def test_the_hub_dataset_is_requested_at_the_pinned_revision(tmp_path: Path) -> None:
     """Clarification 16: the dataset repository, not a model's."""
     with hub_with(tmp_path, BODY) as (hub, environ, _):
         fetch(LONGMEMEVAL, environ)
@@ -83,7 +83,7 @@ def test_a_wrong_body_of_the_same_size_is_refused_with_both_hashes(tmp_path: Pat
         assert SHA256 in refused.value.expected
         assert hashlib.sha256(wrong).hexdigest() in refused.value.found
         assert left_in(data) == []
-    # The wrong body is not handed out by the hub's cache the next time either.
+    # The hub's cache does not return the wrong body the next time either.
     with hub_with(tmp_path, BODY) as (_, environ, data):
         assert fetch(rules, environ).read_bytes() == BODY
 
@@ -106,7 +106,7 @@ def test_offline_blocks_and_says_what_to_do(tmp_path: Path, rules: CorpusRules) 
     assert left_in(tmp_path / "data") == []
 
 
-def test_what_the_hub_cache_holds_is_used_offline(tmp_path: Path) -> None:
+def test_the_hub_cache_is_used_offline(tmp_path: Path) -> None:
     with hub_with(tmp_path, BODY) as (_, environ, data):
         fetch(LONGMEMEVAL, environ).unlink()
         environ["HF_HUB_OFFLINE"] = "1"

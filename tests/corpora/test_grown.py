@@ -49,7 +49,7 @@ def test_the_room_to_grow_is_counted_by_hand() -> None:
 
 
 def test_copies_of_gold_are_recognised_by_their_text() -> None:
-    # The gold of a and b says the same, line breaks apart; that of c is said again within c alone.
+    # The gold of a and b has the same text but for line breaks; c alone repeats its own gold.
     texts = {"a": ["Oslo\nis north.", "rain"], "b": ["Oslo is  north.", "sun"], "c": ["rain", "rain"]}
     haystacks = [
         Haystack(
@@ -64,7 +64,7 @@ def test_copies_of_gold_are_recognised_by_their_text() -> None:
     assert Distractors(haystacks, documents).copies() == {"a": {1}, "b": {1}, "c": {2}}
 
 
-def test_what_answers_a_question_of_a_haystack_is_not_added_to_it() -> None:
+def test_an_answer_to_a_haystacks_question_is_not_added_to_it() -> None:
     pool = Distractors(HAYSTACKS, answers={"a": {2, 8}})
     assert pool.largest_factor() == 2  # a has 5 of 7 left for its 2, and c, of 4, has the 5 others still
     first, second, _ = pool.grown(2, seed=1)

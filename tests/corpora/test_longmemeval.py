@@ -61,7 +61,7 @@ def test_the_dataset_id_is_kept_apart_from_what_identifies_a_segment(longmemeval
         ("q1_abs", 1, {"all"}),
     ],
 )
-def test_denominators(longmemeval: Make, name: str, by: int | None, counted: set[str]) -> None:
+def test_each_question_has_its_denominators(longmemeval: Make, name: str, by: int | None, counted: set[str]) -> None:
     """Clarification 5: the official scorer drops abstention, and evidence outside of user turns."""
 
     def edit(data: Any) -> None:

@@ -13,7 +13,7 @@ from recallbench.protocol import load
 pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 
 
-def test_locomo(locomo_file: Path) -> None:
+def test_locomo_has_every_registered_count(locomo_file: Path) -> None:
     """Clarifications 3, 4 and 5, and every registered count."""
     corpus = open_corpus("locomo", rules=load(), environ={}, file=locomo_file)
     survey = corpus.survey()
@@ -27,7 +27,7 @@ def test_locomo(locomo_file: Path) -> None:
     assert (survey.repaired_evidence, survey.missing_turns, survey.empty_turns) == (6, 3, 0)
 
 
-def test_locomo_haystacks(locomo_file: Path) -> None:
+def test_locomo_gold_lies_within_its_haystack(locomo_file: Path) -> None:
     """Clarifications 2, 4 and 13."""
     haystacks = list(open_corpus("locomo", rules=load(), environ={}, file=locomo_file).haystacks())
     segments = [segment for haystack in haystacks for segment in haystack.segments]
@@ -75,7 +75,7 @@ def test_longmemeval_with_an_item_missing_is_refused_and_can_be_allowed(longmeme
     }
 
 
-def test_longmemeval_haystacks(longmemeval_file: Path) -> None:
+def test_longmemeval_has_late_segments_and_telling_ids(longmemeval_file: Path) -> None:
     corpus = open_corpus("longmemeval", rules=load(), environ={}, file=longmemeval_file, allow_dataset_deviation=True)
     abstentions = late = leaks = 0
     for haystack in corpus.haystacks():

@@ -15,7 +15,7 @@ from recallbench.protocol import load
 RULES = load()
 
 
-def test_names() -> None:
+def test_names_and_groups_are_registered() -> None:
     assert list(CORPORA) == ["longmemeval", "locomo", "canary-locomo", "canary-longmemeval"]
     assert names("canary") == ("canary-locomo", "canary-longmemeval") == GROUPS["canary"]
     assert names("locomo") == ("locomo",)

@@ -81,7 +81,7 @@ def test_the_registered_file_with_other_counts_is_refused(longmemeval: Make) -> 
     assert "segments 2" in refused.value.found
 
 
-def test_a_long_file_is_not_held_in_memory(tmp_path: Path) -> None:
+def test_a_long_file_is_streamed(tmp_path: Path) -> None:
     """60 MB of items pass through; only one is there at a time."""
     import tracemalloc
 

@@ -49,11 +49,11 @@ def test_beir_layout_is_read_by_tenant(tmp_path: Path) -> None:
     third, fourth = south.questions
     assert third.gold == {0}
     assert (fourth.abstention, fourth.gold, fourth.is_asked) == (True, frozenset(), True)
-    assert not corpus.clustered  # two tenants are too few to say anything of how they differ
+    assert not corpus.clustered  # two tenants are too few to estimate how they differ
     assert [q.cluster for h in corpus.haystacks() for q in h.questions] == ["", "", "", ""]
 
 
-def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
+def test_the_survey_counts_questions_segments_and_kinds(tmp_path: Path) -> None:
     survey = opened(beir(tmp_path / "team")).survey()
     assert (survey.questions, survey.with_evidence, survey.asked, survey.segments, survey.scopes) == (4, 3, 4, 5, 2)
     assert survey.kinds == {"abstention": 1, "travel": 2, "weather": 1}
@@ -71,7 +71,7 @@ def test_many_tenants_are_clusters(tmp_path: Path) -> None:
     assert [q.cluster for h in corpus.haystacks() for q in h.questions] == ["s0", "s1", "s2", "s3", "s4"]
 
 
-def test_the_short_form(tmp_path: Path) -> None:
+def test_the_short_form_is_read(tmp_path: Path) -> None:
     folder = short(
         tmp_path / "team",
         [
@@ -143,7 +143,9 @@ def changed(rows: tuple[dict[str, Any], ...], index: int, **fields: object) -> l
         (changed(DOCUMENTS, 1, text="a\0b"), "corpus.jsonl: line 2: field text", "text without NUL", "character 1"),
     ],
 )
-def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expected: str, actual: str) -> None:
+def test_a_bad_document_is_named_with_its_line(
+    tmp_path: Path, documents: list[Any], place: str, expected: str, actual: str
+) -> None:
     error = refusal(beir(tmp_path / "team", documents))
     assert error.problem == place
     assert error.expected.startswith(expected)
@@ -171,14 +173,14 @@ def test_bad_documents(tmp_path: Path, documents: list[Any], place: str, expecte
         (changed(QUERIES, 1, labelled_at=5), JUDGED, "query q2 (line 2): field labelled_at", "5"),
     ],
 )
-def test_bad_labels(tmp_path: Path, queries: list[Any], judged: str, place: str, actual: str) -> None:
+def test_a_bad_label_is_named(tmp_path: Path, queries: list[Any], judged: str, place: str, actual: str) -> None:
     error = refusal(beir(tmp_path / "team", queries=queries, test=judged))
     assert error.problem.endswith(place)
     assert actual in error.found
 
 
 @pytest.mark.parametrize("relevant", ["oslo", ["oslo", "oslo"], {"oslo": -1}, {"oslo": "2"}, [["oslo"]], None])
-def test_bad_short_forms(tmp_path: Path, relevant: object) -> None:
+def test_bad_relevant_ids_of_the_short_form_are_named(tmp_path: Path, relevant: object) -> None:
     error = refusal(short(tmp_path / "team", [{"query": "When?", "relevant": relevant, "tenant": "north"}]))
     assert error.problem == "gold.jsonl: line 1: field relevant"
 
@@ -192,7 +194,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         (folder / name).write_text("{}\n")
 
 
-def test_queries_that_nobody_judged_are_passed_over_and_counted(tmp_path: Path) -> None:
+def test_unjudged_queries_are_passed_over_and_counted(tmp_path: Path) -> None:
     corpus = opened(beir(tmp_path / "team", test=JUDGED.replace("q2\tbergen\t1\n", "")))
     survey = corpus.survey()
     assert (survey.questions, survey.unjudged) == (3, 1)

@@ -88,7 +88,7 @@ def test_chunks_find_a_short_answer_in_a_long_text(tmp_path: Path) -> None:
     # 5 of the 10 tokens of the best chunk, and all 5 of the answer: 2 * 5 / 15.
     (fuzzy,) = questions(opened(folder, Matching("tokens", chunk=10))).values()
     assert (fuzzy.gold, fuzzy.exact, fuzzy.likeness[0]) == ({0}, {0}, 10 / 15)
-    # However long the document is: no chunk need be chosen.
+    # Exact matching needs no chunks, however long the document is.
     for matching in (Matching("exact"), Matching("exact", chunk=10)):
         (exact,) = questions(opened(folder, matching)).values()
         assert exact.gold == {0}
@@ -241,7 +241,7 @@ def test_ids_decide_where_some_queries_have_no_text(tmp_path: Path) -> None:
         "none": ([], False, False),
     }
     assert queries["id"].grades == {0: 2.0, 1: 1.0}
-    # Where each has a text, texts were asked for throughout.
+    # Where every query has a text, all are matched by text.
     jsonl(folder / "gold.jsonl", labels[1:])
     assert sorted(questions(opened(folder, Matching("tokens")))["both"].gold) == [2, 3]
 
@@ -292,7 +292,7 @@ def test_hybrid_takes_ids_and_texts_and_keeps_them_apart(tmp_path: Path) -> None
     }
     assert [step_of(queries["both"], position) for position in range(4)] == ["id", None, "exact", "tokens"]
     assert [step_of(queries["id"], position) for position in range(3)] == ["id", "id", None]
-    # Behind a haystack of four its places are four further on.
+    # Behind a haystack of four its positions are four further on.
     twice = list(opened(tmp_path / "team", Matching("hybrid")).haystacks()) * 2
     (haystack,) = pooled(twice)
     assert [sorted(question.by_id) for question in haystack.questions if question.id == "both"] == [[0], [4]]

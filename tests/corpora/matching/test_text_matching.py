@@ -62,7 +62,7 @@ def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
 
 
 @pytest.mark.parametrize("place", range(40))
-def test_an_answer_of_half_a_chunk_is_whole_in_one_of_them(place: int) -> None:
+def test_an_answer_of_half_a_chunk_is_whole_in_some_chunk(place: int) -> None:
     other = [f"w{n}" for n in range(40)]
     text = " ".join([*other[:place], "a", "b", "c", *other[place:]])
     chunks = ParsedText(text, 6).chunks
@@ -130,7 +130,7 @@ def test_answers_that_no_chunk_can_match_are_counted() -> None:
     assert Matching("exact", chunk=60).out_of_reach(["no"]) is None
 
 
-def test_a_matching_names_itself() -> None:
+def test_a_matching_as_text() -> None:
     matchings = [
         Matching(),
         Matching("exact"),
