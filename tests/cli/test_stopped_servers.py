@@ -90,9 +90,12 @@ def interrupted(process: subprocess.Popen[str], order: signal.Signals) -> str:
 
 def backends(server: int) -> list[int]:
     """Return the processes of client sessions."""
-    return [
-        child for child in children(server) if b"postgres: recallbench " in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    sessions = []
+    for child in children(server):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it may end between the two looks
+            if b"postgres: recallbench " in Path(f"/proc/{child}/cmdline").read_bytes():
+                sessions.append(child)
+    return sessions
 
 
 def freeze(server: int) -> dict[int, str]:
