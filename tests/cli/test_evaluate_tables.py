@@ -283,7 +283,7 @@ def test_a_late_fault_does_not_lose_the_table(place: Path) -> None:
     assert "nothing to compare with before: nothing to find" in done.stderr
     done = recallbench("compare", "before", "after", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no question has anything to find" in done.stderr
+    assert "no question has gold, so there is nothing to compare" in done.stderr
 
 
 def test_options_of_other_definitions_add_the_table(place: Path) -> None:
