@@ -64,6 +64,8 @@ HONEST = {
     "per cent": f"recall@10 is 83.54 percent, {F}",
     "behind": f"0.8354 recall@10, see {F}",
     "in brackets behind": f"It reaches 83.5% (recall@10) in {F}",
+    "weights": f"recall@10 0.8354 with weights (0.5, 0.5), {F}",
+    "clusters": f"Over n = 4 conversations recall@10 is 0.8354, {F}",
     "dash": f"- recall@10 — 0.8354\n- MRR – 0.4575\n\nSee {F}",
     "success": f"success@10 of .835 in {F}",
     "report": f"We measured recall@10 = 0.835, see [the report]({F}/report.md).",

@@ -30,9 +30,9 @@ _CONTROL = re.compile(
 """The words that open a number which belongs to a result's figure."""
 _TOKEN = re.compile(
     rf"""{_MEASURE}
-    |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)
+    |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)(?!\s+(?:conversations|clusters|runs|seeds)|\d)
     |(?P<interval>(?:95\s?%\s*)?(?:confidence\s*)?(?:interval|\bCI\b)[^\d.\[(;-]{{0,14}}[\[(]?\s*{_PAIR}
-        |[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{_PAIR}\s*[\])])
+        |(?P<bracketed>[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{_PAIR}\s*[\])]))
     |(?P<level>\d\d\s?%\s*(?:confidence|interval|CI)\b)
     |(?<![\w.,/@])(?:(?P<value>{_SHARE})(?![\w%/]|[.,]\d)|(?P<other>\d+(?:[.,/]\d+)*)(?!\w))""",
     re.IGNORECASE | re.VERBOSE,
@@ -131,7 +131,10 @@ def figures_in(sentence: str) -> list[CitedFigure]:
             elif token["interval"]:
                 values = [figure for figure in figures if figure.role not in ("chance", "ceiling")]
                 interval = tuple(re.findall(_SHARE, token[0], re.IGNORECASE)[-2:])
-                if values and (alike or not names):
+                if token["bracketed"] and re.search(r"[^\W\d]", between):
+                    # The brackets of another thing, such as weights.
+                    interval = ()
+                elif values and (alike or not names):
                     values[-1].interval, interval = values[-1].interval or interval, ()
             elif token["value"] or not_share:
                 control = _CONTROL.fullmatch(between)
