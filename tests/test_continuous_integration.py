@@ -24,8 +24,8 @@ MEMORY = """
 def open_memory(items, vectors):
     words = {item.id: set(item.text.lower().split()) for item in items}
     def search(query, k):
-        words_asked = set(query.text.lower().split())
-        scored = [(id, float(len(words_asked & known))) for id, known in words.items()]
+        query_words = set(query.text.lower().split())
+        scored = [(id, float(len(query_words & known))) for id, known in words.items()]
         return sorted(scored, key=lambda hit: -hit[1])[:k]
     return search
 open_memory.needs_vectors = False
