@@ -10,7 +10,7 @@ from typing import Any
 
 from recallbench.cases.case import ABSTENTION, Case
 from recallbench.cases.records import KNOWN, Record, form_of, id_text, records
-from recallbench.corpora.field_reader import misspelt
+from recallbench.corpora.field_reader import misspelling_hint
 from recallbench.errors import InputError
 from recallbench.reading import lines
 from recallbench.results.trec import Refused, read_qrels
@@ -112,7 +112,7 @@ def _case(record: Record) -> Case | None:
     except InputError as error:
         # A field that is there is not the one that was meant.
         missing = [name for name in ("relevant", "expected") if name not in fields]
-        meant = "".join(misspelt(fields, name) for name in missing) if len(missing) == 2 else ""
+        meant = "".join(misspelling_hint(fields, name) for name in missing) if len(missing) == 2 else ""
         failure = InputError(
             f"{record.place}: {error.problem}",
             expected=error.expected,

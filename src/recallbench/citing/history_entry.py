@@ -12,7 +12,7 @@ from recallbench.citing.publication import read_text
 from recallbench.compare.movement import Movement, movements
 from recallbench.errors import UsageError
 from recallbench.escaping.markdown import code, inline
-from recallbench.protocol.history import DeviationRecord, HistoryEntry, appended
+from recallbench.protocol.history import DeviationRecord, HistoryEntry, with_entry
 from recallbench.reports.cells import figure
 from recallbench.reports.table import Table
 from recallbench.results.result import Result, open_unchanged
@@ -79,7 +79,7 @@ def add(file: Path, new: HistoryEntry) -> None:
     """Write the entry at the end of the file, which is replaced at once or not at all."""
     real = file.resolve()
     before = read_text(real) if real.exists() else ""
-    content = appended(before, new)
+    content = with_entry(before, new)
     with write_errors(
         f"{file} can't be written",
         expected="a file in a folder that may be written to",

@@ -84,7 +84,7 @@ RESULT = (
     KEEP_GOING,
     flag("require-verified", "Exit 1 unless every gate but the pending one holds."),
 )
-"""Where the result goes, and when it fails the command."""
+"""The place of the result, and when it fails the command."""
 
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
@@ -207,7 +207,7 @@ def take_matching(others: dict[str, Any], *, of_log: bool = False) -> Matching:
 
 
 def _allowed(deviations: Sequence[str]) -> frozenset[str]:
-    """What --allow-deviation names; raises UsageError for what it can't allow."""
+    """Return the deviations that --allow-deviation names; raises UsageError for one that it can't allow."""
     from recallbench.runs.options import ALLOWABLE
 
     unknown = sorted(set(deviations) - ALLOWABLE)

@@ -1,4 +1,4 @@
-"""What a corpus declares of itself; the registry lists the modules that declare one."""
+"""The declaration of a corpus; the registry lists the modules that declare one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _no_ability(kind: str, *, abstention: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CorpusEntry:
-    """One corpus: where its registered facts stand, its reader, and what is known of it without its file."""
+    """One corpus: the place of its registered facts, its reader, and all that is known of it without its file."""
 
     name: str
     facts: Callable[[Rules], CorpusRules]
@@ -27,14 +27,14 @@ class CorpusEntry:
     clustered: bool = False
     """Whether questions of one scope depend on each other, as far as can be said without the file."""
     abilities: tuple[str, ...] = ()
-    """What its questions are rolled up into beside their kinds, in this order; empty where there is nothing of it."""
+    """The groups that its questions are rolled up into beside their kinds, in this order; empty where it has none."""
     ability: Callable[..., str] = _no_ability
-    """Of a question's kind, and whether it should find nothing (`abstention`)."""
+    """Returns the ability of a question from its kind, and whether it should find nothing (`abstention`)."""
     licence: str = ""
-    """Of the corpus' texts, as their publisher states it."""
+    """The licence of the corpus' texts, as their publisher states it."""
     bundled: Path | None = None
     """The file that comes with the package."""
     download: Download | None = None
-    """How its registered file is got from where it is published; None where it is not downloaded."""
+    """Downloads its registered file; None where it is not downloaded."""
     brought: bool = False
-    """Its user brings it along: nothing says where it lies."""
+    """Whether its user brings the file along: no place of it is known."""

@@ -19,7 +19,7 @@ _NAMES = {
 }
 
 
-def described(value: object) -> str:
+def describe(value: object) -> str:
     """A value in a few words, without quoting a corpus at length."""
     if value is None:
         return "null"
@@ -29,13 +29,13 @@ def described(value: object) -> str:
     return f"{_NAMES.get(type(value), type(value).__name__)}, {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
-def misspelt(fields: Iterable[str], field: str) -> str:
+def misspelling_hint(fields: Iterable[str], field: str) -> str:
     """Return the end of a sentence on a missing field: the unknown field that may mean it, if there is any."""
     near = get_close_matches(field, [other for other in fields if other != field], 1, 0.8)
     return f"; the unknown field {near[0]!r} may mean {field!r}" if near else ""
 
 
-def registered(corpus: str) -> str:
+def registered_file_hint(corpus: str) -> str:
     """Return how a corpus's registered file is got; empty for any other set or file."""
     from recallbench.protocol.frozen import load
 
@@ -58,7 +58,7 @@ class FieldReader:
 
     def refusal(self, field: str, expected: str, found: str, remedy: str = "") -> InputError:
         """The error that says what is wrong with a field of this item."""
-        known = registered(self.corpus)
+        known = registered_file_hint(self.corpus)
         remedy = remedy or ("mend the file" + (f", or use the registered one: {known}" if known else ""))
         return InputError(f"{self.file}: {self.item}: field {field}", expected=expected, found=found, remedy=remedy)
 
@@ -66,7 +66,7 @@ class FieldReader:
         """A field that holds text, not blank."""
         value = self._field(record, field, str)
         if not value.strip():
-            raise self.refusal(field, "text", described(value) if not value else "only blanks")
+            raise self.refusal(field, "text", describe(value) if not value else "only blanks")
         return self.storable(field, value)
 
     def storable(self, field: str, text: str) -> str:
@@ -83,14 +83,14 @@ class FieldReader:
         """A field that holds an id: one word, since TREC files part their columns by blanks."""
         value = self.text(record, field)
         if value.split() != [value]:
-            raise self.refusal(field, "an id without blanks", described(value))
+            raise self.refusal(field, "an id without blanks", describe(value))
         return value
 
     def number(self, record: Any, field: str) -> int:
         """A field that holds a whole number."""
         value = self._field(record, field, int)
         if isinstance(value, bool):
-            raise self.refusal(field, "a whole number", described(value))
+            raise self.refusal(field, "a whole number", describe(value))
         return int(value)
 
     def entries(self, record: Any, field: str) -> list[Any]:
@@ -103,7 +103,7 @@ class FieldReader:
         values = self.entries(record, field)
         for value in values:
             if not isinstance(value, str):
-                raise self.refusal(field, "a list of texts", f"in it {described(value)}")
+                raise self.refusal(field, "a list of texts", f"in it {describe(value)}")
         return values
 
     def table(self, record: Any, field: str) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class FieldReader:
 
     def _field(self, record: Any, field: str, kind: type) -> Any:
         if not isinstance(record, dict):
-            raise self.refusal(field, f"an object with the field {field}", described(record))
+            raise self.refusal(field, f"an object with the field {field}", describe(record))
         if field not in record:
-            raise self.refusal(field, _NAMES[kind], f"nothing: the field is missing{misspelt(record, field)}")
+            raise self.refusal(field, _NAMES[kind], f"nothing: the field is missing{misspelling_hint(record, field)}")
         if not isinstance(record[field], kind):
-            raise self.refusal(field, _NAMES[kind], described(record[field]))
+            raise self.refusal(field, _NAMES[kind], describe(record[field]))
         return record[field]

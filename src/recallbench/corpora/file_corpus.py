@@ -30,7 +30,7 @@ class FileCorpus(ABC):
         self.facts = facts
         self.rules = rules
         self._stream = Stream(path, facts.name)
-        self._kept: tuple[Haystack, ...] = ()
+        self._haystacks: tuple[Haystack, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -45,15 +45,15 @@ class FileCorpus(ABC):
         census, oddities = Census(), Oddities()
         haystacks = self.read(self._stream, oddities)
         if self.small:
-            self._kept = tuple(haystacks)
-            haystacks = iter(self._kept)
+            self._haystacks = tuple(haystacks)
+            haystacks = iter(self._haystacks)
         for haystack in haystacks:
             census.count(haystack)
             listen(haystack)
         return census.survey(self.path, sha256, self.facts, oddities, self.denominators)
 
     def haystacks(self) -> Iterator[Haystack]:
-        return iter(self._kept) if self._kept else self.read(self._stream, Oddities())
+        return iter(self._haystacks) if self._haystacks else self.read(self._stream, Oddities())
 
     @abstractmethod
     def read(self, stream: Stream, oddities: Oddities) -> Iterator[Haystack]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from recallbench.corpora.field_reader import registered
+from recallbench.corpora.field_reader import registered_file_hint
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import CorpusRules
 
@@ -39,7 +39,7 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
                 f"no corpus file at {path}",
                 expected=f"a file in the shape of {rules.file}, or a folder that holds {rules.file}",
                 found=_what_is_at(option.expanduser(), path),
-                remedy=f"name an existing file with --corpus-file, or none: {registered(rules.name)}",
+                remedy=f"name an existing file with --corpus-file, or none: {registered_file_hint(rules.name)}",
             )
         return path
     if rules.variable and (named := environ.get(rules.variable)):

@@ -11,7 +11,7 @@ from typing import Any
 from recallbench.corpora.census import Oddities
 from recallbench.corpora.entry import CorpusEntry
 from recallbench.corpora.evidence import parse_evidence
-from recallbench.corpora.field_reader import FieldReader, described
+from recallbench.corpora.field_reader import FieldReader, describe
 from recallbench.corpora.file_corpus import FileCorpus
 from recallbench.corpora.miniature import write_locomo
 from recallbench.corpora.records import Haystack, Question, Segment
@@ -145,7 +145,7 @@ def _bad_turn(turn: Any, reader: FieldReader) -> Exception:
     """Asks again field by field, so that the refusal names the one that is wrong."""
     for field in ("speaker", "text", "dia_id"):
         reader.string(turn, field)
-    return reader.refusal("text", "a turn with speaker, text and dia_id", described(turn))
+    return reader.refusal("text", "a turn with speaker, text and dia_id", describe(turn))
 
 
 def _instant(when: str, field: str, reader: FieldReader) -> datetime:
@@ -157,7 +157,7 @@ def _instant(when: str, field: str, reader: FieldReader) -> datetime:
             return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
         except ValueError:
             pass
-    raise reader.refusal(field, "a time such as 1:56 pm on 8 May, 2023", described(when))
+    raise reader.refusal(field, "a time such as 1:56 pm on 8 May, 2023", describe(when))
 
 
 def _numbers(positions: Mapping[int, int]) -> str:

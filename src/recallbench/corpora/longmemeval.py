@@ -9,7 +9,7 @@ from typing import Any
 
 from recallbench.corpora.census import Oddities
 from recallbench.corpora.entry import CorpusEntry
-from recallbench.corpora.field_reader import FieldReader, described
+from recallbench.corpora.field_reader import FieldReader, describe
 from recallbench.corpora.file_corpus import FileCorpus
 from recallbench.corpora.miniature import write_longmemeval
 from recallbench.corpora.records import Haystack, Question, Segment
@@ -95,7 +95,7 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
     """Text of a session, where its evidence turns start, and whether a user turn is among these."""
     field = f"haystack_sessions[{position}]"
     if not isinstance(turns, list):
-        raise reader.refusal(field, "a list of turns", described(turns))
+        raise reader.refusal(field, "a list of turns", describe(turns))
     starts: list[int] = []
     length, blank, by_user = 0, 0, False
     lines: list[str] = []
@@ -111,7 +111,7 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
             starts.append(length)
             by_user |= turn["role"] == "user"
         elif evident not in (False, None):
-            raise reader.inside(f"{field}[{number}]").refusal("has_answer", "true or false", described(evident))
+            raise reader.inside(f"{field}[{number}]").refusal("has_answer", "true or false", describe(evident))
         lines.append(line)
         length += len(line) + 1
     if blank == len(lines):
@@ -144,7 +144,7 @@ def _bad_turn(turn: Any, reader: FieldReader) -> Exception:
     """Asks again field by field, so that the refusal names the one that is wrong."""
     for field in ("role", "content"):
         reader.string(turn, field)
-    return reader.refusal("content", "a turn with role and content", described(turn))
+    return reader.refusal("content", "a turn with role and content", describe(turn))
 
 
 def _instant(when: str, field: str, reader: FieldReader) -> datetime:
@@ -154,7 +154,7 @@ def _instant(when: str, field: str, reader: FieldReader) -> datetime:
             return datetime(year, month, day, hour, minute, tzinfo=UTC)
         except ValueError:
             pass
-    raise reader.refusal(field, "a time such as 2023/05/30 (Tue) 23:40", described(when))
+    raise reader.refusal(field, "a time such as 2023/05/30 (Tue) 23:40", describe(when))
 
 
 CORPORA = (

@@ -22,7 +22,7 @@ MODULES = (
     "locomo",
     "canary",
 )
-"""Those of this package that declare corpora, each under the name CORPORA."""
+"""The modules of this package that declare corpora, each under the name CORPORA."""
 CORPORA: Mapping[str, CorpusEntry] = {
     entry.name: entry for module in MODULES for entry in import_module(f"recallbench.corpora.{module}").CORPORA
 }
@@ -39,12 +39,12 @@ def names(name: str) -> tuple[str, ...]:
 
 
 def facts(name: str, rules: Rules) -> CorpusRules:
-    """What is registered of the corpus."""
+    """Return the registered facts of the corpus."""
     return find_entry(name).facts(rules)
 
 
 def abilities(name: str, kinds: Sequence[str], abstention: Sequence[bool]) -> tuple[tuple[str, ...], list[str]]:
-    """What a corpus rolls its questions up into, in its order, and which of them each question asks for.
+    """Return the abilities of a corpus in its order, and the one that each question asks for.
 
     Both are empty where it has no such thing.
     """

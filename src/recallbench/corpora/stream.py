@@ -10,7 +10,7 @@ from typing import Any
 
 import ijson
 
-from recallbench.corpora.field_reader import registered
+from recallbench.corpora.field_reader import registered_file_hint
 from recallbench.errors import InputError
 
 _CHUNK = 1 << 18
@@ -21,7 +21,7 @@ class Stream:
 
     def __init__(self, path: Path, corpus: str) -> None:
         self.path = path
-        self._remedy = f"use the registered file: {registered(corpus)}"
+        self._remedy = f"use the registered file: {registered_file_hint(corpus)}"
         self._hashed: tuple[str, tuple[int, int]] | None = None
 
     @property

@@ -105,7 +105,7 @@ def parse_record(text: str) -> DeviationRecord:
         ) from None
 
 
-def appended(text: str, entry: HistoryEntry) -> str:
+def with_entry(text: str, entry: HistoryEntry) -> str:
     """The text with an entry at its end; raises UsageError for one that repeats, or that would not be read back."""
     before = entries(text)
     for earlier in before:

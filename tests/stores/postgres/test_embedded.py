@@ -13,14 +13,14 @@ from psycopg.conninfo import conninfo_to_dict
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import Install, find_install, readable_by
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.postgres.folders import LONGEST_SOCKET, open_to, places
+from recallbench.stores.postgres.folders import LONGEST_SOCKET, can_hold_server, server_places
 from stages import sampled
 from stores.postgres.server_users import NOBODY, as_root
 
 
 def users_and_modes() -> tuple[str, dict[str, int]]:
     install = find_install().bin
-    watched = [*install.parents, *(parent for folder in places() for parent in (folder, *folder.parents))]
+    watched = [*install.parents, *(parent for folder in server_places() for parent in (folder, *folder.parents))]
     return Path("/etc/passwd").read_text(), {str(path): path.stat().st_mode for path in watched}
 
 
@@ -135,12 +135,12 @@ def test_stopping_twice_or_without_a_start_is_no_error() -> None:
 def test_a_path_too_long_for_a_socket_is_passed_over(tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 60) / ("e" * 40)
     deep.mkdir(parents=True)
-    assert not open_to(deep, os.geteuid())
-    assert open_to(Path("/tmp"), os.geteuid())
+    assert not can_hold_server(deep, os.geteuid())
+    assert can_hold_server(Path("/tmp"), os.geteuid())
 
 
 def test_without_a_place_for_its_folder_the_server_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (tmp_path / ("x" * 100),))
+    monkeypatch.setattr("recallbench.stores.postgres.folders.server_places", lambda: (tmp_path / ("x" * 100),))
     with pytest.raises(Blocked, match="no temporary folder") as caught, EmbeddedServer():
         pass
     assert "TMPDIR" in caught.value.remedy
@@ -171,7 +171,7 @@ def test_the_failure_of_a_program_is_reported(
     private.chmod(0o755)
     folder = private / "t"
     folder.mkdir()
-    monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (folder,))
+    monkeypatch.setattr("recallbench.stores.postgres.folders.server_places", lambda: (folder,))
     install = find_install().copied_to(private / "install")
     when = "listen_addresses" if broken == "postgres" else ""
     real = install.bin / broken

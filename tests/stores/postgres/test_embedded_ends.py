@@ -17,7 +17,7 @@ from commandline import environment, recallbench
 from recallbench.stores.postgres.binaries import Install, find_install
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.folders import DATA, PREFIX, ServerFolder, sweep
-from recallbench.stores.postgres.processes import birth, children, end
+from recallbench.stores.postgres.processes import birth, children, end_server
 from recallbench.stores.postgres.shared_memory import shared_memory
 from stores.postgres.server_users import NOBODY, as_root
 
@@ -260,7 +260,7 @@ server.dsn
 def test_only_a_dead_owners_folder_of_ours_is_swept(
     tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recallbench.stores.postgres.folders.places", lambda: (private,))
+    monkeypatch.setattr("recallbench.stores.postgres.folders.server_places", lambda: (private,))
     living = ServerFolder(os.geteuid(), os.getegid())
     lookalike = tmp_path / f"{PREFIX}lookalike"
     lookalike.mkdir()
@@ -311,8 +311,8 @@ def test_another_users_folder_is_never_followed(tmp_path: Path) -> None:
 def test_a_process_that_took_the_number_is_left_alone() -> None:
     process = subprocess.Popen(["sleep", "60"])
     try:
-        end(process.pid, "1")
-        end(process.pid, "")
+        end_server(process.pid, "1")
+        end_server(process.pid, "")
         assert process.poll() is None
     finally:
         process.kill()

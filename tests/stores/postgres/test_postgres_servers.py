@@ -25,7 +25,7 @@ from recallbench.stores.postgres.postgres import (
     has_extension,
     ready_server,
     server_facts,
-    unmet,
+    unmet_requirement,
 )
 from recallbench.stores.registry import store_status
 from recallbench.stores.store import Item, Query
@@ -200,9 +200,9 @@ def test_facts_of_a_real_server(dsn: str) -> None:
         assert facts == server_facts(connection)
     assert facts.number >= 140000
     assert facts.vector is not None
-    assert unmet(facts) is None
-    assert unmet(replace(facts, vector=None)) is None
-    assert unmet(replace(facts, vector=None, offered="")) is not None
+    assert unmet_requirement(facts) is None
+    assert unmet_requirement(replace(facts, vector=None)) is None
+    assert unmet_requirement(replace(facts, vector=None, offered="")) is not None
 
 
 def test_the_library_of_the_system_is_not_needed() -> None:

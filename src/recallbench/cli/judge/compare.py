@@ -78,24 +78,24 @@ def compare(
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one output", expected="one of them")
     conditions = parse_failures(fail_if, strict)
-    measure_names = _words(measures)
+    measure_names = _split_at_commas(measures)
     if qrels is not None:
         named = (clusters, cluster_prefix)
         comparison = _runs(
-            first, second, qrels, measure_names, conditions, _words(allow), named, corpus_file, show, ties
+            first, second, qrels, measure_names, conditions, _split_at_commas(allow), named, corpus_file, show, ties
         )
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
-        comparison = _folders(first, second, measure_names, conditions, _words(allow), corpus_file, show)
+        comparison = _folders(first, second, measure_names, conditions, _split_at_commas(allow), corpus_file, show)
     if as_json:
         print(plain(comparison.model_dump_json(indent=1)))
     elif as_markdown:
         print(comparison_text.markdown(comparison), end="")
     else:
-        print_parts(*shown(comparison))
+        print_parts(*comparison_parts(comparison))
     if not comparison.conditions and all(measure.role == "secondary" for measure in comparison.measures):
         undecided = "none of these measures is primary: only --fail-if makes their fall exit 1"
         print(f"note: {undecided}", file=sys.stderr)
@@ -159,11 +159,11 @@ def _runs(
     return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
 
 
-def _words(texts: Sequence[str]) -> list[str]:
+def _split_at_commas(texts: Sequence[str]) -> list[str]:
     return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
-def shown(comparison: Comparison) -> list[Part]:
+def comparison_parts(comparison: Comparison) -> list[Part]:
     """Return the comparison for a terminal."""
     from dataclasses import replace
 

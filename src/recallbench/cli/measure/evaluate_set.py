@@ -40,8 +40,8 @@ def evaluate_set(
     With `table` the table of its questions is printed too, in any form but text alone, and behind it what changed since
     the earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import headline, holds, print_failures
-    from recallbench.cli.measure.set_tables import earlier, print_table, refuse_without_field
+    from recallbench.cli.measure.headline import gates_hold, headline, print_failures
+    from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
     from recallbench.runs.run import run
 
     _refuse_result(Path(target.name))
@@ -59,7 +59,7 @@ def evaluate_set(
     name, folder = target.obtain(options, progress)
     age = None if stale_after is None else _age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
-    before = None if compare is None else earlier(compare, name, options)
+    before = None if compare is None else open_earlier(compare, name, options)
     if table is not None and table.by is not None:
         refuse_without_field(table.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
@@ -78,7 +78,7 @@ def evaluate_set(
     whole = print_failures(outcome.retrieval.failures)
     if lacking is not None:
         raise lacking
-    return 0 if whole and (not require_verified or holds(metrics)) else 1
+    return 0 if whole and (not require_verified or gates_hold(metrics)) else 1
 
 
 def _refuse_result(folder: Path) -> None:

@@ -50,7 +50,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     return lines
 
 
-def holds(metrics: Metrics) -> bool:
+def gates_hold(metrics: Metrics) -> bool:
     """Whether every gate but the pending one holds."""
     return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
 

@@ -31,7 +31,7 @@ from recallbench.reports.table import print_parts
 def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet: bool, **of_run: Any) -> int:
     """Measure a store on a corpus and write a result folder that proves the number."""
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.headline import headline, holds, print_failures, reproduction
+    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction
     from recallbench.corpora.registry import names
     from recallbench.errors import UsageError
     from recallbench.runs.dry import dry_run as rehearse
@@ -64,5 +64,5 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
         if outcome.reproduced is not None:
             print_parts(*reproduction(outcome.reproduced, outcome.folder))
         whole = print_failures(outcome.retrieval.failures)
-        good = good and whole and (not require_verified or holds(outcome.metrics))
+        good = good and whole and (not require_verified or gates_hold(outcome.metrics))
     return 0 if good else 1

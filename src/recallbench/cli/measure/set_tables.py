@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recallbench.cases.case import NOTHING
 from recallbench.cases.store_run import StoreRun
-from recallbench.cli.judge.compare import shown
+from recallbench.cli.judge.compare import comparison_parts
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
 from recallbench.compare.folders import compare_results
 from recallbench.corpora.matching.method import Matching
@@ -23,7 +23,7 @@ SHOWN = 5
 """Questions that changed most."""
 
 
-def earlier(folder: Path, name: str, options: Options) -> Result:
+def open_earlier(folder: Path, name: str, options: Options) -> Result:
     """Return the earlier result that a new one of the set `name` is compared with.
 
     Raises InputError for one of something else, and UsageError for one that was made with other options.
@@ -106,5 +106,7 @@ def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
     """Return the comparison that `recallbench compare` makes, whatever of the system under test was changed."""
     comparison = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
     return RenderedComparison(
-        comparison.model_dump(mode="json"), shown(comparison), comparison_text.markdown(comparison).splitlines()
+        comparison.model_dump(mode="json"),
+        comparison_parts(comparison),
+        comparison_text.markdown(comparison).splitlines(),
     )

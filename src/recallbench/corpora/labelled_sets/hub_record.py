@@ -1,4 +1,4 @@
-"""What a folder with files of the hub says of them: where they are from, and the sha256 that each must have."""
+"""The record of a folder with files of the hub: their origin, and the sha256 that each must have."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)")
 
 
 def sets_folder(environ: Mapping[str, str]) -> Path:
-    """Where sets of the hub are kept."""
+    """Return the folder of hub sets."""
     return data_folder(environ) / "sets"
 
 
 def fetched_folder(label: str, environ: Mapping[str, str]) -> Path | None:
-    """The folder of a hub set that was fetched before, by what the name of its corpus says."""
+    """Return the folder of a hub set that was fetched before, by the name of its corpus."""
     parts = _FOLDER.fullmatch(label)
     folder = sets_folder(environ) / f"{parts[1]}@{parts[2]}{parts[3]}" if parts else None
     return folder if folder is not None and (folder / NAME).is_file() else None
 
 
 def read_record(folder: Path) -> HubFiles | None:
-    """The record; None for a folder that is not of the hub. Raises InputError where it can't be read."""
+    """Return the record; None for a folder that is not of the hub. Raises InputError where it can't be read."""
     path = folder / NAME
     if not path.is_file():
         return None
@@ -70,7 +70,7 @@ def write_record(folder: Path, record: HubFiles) -> None:
 
 
 def check_recorded(record: HubFiles | None, folder: Path, name: str, sha256: str) -> str:
-    """The hash itself; raises InputError where the record says another one."""
+    """Return the hash; raises InputError where the record has another one."""
     if record is not None and record.files.get(name) != sha256:
         raise InputError(
             f"{folder / name} is not the file of {record.repo} that was recorded",

@@ -1,4 +1,4 @@
-"""Labelled sets of the hub in BEIR's layout: fetched by name at a pinned revision, and held to their hashes."""
+"""Labelled sets of the hub in BEIR's layout: fetched by name at a pinned revision, and checked by their hashes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REVISION = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 UNPACKED_RATIO = 100
-"""How many times its packed size a file may have: text packs to a third or a tenth, a bomb to a thousandth."""
+"""The most that a packed file may grow by: text packs to a third or a tenth, a bomb to a thousandth."""
 UNPACKED_ALWAYS = 64 << 20
 """Bytes that are unpacked whatever the ratio: small files may repeat themselves."""
 UNPACKED_LARGEST = 32 << 30
@@ -37,7 +37,7 @@ UNPACKED_LARGEST = 32 << 30
 
 @dataclass(frozen=True, slots=True)
 class HubSet:
-    """A dataset of the hub at one revision, and the one its judgements are published in."""
+    """A dataset of the hub at one revision, and the dataset of its judgements."""
 
     repo: str
     revision: str
@@ -53,15 +53,15 @@ class HubSet:
 
 @cache
 def known_sets() -> dict[str, HubSet]:
-    """Sets that have a short name here, each at its pinned revision."""
+    """Return the sets that have a short name here, each at its pinned revision."""
     table = tomllib.loads(
         files("recallbench.corpora.labelled_sets").joinpath("hub_sets.toml").read_text(encoding="utf-8")
     )
-    return {name: HubSet(one["repo"], one["revision"]) for name, one in table.items()}
+    return {name: HubSet(entry["repo"], entry["revision"]) for name, entry in table.items()}
 
 
 def find_hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
-    """What `hub:OWNER/NAME@<40 hex>`, or a short name, names; raises UsageError for what may mean other files tomorrow.
+    """Return the set of `hub:OWNER/NAME@<40 hex>` or a short name; raises UsageError for a revision that may move.
 
     A short name stands for one revision for ever.
     """
@@ -95,34 +95,34 @@ def find_hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
     return HubSet(repo, revision, f"{repo}-qrels" if qrels_revision else "", qrels_revision or "")
 
 
-def parse_pins(given: Sequence[str]) -> dict[str, str]:
-    """What `NAME=HEX` says, as often as it was given."""
-    found: dict[str, str] = {}
-    for one in given:
-        name, _, sha256 = one.partition("=")
-        if not name or not _SHA256.fullmatch(sha256.lower()) or found.get(name, sha256.lower()) != sha256.lower():
+def parse_pins(pins: Sequence[str]) -> dict[str, str]:
+    """Return the hash of each file that is pinned as `NAME=HEX`."""
+    hashes: dict[str, str] = {}
+    for pin in pins:
+        name, _, sha256 = pin.partition("=")
+        if not name or not _SHA256.fullmatch(sha256.lower()) or hashes.get(name, sha256.lower()) != sha256.lower():
             raise UsageError(
-                f"--pin {one} pins no file",
+                f"--pin {pin} pins no file",
                 expected="NAME=<64 hexadecimal digits>, each name once, as corpus.jsonl.gz=…",
-                found=one,
+                found=pin,
                 remedy="sha256sum FILE says the hash of a file",
             )
-        found[name] = sha256.lower()
-    return found
+        hashes[name] = sha256.lower()
+    return hashes
 
 
 def obtain_set(
-    wanted: HubSet, split: str | None, pinned: Mapping[str, str], environ: Mapping[str, str], progress: Progress
+    hub_set: HubSet, split: str | None, pinned: Mapping[str, str], environ: Mapping[str, str], progress: Progress
 ) -> Path:
-    """The folder with the files of the set, those of the split included; what is missing is fetched.
+    """Return the folder with the files of the set, those of the split included; what is missing is fetched.
 
     `split` is None where no judgements are needed. Each file has its hash in the folder's record from its first use on;
     `pinned` are hashes known beforehand, by the name the file has there or on the hub. Raises InputError for a file
     with another hash, Blocked where one can't be had.
     """
-    folder = sets_folder(environ) / wanted.folder
+    folder = sets_folder(environ) / hub_set.folder
     known = read_record(folder) or HubFiles(
-        wanted.repo, wanted.revision, wanted.qrels_repo, wanted.qrels_revision, {}, frozenset()
+        hub_set.repo, hub_set.revision, hub_set.qrels_repo, hub_set.qrels_revision, {}, frozenset()
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_check_split(split)}.tsv"])]
     record = known
@@ -135,7 +135,7 @@ def obtain_set(
         with drafts_of(folder) as room:  # none takes its place before all are checked
             for name in needed:
                 if name not in record.files or not (folder / name).is_file():
-                    record = _fetched(wanted, name, room, record, pinned, environ, progress)
+                    record = _fetched(hub_set, name, room, record, pinned, environ, progress)
             _check_pins(record, pinned)
             record = replace(record, pinned=record.pinned.union(pinned))
         if record != known:
@@ -144,7 +144,7 @@ def obtain_set(
 
 
 def _fetched(
-    wanted: HubSet,
+    hub_set: HubSet,
     name: str,
     room: Path,
     record: HubFiles,
@@ -152,9 +152,9 @@ def _fetched(
     environ: Mapping[str, str],
     progress: Progress,
 ) -> HubFiles:
-    """The file in the folder for unfinished work under its own name, and the record with it."""
-    cached, remote = _downloaded(wanted, name, environ, progress)
-    found = {remote: sha256_of(cached)}
+    """Put the file into the folder for unfinished work, and return the record with it."""
+    cached, remote = _downloaded(hub_set, name, environ, progress)
+    hashes = {remote: sha256_of(cached)}
     # The hub names the large ones by their sha256.
     own = cached.resolve().name
     promised = {**({remote: own} if _SHA256.fullmatch(own) else {}), **record.files, **pinned}
@@ -168,32 +168,32 @@ def _fetched(
                 written += len(chunk)
                 if remote.endswith(".gz") and written > largest:
                     raise InputError(
-                        f"{remote} of {wanted.repo} is too large when unpacked",
+                        f"{remote} of {hub_set.repo} is too large when unpacked",
                         expected=f"at most {largest >> 20} MiB of text in {cached.stat().st_size} packed bytes",
                         found="more than that",
                         remedy="name another dataset; or unpack it yourself, and evaluate the folder",
                     )
                 plain.write(chunk)
-        found[name] = sha256_of(target)
+        hashes[name] = sha256_of(target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         hub.forget(cached, environ)
         raise InputError(
-            f"{remote} of {wanted.repo} can't be unpacked", expected="gzip", found=str(error), remedy="run it again"
+            f"{remote} of {hub_set.repo} can't be unpacked", expected="gzip", found=str(error), remedy="run it again"
         ) from None
-    for each, sha256 in found.items():
-        if promised.get(each, sha256) != sha256:
+    for published_name, sha256 in hashes.items():
+        if promised.get(published_name, sha256) != sha256:
             hub.forget(cached, environ)
-            raise _wrong_file(record, each, promised[each], sha256)
-    return replace(record, files={**record.files, **found})
+            raise _wrong_file(record, published_name, promised[published_name], sha256)
+    return replace(record, files={**record.files, **hashes})
 
 
-def _downloaded(wanted: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> tuple[Path, str]:
-    """The published file in the hub's cache, and its name there."""
-    repo, revision, remotes = wanted.repo, wanted.revision, [f"{name}.gz", name]
+def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> tuple[Path, str]:
+    """Return the published file in the hub's cache, and its name there."""
+    repo, revision, remotes = hub_set.repo, hub_set.revision, [f"{name}.gz", name]
     if name.startswith(JUDGEMENTS):
         remotes = [name]
-        if wanted.qrels_repo:
-            repo, revision, remotes = wanted.qrels_repo, wanted.qrels_revision, [Path(name).name]
+        if hub_set.qrels_repo:
+            repo, revision, remotes = hub_set.qrels_repo, hub_set.qrels_revision, [Path(name).name]
     for remote in remotes:
         if cached := hub.cached_file(repo, remote, revision, environ, repo_type="dataset"):
             return cached, remote
@@ -209,15 +209,15 @@ def _downloaded(wanted: HubSet, name: str, environ: Mapping[str, str], progress:
             f"{' or '.join(remotes)} of {repo} can't be fetched at {revision}",
             expected="a dataset of the hub in BEIR's layout, at a commit that it has",
             found=str(error),
-            remedy=_remedy(wanted, name, error, environ),
+            remedy=_remedy(hub_set, name, error, environ),
         ) from None
 
 
-def _remedy(wanted: HubSet, name: str, error: hub.Unreachable, environ: Mapping[str, str]) -> str:
+def _remedy(hub_set: HubSet, name: str, error: hub.Unreachable, environ: Mapping[str, str]) -> str:
     if hub.is_offline(environ):
         return "unset HF_HUB_OFFLINE; once fetched, the set is used without the network"
-    if isinstance(error, hub.Missing) and name.startswith(JUDGEMENTS) and not wanted.qrels_repo:
-        apart = f"where the judgements are a dataset of their own, {wanted.repo}-qrels, name its commit"
+    if isinstance(error, hub.Missing) and name.startswith(JUDGEMENTS) and not hub_set.qrels_repo:
+        apart = f"where the judgements are a dataset of their own, {hub_set.repo}-qrels, name its commit"
         return f"name another --split; {apart} with --qrels-revision"
     if isinstance(error, hub.Missing):
         return (

@@ -1,4 +1,4 @@
-"""A team's own set: documents, queries and what answers them, in files. Everything about it follows from the files."""
+"""A labelled set: documents, queries and what answers them, in files. Everything about it follows from the files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.entry import CorpusEntry
-from recallbench.corpora.field_reader import FieldReader, misspelt
+from recallbench.corpora.field_reader import FieldReader, misspelling_hint
 from recallbench.corpora.labelled_sets import hub_record
 from recallbench.corpora.labelled_sets.labelled_files import (
     DOCUMENTS,
@@ -35,11 +35,11 @@ from recallbench.protocol.rules import CorpusRules
 ALL = "all"
 """The one denominator: every query with something to find."""
 FEWEST_SCOPES = 5
-"""From which on queries of one scope are taken as dependent: over fewer an interval would say nothing."""
+"""The fewest scopes with which queries of one scope are taken as dependent: over fewer an interval says nothing."""
 
 
 def identify(path: Path, split: str | None = None, matching: Matching | None = None) -> SetName:
-    """Return what results call the set in a folder: its name, and one hash over what decides what is measured."""
+    """Return the name of a folder's set in results, and one hash over what decides the measurement."""
     by_text = matching if matching is not None and matching.by_text else None
     files = files_of(path, split, by_text=by_text is not None, ids_too=by_text is not None and by_text.takes_ids)
     return SetName(folder_word(path.resolve().name), _hash(files, path), by_text)
@@ -107,8 +107,8 @@ class Labelled:
 
     @cached_property
     def _files(self) -> Files:
-        found = every_split(self.path, by_text=self._by_text, ids_too=self._ids_too)
-        return next((files for files in found if _hash(files, self.path) == self.facts.sha256), found[0])
+        choices = every_split(self.path, by_text=self._by_text, ids_too=self._ids_too)
+        return next((files for files in choices if _hash(files, self.path) == self.facts.sha256), choices[0])
 
     @property
     def _judgements(self) -> Path | None:
@@ -204,25 +204,25 @@ def _question(
     for id in label.grades:
         if id not in known:
             elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
-            found = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
+            actual = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             if judgements is not None:
-                found += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
-            raise reader.refusal("relevant", f"ids of documents in scope {label.scope}", found)
+                actual += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
+            raise reader.refusal("relevant", f"ids of documents in scope {label.scope}", actual)
     graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
     abstention = label.kind == "abstention"
     if by_text and abstention != (not label.expected):
         expected = "none with kind abstention" if abstention else "the text of an answer, or kind abstention"
-        found = "one" if abstention else f"none{misspelt(label.fields, 'expected')}"
-        raise reader.refusal("expected", expected, found, "mend the file, or --match id")
+        actual = "one" if abstention else f"none{misspelling_hint(label.fields, 'expected')}"
+        raise reader.refusal("expected", expected, actual, "mend the file, or --match id")
     if by_text and label.expected and not any(letter.isalnum() for letter in label.expected):
         raise reader.refusal("expected", "a text with letters or digits", repr(label.expected)[:60], "mend the file")
     if bool(graded) == abstention and (abstention or not by_text):
         expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
         remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
-        found = f"{len(graded)} with kind {label.kind}"
+        actual = f"{len(graded)} with kind {label.kind}"
         if not abstention and "relevant" not in label.fields:
-            found += misspelt(label.fields, "relevant")
-        raise reader.refusal("relevant", expected, found, remedy)
+            actual += misspelling_hint(label.fields, "relevant")
+        raise reader.refusal("relevant", expected, actual, remedy)
     known_by_id = frozenset(graded) if by_text and ids_too else frozenset()
     if by_text:
         graded = {}

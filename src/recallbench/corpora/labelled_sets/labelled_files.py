@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from recallbench.corpora.field_reader import FieldReader, described
+from recallbench.corpora.field_reader import FieldReader, describe
 from recallbench.corpora.labelled_sets import hub_record
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import is_finite, lines, objects, state
@@ -40,7 +40,7 @@ class Files:
         return next((name for name in self.parts if name.startswith(JUDGEMENTS)), "")
 
     def state(self) -> tuple[object, ...]:
-        """What changes when one of them is written."""
+        """Return facts of the files that change when one of them is written."""
         return tuple(state(path) for path in (*self.parts.values(), *self.others))
 
 
@@ -57,7 +57,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuery:
-    """One query and what is known to answer it."""
+    """One query, and its answers as far as they are known."""
 
     id: str
     scope: str
@@ -69,9 +69,9 @@ class LabelledQuery:
     labelled_at: datetime | None
     reader: FieldReader
     expected: str = ""
-    """What an answer says."""
+    """The text of an answer."""
     fields: tuple[str, ...] = ()
-    """What its line names."""
+    """The names of its line's fields."""
 
     @property
     def relevant(self) -> bool:
@@ -134,13 +134,13 @@ def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -
     if (folder / SHORT).is_file():
         return [files_of(folder)]
     splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
-    found = [files_of(folder, split) for split in splits]
-    whole = found or [files_of(folder, by_text=by_text)]
-    if by_text and found and not ids_too:
-        whole = [files_of(folder, by_text=True), *found]
+    by_split = [files_of(folder, split) for split in splits]
+    whole = by_split or [files_of(folder, by_text=by_text)]
+    if by_text and by_split and not ids_too:
+        whole = [files_of(folder, by_text=True), *by_split]
     fewer = [
         replace(files, others=others)
-        for files in found
+        for files in by_split
         for size in range(len(files.others))
         # Of many splits not every choice is tried, only one left out and none there.
         if len(files.others) <= MANY or size in (0, len(files.others) - 1)
@@ -198,7 +198,7 @@ def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bo
 
 
 def line_of(path: Path, query: str, document: str | None = None) -> int:
-    """Where a file of judgements speaks of a query, and of a document."""
+    """Return the line of a judgement file for a query and a document."""
     for number, line in lines(path):
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
         if fields[:1] == [query] and (document is None or document in fields[1:]):
@@ -212,7 +212,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
         reader = FieldReader(corpus, path.name, f"line {number}")
         id = str(record.get("query_id") or record.get("_id") or f"q{number}")
         if id.split() != [id] or id in seen:
-            raise reader.refusal("query_id", "an id without blanks that no other query has", described(id))
+            raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
         yield _label(
             record, id, "query", _relevant(record, reader), replace(reader, item=f"query {id} (line {number})")
@@ -251,7 +251,7 @@ def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> It
 
 def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
     """Grades by query and document. The header line of BEIR is passed over."""
-    found: dict[str, dict[str, float]] = {}
+    judgements: dict[str, dict[str, float]] = {}
     for number, line in lines(path):
         reader = FieldReader(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
         fields = line.split("\t") if "\t" in line else line.split()
@@ -267,11 +267,11 @@ def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
         except ValueError:
             value = math.nan
         if not math.isfinite(value) or value > LARGEST_GRADE:
-            raise reader.refusal("score", f"a number of at most {LARGEST_GRADE:,}", described(grade))
-        if document in found.setdefault(query, {}):
+            raise reader.refusal("score", f"a number of at most {LARGEST_GRADE:,}", describe(grade))
+        if document in judgements.setdefault(query, {}):
             raise reader.refusal("corpus-id", f"each document once for {query}", f"{document} again")
-        found[query][document] = max(value, 0.0)
-    return found
+        judgements[query][document] = max(value, 0.0)
+    return judgements
 
 
 def _label(
@@ -294,17 +294,17 @@ def _label(
 
 
 def _relevant(record: dict[str, Any], reader: FieldReader) -> dict[str, float]:
-    given = record.get("relevant", [])
-    if isinstance(given, dict):
-        wrong = next((id for id, grade in given.items() if not _is_grade(grade)), None)
+    relevant = record.get("relevant", [])
+    if isinstance(relevant, dict):
+        wrong = next((id for id, grade in relevant.items() if not _is_grade(grade)), None)
         if wrong is not None:
             raise reader.refusal(
-                "relevant", f"grades from 0 to {LARGEST_GRADE:,}", f"{wrong}: {described(given[wrong])}"
+                "relevant", f"grades from 0 to {LARGEST_GRADE:,}", f"{wrong}: {describe(relevant[wrong])}"
             )
-        return {id: float(grade) for id, grade in given.items()}
-    if not isinstance(given, list) or not all(isinstance(id, (str, int)) for id in given):
-        raise reader.refusal("relevant", "a list of ids, or an object of ids with grades", described(given))
-    ids = [str(id) for id in given]
+        return {id: float(grade) for id, grade in relevant.items()}
+    if not isinstance(relevant, list) or not all(isinstance(id, (str, int)) for id in relevant):
+        raise reader.refusal("relevant", "a list of ids, or an object of ids with grades", describe(relevant))
+    ids = [str(id) for id in relevant]
     if len(set(ids)) < len(ids):
         raise reader.refusal("relevant", "each id once", f"{next(id for id in ids if ids.count(id) > 1)} again")
     return dict.fromkeys(ids, 1.0)
@@ -315,14 +315,14 @@ def _is_grade(value: object) -> bool:
 
 
 def _id(record: dict[str, Any], field: str, reader: FieldReader) -> str:
-    given = record.get(field)
-    if isinstance(given, int) and not isinstance(given, bool):
-        return str(given)
+    value = record.get(field)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return reader.text(record, field)
 
 
 def _scope(record: dict[str, Any], reader: FieldReader) -> str:
-    """What a line may be answered from: its scope, else its tenant, else everything that names neither."""
+    """Return the scope of a line: its own, else its tenant, else the one of all lines without either."""
     for field in ("scope", "tenant"):
         if record.get(field) is not None:
             return reader.identifier(record, field)
@@ -330,21 +330,21 @@ def _scope(record: dict[str, Any], reader: FieldReader) -> str:
 
 
 def _time(record: dict[str, Any], field: str, reader: FieldReader) -> datetime | None:
-    given = record.get(field)
-    if given is None:
+    value = record.get(field)
+    if value is None:
         return None
     try:
-        found = datetime.fromisoformat(str(given))
+        moment = datetime.fromisoformat(str(value))
     except ValueError:
-        raise reader.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", described(given)) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+        raise reader.refusal(field, "a date or time such as 2026-11-18T09:30:00Z", describe(value)) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _importance(record: dict[str, Any], reader: FieldReader) -> float:
-    given = record.get("importance", 0.5)
-    if not _is_grade(given) or given > 1:
-        raise reader.refusal("importance", "a number from 0 to 1", described(given))
-    return float(given)
+    importance = record.get("importance", 0.5)
+    if not _is_grade(importance) or importance > 1:
+        raise reader.refusal("importance", "a number from 0 to 1", describe(importance))
+    return float(importance)
 
 
 def _missing(folder: Path, name: str) -> InputError:

@@ -1,4 +1,4 @@
-"""`labelled/<name>@<sha256>+<method>`: what results call a labelled set."""
+"""`labelled/<name>@<sha256>+<method>`: the name of a labelled set in results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SetName(NamedTuple):
 
 
 def is_set_name(name: str) -> bool:
-    """Whether results call a labelled set so, and not a corpus of the registry."""
+    """Tell whether the name is one of a labelled set, and not of a corpus of the registry."""
     return name.startswith(PREFIX)
 
 

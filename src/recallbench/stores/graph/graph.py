@@ -28,7 +28,7 @@ from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.graph.bolt import Bolt
 from recallbench.stores.graph.entities import MOST, RARE, UNIT, entities, question_words
-from recallbench.stores.graph.graph_runs import forget, register_run, sweep
+from recallbench.stores.graph.graph_runs import register_run, remove_run, sweep
 from recallbench.stores.options import StoreOption
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
@@ -213,7 +213,7 @@ class GraphStore(Store):
         if server is None:
             return
         try:
-            forget(server, self._tenant)
+            remove_run(server, self._tenant)
         except Blocked:
             pass  # it is gone, and the error that ended the run is on its way
         finally:

@@ -50,11 +50,11 @@ def sweep(server: Bolt) -> Iterator[str]:
                 f" dead, this removes it: MATCH (n) WHERE n.tenant = '{tenant}' DETACH DELETE n"
             )
         elif _is_dead(row["pid"], row["born"]):
-            forget(server, tenant)
+            remove_run(server, tenant)
             yield f"removed from the graph database at {server.address} what the run {tenant} left, which was killed"
 
 
-def forget(server: Bolt, tenant: str) -> None:
+def remove_run(server: Bolt, tenant: str) -> None:
     """Remove all that was written under that name, the name last."""
     for statement in FORGET:
         # A server that counts nothing at the end has nothing left.

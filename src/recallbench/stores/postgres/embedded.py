@@ -20,7 +20,7 @@ from typing import Any
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import REMEDY, Install, find_install, readable_by
 from recallbench.stores.postgres.folders import DATA, ServerFolder, sweep
-from recallbench.stores.postgres.processes import birth, end
+from recallbench.stores.postgres.processes import birth, end_server
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
 
 USER = "recallbench"
@@ -315,7 +315,7 @@ def _clear(parts: dict[str, Any]) -> None:
     process: subprocess.Popen[bytes] | None = parts.get("process")
     if process:
         if process.poll() is None:
-            end(process.pid, birth(process.pid))
+            end_server(process.pid, birth(process.pid))
         process.wait()
         _serving.pop(process.pid, None)
         del parts["process"]

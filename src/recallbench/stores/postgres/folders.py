@@ -11,7 +11,7 @@ from typing import Any
 from recallbench import scratch
 from recallbench.errors import Blocked
 from recallbench.interruption import on_forced_end
-from recallbench.stores.postgres.processes import PATIENCE, birth, end, kill, servers_in
+from recallbench.stores.postgres.processes import PATIENCE, birth, end_server, kill_processes, servers_in
 from recallbench.stores.postgres.shared_memory import free_left_by_server
 
 PREFIX = "recallbench-pg-"
@@ -26,13 +26,13 @@ ROUNDS = 10
 """The number of looks for processes that keep starting others."""
 
 
-def places() -> tuple[Path, ...]:
+def server_places() -> tuple[Path, ...]:
     """Return the folders that a server's own may lie in, best first."""
     folders = (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"))
     return tuple(dict.fromkeys(place.resolve() for place in folders if place.is_dir()))
 
 
-def open_to(place: Path, uid: int) -> bool:
+def can_hold_server(place: Path, uid: int) -> bool:
     """Whether a folder made in `place` can hold a socket, and the user can get there."""
     short = len(os.fsencode(place)) + 1 + len(PREFIX) + 8 + len(SOCKET_NAME) <= LONGEST_SOCKET - 3
     if uid == os.geteuid():
@@ -44,12 +44,12 @@ class ServerFolder:
     """A folder of our own that is removed when closed, or by a later run when its owner died."""
 
     def __init__(self, uid: int, gid: int) -> None:
-        place = next((place for place in places() if open_to(place, uid)), None)
+        place = next((place for place in server_places() if can_hold_server(place, uid)), None)
         if place is None:
             raise Blocked(
                 "no temporary folder can hold the embedded server",
                 expected="a folder with a short path that the server's user can reach",
-                found=", ".join(map(str, places())),
+                found=", ".join(map(str, server_places())),
                 remedy="TMPDIR=/var/tmp recallbench run …, or name a server: --dsn postgresql://…",
             )
         self._room = scratch.Scratch(place, PREFIX, MARKER)
@@ -76,18 +76,18 @@ class ServerFolder:
 
 def sweep(where: Iterable[Path] | None = None) -> list[Path]:
     """Stop the servers and remove the folders whose owner is dead; return what was removed."""
-    return [folder for place in (where or places()) for folder in scratch.sweep(place, PREFIX, MARKER, _cleaned)]
+    return [folder for place in (where or server_places()) for folder in scratch.sweep(place, PREFIX, MARKER, _cleaned)]
 
 
 def _cleaned(folder: Path, facts: Mapping[str, Any], patience: float = PATIENCE) -> None:
     """End what still runs in a folder that is to go, and free what that held outside of it."""
     pid = int(facts.get("pid", 0))
     if pid:
-        end(pid, str(facts.get("born", "")), patience)
+        end_server(pid, str(facts.get("born", "")), patience)
     # One that was killed outright leaves those behind that it had started.
     for _ in range(ROUNDS):
         # Again, since one may have started another between being seen and being killed.
         if not (left := servers_in(folder)):
             break
-        kill(left)
+        kill_processes(left)
     free_left_by_server(folder / DATA, pid)

@@ -184,7 +184,7 @@ def check_age(connection: Connection) -> None:
         )
 
 
-def unmet(facts: ServerFacts) -> tuple[str, str, str] | None:
+def unmet_requirement(facts: ServerFacts) -> tuple[str, str, str] | None:
     """Return why this server can't be used (problem, what was found, remedy); None when it can."""
     version = facts.vector.version if facts.vector else facts.offered
     description = f"PostgreSQL {facts.postgres} with " + (f"pgvector {version}" if version else "no pgvector")
@@ -206,7 +206,7 @@ def ready_server(connection: Connection) -> ServerFacts:
 
     check_age(connection)
     facts = server_facts(connection)
-    lack = unmet(facts)
+    lack = unmet_requirement(facts)
     if lack:
         raise Blocked(lack[0], expected=NEEDS, found=lack[1], remedy=lack[2])
     if facts.vector:

@@ -25,7 +25,7 @@ def birth(pid: int) -> str:
     return listing.stdout.strip()
 
 
-def end(pid: int, born: str, patience: float = PATIENCE) -> None:
+def end_server(pid: int, born: str, patience: float = PATIENCE) -> None:
     """Stop the server that began as `born` and whatever it started; another process with that number is left alone.
 
     A server halted by a signal is woken to end, and is killed where that does not help.
@@ -38,10 +38,10 @@ def end(pid: int, born: str, patience: float = PATIENCE) -> None:
         _send(signal.SIGCONT, family)
         if _ended(family, patience):
             return
-    kill({**family, **children(pid)})
+    kill_processes({**family, **children(pid)})
 
 
-def kill(family: Mapping[int, str]) -> None:
+def kill_processes(family: Mapping[int, str]) -> None:
     """End these processes, each by its number and birth, without a word, and wait until they are gone."""
     _send(signal.SIGKILL, family)
     _ended(family, PATIENCE)

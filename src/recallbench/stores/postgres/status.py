@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recallbench.stores.postgres.binaries import find_install
-from recallbench.stores.postgres.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet
+from recallbench.stores.postgres.postgres import NEEDS, check_age, connect, redacted, server_facts, unmet_requirement
 from recallbench.stores.request import StoreStatus
 
 
@@ -17,7 +17,7 @@ def server_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
     with connect(dsn) as connection:
         check_age(connection)
         facts = server_facts(connection)
-    lack = unmet(facts)
+    lack = unmet_requirement(facts)
     if lack:
         return StoreStatus(False, f"{lack[0]}: {lack[1]} (needs {NEEDS})", lack[2])
     vector = f"pgvector {facts.vector.version}" if facts.vector else f"pgvector {facts.offered} (not yet installed)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallbench.corpora.field_reader import misspelt
+from recallbench.corpora.field_reader import misspelling_hint
 from recallbench.corpora.matching.tokens import words
 from recallbench.errors import InputError
 from recallbench.reading import objects
@@ -88,7 +88,7 @@ def _mixed(path: Path) -> bool:
 def _by_ids(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, number: int) -> QueryLabel | None:
     relevant = record.get("relevant")
     if relevant is None:
-        if "relevant" not in record and (meant := misspelt(record, "relevant")):
+        if "relevant" not in record and (meant := misspelling_hint(record, "relevant")):
             raise _refusal(path, number, "relevant, a list of ids", f"none{meant}", "mend the file")
         return None
     label = QueryLabel(unlabelled.id, unlabelled.query, _grades(relevant, path, number))
@@ -113,7 +113,7 @@ def _by_text(record: Mapping[str, Any], unlabelled: QueryLabel, path: Path, numb
                 "relevant ids alone",
                 "--match id",
             )
-        if "relevant" not in record and (meant := misspelt(record, "expected")):
+        if "relevant" not in record and (meant := misspelling_hint(record, "expected")):
             raise _refusal(path, number, "expected, the text of an answer", f"none{meant}", "mend the file")
         return None
     if not isinstance(expected, str) or not words(expected):
