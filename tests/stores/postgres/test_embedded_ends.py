@@ -158,7 +158,7 @@ def test_an_interrupted_stop_is_finished_when_the_server_is_collected(monkeypatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("recallbench.stores.postgres.embedded.end", interrupted)
+        patched.setattr("recallbench.stores.postgres.embedded.end_server", interrupted)
         with pytest.raises(KeyboardInterrupt):
             server.stop()
     assert birth(pid) != ""
