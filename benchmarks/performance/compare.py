@@ -25,19 +25,19 @@ WORDS = [f"{first}{last}" for first in ("bar", "cor", "del", "fen", "gal", "hil"
 def rows() -> list[Row]:
     """Return the median of five calls each."""
     with TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        (place / "corpus.json").write_text(json.dumps(_corpus()))
+        folder = Path(scratch)
+        (folder / "corpus.json").write_text(json.dumps(_corpus()))
         for name, words in (("a", ["bm25"]), ("b", ["exact", "--embedder", "hash"])):
             run = ["run", "locomo", "--corpus-file", "corpus.json", "--allow-deviation", "dataset", "--store", *words]
-            _call(place, *run, "--folder", name, "--quiet")
+            _call(folder, *run, "--folder", name, "--quiet")
         calls = {
             "result folders of 10 conversations": ("a", "b", "--allow", "embedder,store"),
             "TREC runs of independent questions": ("a/run.trec", "b/run.trec", "--qrels", "a/qrels.trec"),
         }
         for words in calls.values():
-            comparison = json.loads(_call(place, "compare", *words, "--json").stdout)
+            comparison = json.loads(_call(folder, "compare", *words, "--json").stdout)
             assert (comparison["n"], len(comparison["measures"])) == (CONVERSATIONS * QUESTIONS, 8)
-        timings = {name: [_timed(place, *words) for _ in range(ROUNDS)] for name, words in calls.items()}
+        timings = {name: [_timed(folder, *words) for _ in range(ROUNDS)] for name, words in calls.items()}
     return [
         Row(
             f"`compare` on {CONVERSATIONS * QUESTIONS:,} questions x 8 measures, {name}",
@@ -68,14 +68,14 @@ def _corpus() -> list[dict[str, object]]:
     return conversations
 
 
-def _timed(place: Path, *words: str) -> float:
+def _timed(folder: Path, *words: str) -> float:
     started = time.perf_counter()
-    _call(place, "compare", *words)
+    _call(folder, "compare", *words)
     return time.perf_counter() - started
 
 
-def _call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "recallbench", *words], cwd=place, capture_output=True, text=True)
+def _call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "recallbench", *words], cwd=folder, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"recallbench {' '.join(words)}: {done.stderr}")
     return done

@@ -77,12 +77,12 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
         if turn:
             ours.close()
             ours = opened()
-        for place, (part, batches) in enumerate(slices):
-            seconds["stage", place].append(_timed(ours.ensure, part, "passage"))
-            seconds["bare", place].append(_timed(lambda some: [engine(batch) for batch in some], batches))
-            seconds["encode", place].append(_timed(theirs, part))
+        for number, (part, batches) in enumerate(slices):
+            seconds["stage", number].append(_timed(ours.ensure, part, "passage"))
+            seconds["bare", number].append(_timed(lambda some: [engine(batch) for batch in some], batches))
+            seconds["encode", number].append(_timed(theirs, part))
     stage, bare, encode = (
-        sum(median(seconds[side, place]) for place in range(SLICES)) for side in ("stage", "bare", "encode")
+        sum(median(seconds[side, number]) for number in range(SLICES)) for side in ("stage", "bare", "encode")
     )
     differing, ties = _differences(haystacks, ours, theirs)
     ours.close()

@@ -89,7 +89,7 @@ def _filled(store: PgvectorStore) -> PgvectorStore:
     random = np.random.default_rng(7)
     store.prepare(DIMS)
     for scope, size in enumerate(SCOPES):
-        items = [Item(100 * scope + place, scope, "", None, 0.5) for place in range(size)]
+        items = [Item(100 * scope + position, scope, "", None, 0.5) for position in range(size)]
         store.ingest(items, random.standard_normal((size, DIMS)).astype(np.float32))
     store.ready()
     return store

@@ -139,9 +139,9 @@ def swap(rows: list[Any], first: int, second: int) -> None:
 def swap_ids(row: dict[str, Any]) -> None:
     """Swap the ids of a gold segment and its neighbour; ranks and scores stay."""
     hits = row["hits"]
-    place = next(i for i, hit in enumerate(hits) if hit["id"] in row["gold"])
-    other = place + 1 if place + 1 < len(hits) else place - 1
-    hits[place]["id"], hits[other]["id"] = hits[other]["id"], hits[place]["id"]
+    position = next(i for i, hit in enumerate(hits) if hit["id"] in row["gold"])
+    other = position + 1 if position + 1 < len(hits) else position - 1
+    hits[position]["id"], hits[other]["id"] = hits[other]["id"], hits[position]["id"]
 
 
 def swap_others(row: dict[str, Any]) -> None:
@@ -153,8 +153,8 @@ def swap_others(row: dict[str, Any]) -> None:
 def tie(row: dict[str, Any]) -> None:
     """Give a segment the score of an earlier one behind it."""
     hits = row["hits"]
-    place = next(i for i in range(len(hits) - 1) if _position(hits[i]) > _position(hits[i + 1]))
-    hits[place]["score"] = hits[place + 1]["score"]
+    position = next(i for i in range(len(hits) - 1) if _position(hits[i]) > _position(hits[i + 1]))
+    hits[position]["score"] = hits[position + 1]["score"]
 
 
 def _position(hit: dict[str, Any]) -> int:
@@ -267,8 +267,8 @@ def timed(edit: Callable[[list[str]], object]) -> Change:
 
 def colder(lines: list[str]) -> None:
     """Add a fast cold query for each of the first three."""
-    place = next(i for i, line in enumerate(lines) if "question_id" in line)
-    lines[place:place] = [line.replace('"warm"', '"cold"') for line in lines[place : place + 3]]
+    position = next(i for i, line in enumerate(lines) if "question_id" in line)
+    lines[position:position] = [line.replace('"warm"', '"cold"') for line in lines[position : position + 3]]
 
 
 def no_colder(lines: list[str]) -> None:

@@ -31,7 +31,7 @@ COUNTS = {
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     words = ("run", "canary-longmemeval", "--store", "bm25", "--folder", "result", "-q")
     assert recallbench(*words, cwd=folder).returncode == 0
@@ -60,25 +60,25 @@ def by_hand(folder: Path) -> dict[str, list[float]]:
     return values
 
 
-def test_a_result_states_abilities_and_its_report_shows_them(place: Path) -> None:
-    metrics = json.loads((place / "result" / "metrics.json").read_text())
-    expected = by_hand(place / "result")
+def test_a_result_states_abilities_and_its_report_shows_them(workspace: Path) -> None:
+    metrics = json.loads((workspace / "result" / "metrics.json").read_text())
+    expected = by_hand(workspace / "result")
     assert list(metrics["abilities"]) == list(COUNTS)
     for name, row in metrics["abilities"].items():
         (estimate,) = [part for part in row if part["measure"] == "recall_any@10"]
         assert (estimate["n"], len(expected[name])) == (COUNTS[name], COUNTS[name])
         assert estimate["value"] == pytest.approx(sum(expected[name]) / COUNTS[name])
-    report = (place / "result" / "report.md").read_text()
+    report = (workspace / "result" / "report.md").read_text()
     section = report.partition("## By ability\n")[2].partition("\n## ")[0]
     rows = [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| ")]
     assert rows == [["| ability", "n"], *([f"| {name}", str(count)] for name, count in COUNTS.items())]
     assert report.index("## By kind") < report.index("## By ability") < report.index("## Denominators")
-    assert failed_checks(place / "result") == {}
+    assert failed_checks(workspace / "result") == {}
 
 
-def test_a_result_of_the_first_edition_has_no_abilities_and_passes(place: Path, tmp_path: Path) -> None:
+def test_a_result_of_the_first_edition_has_no_abilities_and_passes(workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "result"
-    shutil.copytree(place / "result", folder)
+    shutil.copytree(workspace / "result", folder)
     environment = json.loads((folder / "environment.json").read_text())
     del environment["recallbench_version"]  # no release of that edition wrote it down
     (folder / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
@@ -95,9 +95,9 @@ def test_a_result_of_the_first_edition_has_no_abilities_and_passes(place: Path, 
 
 
 @pytest.mark.parametrize("forgery", ["raised", "left out", "dropped"])
-def test_forged_abilities_are_seen(place: Path, tmp_path: Path, forgery: str) -> None:
+def test_forged_abilities_are_seen(workspace: Path, tmp_path: Path, forgery: str) -> None:
     folder = tmp_path / "result"
-    shutil.copytree(place / "result", folder)
+    shutil.copytree(workspace / "result", folder)
     metrics = json.loads((folder / "metrics.json").read_text())
     if forgery == "raised":
         metrics["abilities"]["temporal reasoning"][0]["value"] += 0.01
@@ -110,8 +110,8 @@ def test_forged_abilities_are_seen(place: Path, tmp_path: Path, forgery: str) ->
     assert set(failed_checks(folder)) == {"RB-ABILITIES"}, forgery
 
 
-def test_a_comparison_and_a_gate_give_figures_by_ability(place: Path, tmp_path: Path) -> None:
-    result = str(place / "result")
+def test_a_comparison_and_a_gate_give_figures_by_ability(workspace: Path, tmp_path: Path) -> None:
+    result = str(workspace / "result")
     printed = recallbench("compare", result, result, cwd=tmp_path).stdout
     assert [line.split("  ")[0] for line in printed.partition("\nability ")[2].splitlines()[1:10:2]] == list(COUNTS)
     assert "## By ability" in recallbench("compare", result, result, "--markdown", cwd=tmp_path).stdout

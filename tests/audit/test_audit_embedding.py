@@ -20,12 +20,12 @@ RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--embedder",
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return a result by name: Ann's run computed 20 vectors, her next one reused them, and so did Bob's."""
-    place = tmp_path_factory.mktemp("encoder")
+    folder = tmp_path_factory.mktemp("encoder")
     for user, name in (("ann", "computed"), ("ann", "own"), ("bob", "foreign")):
-        (place / name).mkdir()
+        (folder / name).mkdir()
         words = (*RUN, "--folder", f"{name}/result")
-        assert recallbench(*words, cwd=place, env={"XDG_CONFIG_HOME": str(place / user)}).returncode == 0
-    return lambda name: place / name / "result"
+        assert recallbench(*words, cwd=folder, env={"XDG_CONFIG_HOME": str(folder / user)}).returncode == 0
+    return lambda name: folder / name / "result"
 
 
 def account(**to: Any) -> Change:

@@ -38,10 +38,10 @@ scalars = (
 
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("genuine")
+    workspace = tmp_path_factory.mktemp("genuine")
     words = ("run", "canary-locomo", "--store", "bm25", "--limit", "20", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=place).returncode == 0
-    return place / "result"
+    assert recallbench(*words, cwd=workspace).returncode == 0
+    return workspace / "result"
 
 
 @pytest.fixture
@@ -107,12 +107,12 @@ def test_the_unchanged_folder_lacks_only_a_commit(genuine: Path, folder: Path) -
 def test_a_changed_value_of_the_metrics_never_passes(genuine: Path, folder: Path, data: st.DataObject) -> None:
     path = fresh(genuine, folder) / "metrics.json"
     metrics = json.loads(path.read_text())
-    place = data.draw(st.sampled_from(sorted(leaves(metrics), key=str)))
+    leaf = data.draw(st.sampled_from(sorted(leaves(metrics), key=str)))
     value = data.draw(scalars)
-    if alike(put(metrics, place, value), value):
+    if alike(put(metrics, leaf, value), value):
         return
     path.write_text(json.dumps(metrics))
-    assert failing_checks(folder), place
+    assert failing_checks(folder), leaf
 
 
 @given(data=st.data())
@@ -121,14 +121,14 @@ def test_a_changed_value_of_a_row_never_passes(genuine: Path, folder: Path, data
     path = fresh(genuine, folder) / "raw_retrievals.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     row = data.draw(st.sampled_from(rows))
-    place = data.draw(st.sampled_from(sorted(leaves(row), key=str)))
+    leaf = data.draw(st.sampled_from(sorted(leaves(row), key=str)))
     value = data.draw(scalars)
-    if place[-1] == "score" and isinstance(value, (int, float)):
+    if leaf[-1] == "score" and isinstance(value, (int, float)):
         value = str(value)  # no check can refute a score that keeps the order
-    if alike(put(row, place, value), value):
+    if alike(put(row, leaf, value), value):
         return
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert failing_checks(folder), place
+    assert failing_checks(folder), leaf
 
 
 @pytest.mark.marked

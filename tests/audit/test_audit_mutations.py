@@ -22,21 +22,21 @@ NOT_MUTATED = {"RB-MANIFEST", "RB-COMMITTED", "RB-UNCHANGED", "RB-COVERAGE", "RB
 """The first three are about bytes, and every mutation is sealed; the last two follow from the dataset."""
 
 
-def commit(place: Path) -> None:
+def commit(folder: Path) -> None:
     for words in (
         ("init", "-q", "."),
         ("add", "-A"),
         ("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "result"),
     ):
-        subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
-def run_result(place: Path, corpus: str) -> Path:
+def run_result(folder: Path, corpus: str) -> Path:
     done = recallbench(
-        "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=place
+        "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=folder
     )
     assert done.returncode == 0
-    return place / "result"
+    return folder / "result"
 
 
 @pytest.fixture(scope="module")
@@ -51,30 +51,30 @@ def longmemeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("labelled")
-    beir(place / "team")
+    folder = tmp_path_factory.mktemp("labelled")
+    beir(folder / "team")
     words = ("evaluate", "team", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=place).returncode == 0
-    return place / "result"
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder / "result"
 
 
 @pytest.fixture(scope="module")
 def matched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("matched")
-    short(place / "team", EXPECTING, SAYING)
+    folder = tmp_path_factory.mktemp("matched")
+    short(folder / "team", EXPECTING, SAYING)
     words = ("evaluate", "team", "--match", "tokens", "--store", "bm25", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=place).returncode == 0
-    return place / "result"
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder / "result"
 
 
-def audited(genuine: Path, place: Path, mutation: Mutation | None) -> Audit:
-    folder = place / "result"
+def audited(genuine: Path, workspace: Path, mutation: Mutation | None) -> Audit:
+    folder = workspace / "result"
     shutil.copytree(genuine, folder)
     if mutation is not None:
         mutation.change(folder)
         (folder / "manifest.json").write_text(build(folder))
     else:
-        commit(place)
+        commit(workspace)
     team = genuine.parent / "team"
     return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
 

@@ -34,15 +34,15 @@ WARMTH = StoreOption("warmth", "How warm it is", default="cold", flag="exact-war
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a result of a group of corpora, with a limit beyond its questions and an option given twice."""
-    place = tmp_path_factory.mktemp("group")
+    folder = tmp_path_factory.mktemp("group")
     words = ("--store", "bm25", "--limit", "99999", "--depth", "20", "--depth=50", "--no-download", "--label", "twice")
-    assert recallbench("run", "canary", *words, "--out", "out", "-q", cwd=place).returncode == 0
-    return min((place / "out").iterdir())
+    assert recallbench("run", "canary", *words, "--out", "out", "-q", cwd=folder).returncode == 0
+    return min((folder / "out").iterdir())
 
 
-def contradiction_of_audit(genuine: Path, place: Path, mutation: Mutation | None) -> str | None:
+def contradiction_of_audit(genuine: Path, folder: Path, mutation: Mutation | None) -> str | None:
     """Return what an audit has against the options; None where nothing."""
-    report = audited(genuine, place, mutation)
+    report = audited(genuine, folder, mutation)
     (check,) = (check for check in report.checks if check.code == "RB-OPTIONS")
     return None if check.status == "pass" else check.observed
 
@@ -129,12 +129,12 @@ NO_RESULT = frozenset({"run", "gold", "texts", "ties"})
 """Options for rankings in files, which make no result."""
 
 
-def contradiction(genuine: Path, place: Path, change: Change) -> str | None:
+def contradiction(genuine: Path, folder: Path, change: Change) -> str | None:
     """Return what the check alone has against a changed folder, neither sealed nor committed again."""
-    shutil.copytree(genuine, place)
-    change(place)
-    stated, rules = Metrics.model_validate_json((place / "metrics.json").read_bytes()), load()
-    check = OPTIONS.check(AuditSubject(Result(place, stated), rules, facts(stated.corpus.name, rules), [], {}))
+    shutil.copytree(genuine, folder)
+    change(folder)
+    stated, rules = Metrics.model_validate_json((folder / "metrics.json").read_bytes()), load()
+    check = OPTIONS.check(AuditSubject(Result(folder, stated), rules, facts(stated.corpus.name, rules), [], {}))
     return None if check.status == "pass" else check.observed
 
 

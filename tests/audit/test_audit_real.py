@@ -35,7 +35,7 @@ def test_longmemeval_is_derived_again_and_an_added_gold_id_is_seen(longmemeval_f
     assert rows[7]["question_id"] in failed_checks(tmp_path, longmemeval_file)["RB-GOLD"]
 
 
-def failed_checks(place: Path, file: Path) -> dict[str, str]:
-    done = recallbench("audit", "result", "--corpus-file", file, "--json", cwd=place)
+def failed_checks(folder: Path, file: Path) -> dict[str, str]:
+    done = recallbench("audit", "result", "--corpus-file", file, "--json", cwd=folder)
     (report,) = json.loads(done.stdout)["audits"]
     return {check["code"]: check["observed"] for check in report["checks"] if check["status"] != "pass"}

@@ -54,7 +54,7 @@ HASH = ("--embedder", "hash")
 
 
 @contextmanager
-def store_options(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
+def store_options(store: str, folder: Path) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
     """Start a store of this kind, and return the options and variables that name it."""
     if store == "pgmnemo":
         with standin_server() as server, database(server.dsn, "2.0") as dsn:
@@ -63,7 +63,7 @@ def store_options(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], di
         with EmbeddedServer() as running:
             yield ("--store", "pgvector", "--weights", "cosine=1,graph=2", *HASH), {"PGMNEMO_DSN": running.dsn}
     elif store == "graph":
-        with bolt_server(place) as environ:
+        with bolt_server(folder) as environ:
             yield ("--store", "graph"), environ
     elif store == "http":
         process = subprocess.Popen([sys.executable, SERVER, "--port", "0"], stdout=subprocess.PIPE, text=True)
@@ -75,7 +75,7 @@ def store_options(store: str, place: Path) -> Iterator[tuple[tuple[str, ...], di
             process.terminate()
             process.communicate()
     elif store in ("python", "callable"):
-        (place / "my_memory.py").write_text(MEMORY)
+        (folder / "my_memory.py").write_text(MEMORY)
         name = "my_memory:open_memory"
         yield ("--store", f"python:{name}") if store == "python" else ("--store", "callable", "--call", name), {}
     else:
@@ -89,11 +89,11 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     def result(store: str) -> Path:
         if store not in folders:
-            place = tmp_path_factory.mktemp("store")
-            with store_options(store, place) as (words, variables):
+            folder = tmp_path_factory.mktemp("store")
+            with store_options(store, folder) as (words, variables):
                 run = ("run", "canary-locomo", "--limit", "9999", "--folder", "result", "-q", *words)
-                assert recallbench(*run, cwd=place, env=variables).returncode == 0
-            folders[store] = place / "result"
+                assert recallbench(*run, cwd=folder, env=variables).returncode == 0
+            folders[store] = folder / "result"
         return folders[store]
 
     return result
@@ -138,10 +138,10 @@ def test_scores_that_depend_on_k_are_refused_unless_the_memory_says_so(tmp_path:
         assert ("which an audit refuses; where that is right, say scores_depend_on_k" in done.stderr) == (
             name == "open_relative"
         )
-        (place := tmp_path / f"of {name}").mkdir()
+        (folder := tmp_path / f"of {name}").mkdir()
         failures[name] = [
             (check.code, check.observed)
-            for check in audited(tmp_path / name, place, None).checks
+            for check in audited(tmp_path / name, folder, None).checks
             if check.status == "fail"
         ]
     assert failures["open_candid"] == []

@@ -29,10 +29,10 @@ from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
 
 @pytest.fixture(scope="module")
 def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("made")
+    folder = tmp_path_factory.mktemp("made")
     words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=place).returncode == 0
-    return place / "result"
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder / "result"
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,8 @@ def failed_checks(folder: Path) -> dict[str, str]:
     }
 
 
-def changed(genuine: Path, place: Path, mutation: Mutation) -> Path:
-    folder = place / "result"
+def changed(genuine: Path, workspace: Path, mutation: Mutation) -> Path:
+    folder = workspace / "result"
     shutil.copytree(genuine, folder)
     mutation.change(folder)
     (folder / "manifest.json").write_text(build(folder))

@@ -43,11 +43,11 @@ files = st.one_of(
 GOOD = b'{"q1": {"a": 1}, "q2": {"b": 2, "a": 0}}'
 
 
-def scores(place: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
-    (place / "gold").write_bytes(gold)
-    (place / "run").write_bytes(run)
-    read = read_gold(place / "gold", keep_going=keep_going)
-    answers = read_answers(place / "run", read.cases, keep_going=keep_going)
+def scores(folder: Path, gold: bytes, run: bytes, keep_going: bool) -> str:
+    (folder / "gold").write_bytes(gold)
+    (folder / "run").write_bytes(run)
+    read = read_gold(folder / "gold", keep_going=keep_going)
+    answers = read_answers(folder / "run", read.cases, keep_going=keep_going)
     report = score_answers(read.cases, answers.answers, 3, depth=answers.depth, notes=answers.notes)
     for format in ("text", "markdown", "csv", "json"):
         report.table(format, by="kind").encode()  # type: ignore[arg-type]

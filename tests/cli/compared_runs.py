@@ -26,25 +26,25 @@ RUNS = {
 }
 
 
-def compared(place: Path, *words: str) -> dict:
-    done = recallbench("compare", *words, "--json", cwd=place)
+def compared(folder: Path, *words: str) -> dict:
+    done = recallbench("compare", *words, "--json", cwd=folder)
     assert done.returncode in (0, 1)
     return json.loads(done.stdout)
 
 
-def changed(place: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
+def changed(workspace: Path, name: str, folder: Path, edit: Callable[[dict], None]) -> Path:
     """Return a copy of a result whose metrics.json was edited."""
-    shutil.copytree(place / name, folder)
+    shutil.copytree(workspace / name, folder)
     metrics = json.loads((folder / "metrics.json").read_text())
     edit(metrics)
     (folder / "metrics.json").write_text(json.dumps(metrics))
     return folder
 
 
-def reciprocal(place: Path, name: str) -> dict[str, float]:
+def reciprocal(folder: Path, name: str) -> dict[str, float]:
     """Return mrr@50 by question, from the file alone."""
     values = {}
-    for line in (place / name / "raw_retrievals.jsonl").read_text().splitlines():
+    for line in (folder / name / "raw_retrievals.jsonl").read_text().splitlines():
         row = json.loads(line)
         ranks = (hit["rank"] for hit in row["hits"] if hit["id"] in row["gold"])
         values[row["question_id"]] = max((1 / rank for rank in ranks), default=0)

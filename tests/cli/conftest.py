@@ -23,7 +23,7 @@ def results_to_gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _run_all(tmp_path_factory.mktemp("gated"), gated_runs.RUNS)
 
 
-def _run_all(place: Path, runs: dict[str, tuple[str, ...]]) -> Path:
+def _run_all(folder: Path, runs: dict[str, tuple[str, ...]]) -> Path:
     for name, words in runs.items():
-        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=place).returncode == 0
-    return place
+        assert recallbench("run", *words, "--folder", name, "--quiet", cwd=folder).returncode == 0
+    return folder

@@ -25,8 +25,8 @@ def lines(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def write(place: Path, name: str, text: str) -> str:
-    (place / name).write_text(text, encoding="utf-8")
+def write(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text, encoding="utf-8")
     return name
 
 
@@ -53,22 +53,22 @@ RUNS = {
 }
 
 
-def table(place: Path, *words: str | Path, code: int = 0) -> list[str]:
-    done = recallbench("evaluate", *words, cwd=place)
+def table(folder: Path, *words: str | Path, code: int = 0) -> list[str]:
+    done = recallbench("evaluate", *words, cwd=folder)
     assert done.returncode == code
     return done.stdout.splitlines()
 
 
-def refused(place: Path, *words: str, code: int = 2) -> str:
-    done = recallbench("evaluate", *words, cwd=place)
+def refused(folder: Path, *words: str, code: int = 2) -> str:
+    done = recallbench("evaluate", *words, cwd=folder)
     assert done.returncode == code
     assert done.stdout == ""
     return done.stderr
 
 
-def write_ranking_files(place: Path) -> None:
+def write_ranking_files(folder: Path) -> None:
     """Write a file of gold and run, and a better run."""
     rows = [{"query_id": q, "query": f"what of {q}?", "relevant": GOLD[q], "ranked": RANKED[q], "kind": KINDS[q]}
             for q in GOLD]  # fmt: skip
-    write(place, "gold.jsonl", lines(rows))
-    write(place, "best.json", json.dumps({q: [*ids, "x"] for q, ids in GOLD.items()}))
+    write(folder, "gold.jsonl", lines(rows))
+    write(folder, "best.json", json.dumps({q: [*ids, "x"] for q, ids in GOLD.items()}))

@@ -15,18 +15,18 @@ from recallbench.results.manifest import build
 from stages import sampled
 
 
-def git(place: Path, *words: str) -> None:
+def git(repository: Path, *words: str) -> None:
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True)
+    subprocess.run(["git", *identity, *words], cwd=repository, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a repository with an uncommitted result; every test gets a copy."""
-    place = tmp_path_factory.mktemp("measured")
-    git(place, "init", "-q", ".")
-    recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=place)
-    return place
+    repository = tmp_path_factory.mktemp("measured")
+    git(repository, "init", "-q", ".")
+    recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "9", "--folder", "result", cwd=repository)
+    return repository
 
 
 @pytest.fixture
@@ -36,30 +36,30 @@ def result(measured: Path, tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_verified_once_it_is_committed(result: Path) -> None:
-    place = result.parent
-    before = recallbench("audit", "result", cwd=place)
+    repository = result.parent
+    before = recallbench("audit", "result", cwd=repository)
     assert before.returncode == 1
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in before.stdout
-    git(place, "add", "result")
-    assert "pending: committed" in recallbench("audit", "result", cwd=place).stdout
-    git(place, "commit", "-qm", "result")
-    after = recallbench("audit", "result", cwd=place)
+    git(repository, "add", "result")
+    assert "pending: committed" in recallbench("audit", "result", cwd=repository).stdout
+    git(repository, "commit", "-qm", "result")
+    after = recallbench("audit", "result", cwd=repository)
     assert after.returncode == 0
     assert "verdict: VERIFIED, not CANONICAL" in after.stdout
     assert "deviation   limit: only the first 9 questions were asked" in after.stdout
 
 
 def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_rewritten(result: Path) -> None:
-    place = result.parent
-    git(place, "add", "result")
-    git(place, "commit", "-qm", "result")
+    repository = result.parent
+    git(repository, "add", "result")
+    git(repository, "commit", "-qm", "result")
     report = result / "report.md"
     report.write_text(report.read_text().replace("0.", "1.", 1))
-    edited = recallbench("audit", "result", cwd=place)
+    edited = recallbench("audit", "result", cwd=repository)
     assert edited.returncode == 1
     assert "fail        RB-MANIFEST        manifest: report.md has sha256" in edited.stdout
     (result / "manifest.json").write_text(build(result))
-    sealed = recallbench("audit", "result", cwd=place)
+    sealed = recallbench("audit", "result", cwd=repository)
     assert sealed.returncode == 1
     assert "changed since they were committed: manifest.json, report.md" in sealed.stdout
 
@@ -125,9 +125,9 @@ def committed(result: Path) -> Path:
 
 
 def test_several_folders_are_each_reported_and_the_worst_code_counts(result: Path) -> None:
-    place = committed(result)
-    (place / "empty").mkdir()
-    done = recallbench("audit", "empty", "result", cwd=place)
+    repository = committed(result)
+    (repository / "empty").mkdir()
+    done = recallbench("audit", "empty", "result", cwd=repository)
     assert done.returncode == 2
     assert "empty is not a result folder" in done.stderr
     assert "result\n" in done.stdout
@@ -150,35 +150,37 @@ def test_failures_prints_only_checks_that_do_not_pass(result: Path) -> None:
 
 
 def test_publishing_needs_every_deviation_on_record(result: Path) -> None:
-    place = committed(result)
-    done = recallbench("audit", "result", "--publish", "--failures", cwd=place)
+    repository = committed(result)
+    done = recallbench("audit", "result", "--publish", "--failures", cwd=repository)
     assert done.returncode == 1
     assert "RB-HISTORY" in done.stdout
     records = ("corpus canary-locomo", "store bm25", "limit")
     lines = "".join(f"- Deviation: {name} on canary-locomo\n" for name in records)
-    (place / "HISTORY.md").write_text(f"# History\n\n## 2026-11-18: A trial\n\nIt is one.\n\n{lines}")
-    assert recallbench("audit", "result", "--publish", cwd=place).returncode == 0
-    assert recallbench("audit", "result", "--history", "HISTORY.md", cwd=place).returncode == 2
+    (repository / "HISTORY.md").write_text(f"# History\n\n## 2026-11-18: A trial\n\nIt is one.\n\n{lines}")
+    assert recallbench("audit", "result", "--publish", cwd=repository).returncode == 0
+    assert recallbench("audit", "result", "--history", "HISTORY.md", cwd=repository).returncode == 2
 
 
 @pytest.mark.marked
 def test_an_attestation_can_be_required(result: Path) -> None:
-    place = committed(result)
-    assert recallbench("keys", "keys/mine", cwd=place).returncode == 0
-    bare = recallbench("audit", "result", "--require-attestation", "keys/mine.pub", "--failures", cwd=place)
+    repository = committed(result)
+    assert recallbench("keys", "keys/mine", cwd=repository).returncode == 0
+    bare = recallbench("audit", "result", "--require-attestation", "keys/mine.pub", "--failures", cwd=repository)
     assert bare.returncode == 1
     assert "RB-ATTESTED" in bare.stdout
-    assert recallbench("attest", "result", "--key", "keys/mine", cwd=place).returncode == 0
-    assert recallbench("audit", "result", "--require-attestation", "keys/mine.pub", cwd=place).returncode == 0
-    assert recallbench("keys", "keys/other", cwd=place).returncode == 0
-    done = recallbench("audit", "result", "--require-attestation", "keys/other.pub", cwd=place)
+    assert recallbench("attest", "result", "--key", "keys/mine", cwd=repository).returncode == 0
+    assert recallbench("audit", "result", "--require-attestation", "keys/mine.pub", cwd=repository).returncode == 0
+    assert recallbench("keys", "keys/other", cwd=repository).returncode == 0
+    done = recallbench("audit", "result", "--require-attestation", "keys/other.pub", cwd=repository)
     assert done.returncode == 1
     assert "signed with another key" in done.stdout
 
 
 def test_the_control_can_be_ranked_again(result: Path) -> None:
-    place = committed(result)
-    assert "ranked again, all 9 rankings equal" in recallbench("audit", "result", "--rerun-control", cwd=place).stdout
+    repository = committed(result)
+    assert (
+        "ranked again, all 9 rankings equal" in recallbench("audit", "result", "--rerun-control", cwd=repository).stdout
+    )
     path = result / "run.bm25.trec"
     lines = [line.split() for line in path.read_text().splitlines()]
     # Swapping the last two of a question moves no figure.
@@ -186,16 +188,16 @@ def test_the_control_can_be_ranked_again(result: Path) -> None:
     lines[last][2], lines[last - 1][2] = lines[last - 1][2], lines[last][2]
     path.write_text("".join(" ".join(line) + "\n" for line in lines))
     (result / "manifest.json").write_text(build(result))
-    git(place, "commit", "-qam", "edited")
-    done = recallbench("audit", "result", "--rerun-control", "--failures", cwd=place)
+    git(repository, "commit", "-qam", "edited")
+    done = recallbench("audit", "result", "--rerun-control", "--failures", cwd=repository)
     assert done.returncode == 1
     assert "another ranking than BM25 gives" in done.stdout
 
 
 def test_without_the_dataset_nothing_is_verified(result: Path) -> None:
-    place = committed(result)
-    (place / "other.json").write_text("[]")
-    done = recallbench("audit", "result", "--corpus-file", "other.json", "--failures", cwd=place)
+    repository = committed(result)
+    (repository / "other.json").write_text("[]")
+    done = recallbench("audit", "result", "--corpus-file", "other.json", "--failures", cwd=repository)
     assert done.returncode == 1
     assert "cannot-tell RB-DATASET" in done.stdout
     assert "verdict: UNVERIFIED, not CANONICAL" in done.stdout
@@ -254,13 +256,13 @@ def test_text_of_a_folder_cannot_imitate_a_line_of_the_audit(result: Path) -> No
 
 @pytest.mark.marked
 def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
-    place = committed(result)
-    narrow = recallbench("audit", "result", cwd=place, env={"PYTHONIOENCODING": "ascii"})
+    repository = committed(result)
+    narrow = recallbench("audit", "result", cwd=repository, env={"PYTHONIOENCODING": "ascii"})
     assert narrow.returncode == 0
     assert r"1, 2, 3, \u2026 in every ranking" in narrow.stdout
     path = result / "raw_retrievals.jsonl"
     path.write_text(path.read_text().replace('"kind": "', '"kind": "\\ud800', 1))
-    done = recallbench("audit", "result", cwd=place)
+    done = recallbench("audit", "result", cwd=repository)
     assert done.returncode == 1
     assert r"half a character, '\ud800'" in done.stdout
 
@@ -282,28 +284,28 @@ def test_an_invalid_manifest_is_refused(result: Path) -> None:
 
 @pytest.mark.marked
 def test_git_settings_cannot_hide_a_change(result: Path) -> None:
-    place = committed(result)
+    repository = committed(result)
     (result / "run.bm25.trec").unlink()
-    git(place, "commit", "-qam", "without")
-    git(place, "checkout", "-q", "HEAD~1", "--", "result")
-    git(place, "replace", "HEAD", "HEAD~1")
-    assert "not committed: run.bm25.trec" in recallbench("audit", "result", cwd=place).stdout
-    git(place, "replace", "-d", "HEAD")
-    git(place, "commit", "-qam", "again")
-    elsewhere = {"GIT_DIR": str(place / "nowhere")}
-    assert recallbench("audit", "result", cwd=place, env=elsewhere).returncode == 0
+    git(repository, "commit", "-qam", "without")
+    git(repository, "checkout", "-q", "HEAD~1", "--", "result")
+    git(repository, "replace", "HEAD", "HEAD~1")
+    assert "not committed: run.bm25.trec" in recallbench("audit", "result", cwd=repository).stdout
+    git(repository, "replace", "-d", "HEAD")
+    git(repository, "commit", "-qam", "again")
+    elsewhere = {"GIT_DIR": str(repository / "nowhere")}
+    assert recallbench("audit", "result", cwd=repository, env=elsewhere).returncode == 0
     report = result / "report.md"
-    git(place, "update-index", "--assume-unchanged", "result/report.md")
+    git(repository, "update-index", "--assume-unchanged", "result/report.md")
     report.write_text(report.read_text() + " ")
-    assert "changed since they were committed: report.md" in recallbench("audit", "result", cwd=place).stdout
+    assert "changed since they were committed: report.md" in recallbench("audit", "result", cwd=repository).stdout
 
 
 def test_missing_files_and_wrong_folders_are_refused(result: Path) -> None:
-    place = committed(result)
-    missing = recallbench("audit", "result", "--corpus-file", "gone.json", cwd=place)
+    repository = committed(result)
+    missing = recallbench("audit", "result", "--corpus-file", "gone.json", cwd=repository)
     assert missing.returncode == 2
     assert "there is no gone.json" in missing.stderr
-    mixed = recallbench("audit", "x" * 300, "result/report.md", "result", cwd=place)
+    mixed = recallbench("audit", "x" * 300, "result/report.md", "result", cwd=repository)
     assert mixed.returncode == 2
     assert "a file" in mixed.stderr
     assert "verdict: VERIFIED" in mixed.stdout

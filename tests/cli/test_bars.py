@@ -99,15 +99,15 @@ main.run_program()
 
 @pytest.mark.parametrize("words", [("audit", "result", "--rerun-control"), ("cite", "result"), ("attest", "result")])
 def test_audit_cite_and_attest_show_their_progress(words: tuple[str, ...], tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    place.mkdir()
+    folder = tmp_path / "place"
+    folder.mkdir()
     run = ("run", "canary-locomo", "--store", "bm25", "--folder", "result", "-q")
-    assert recallbench(*run, cwd=place).returncode == 0
+    assert recallbench(*run, cwd=folder).returncode == 0
     if words[0] == "attest":
-        assert recallbench("keys", "../own/key", cwd=place).returncode == 0
+        assert recallbench("keys", "../own/key", cwd=folder).returncode == 0
         words = (*words, "--key", "../own/key")
-    loud = recallbench(*words, cwd=place, program=("-c", SHORT)).stderr
+    loud = recallbench(*words, cwd=folder, program=("-c", SHORT)).stderr
     line = r"auditing result: [0-9]+%, [0-9]+ of [0-9]+ checks, [0-9.]+ checks/s, 0:[0-9]{2} left"
     assert re.search(line, loud)
-    quiet = recallbench(*words, "--quiet", cwd=place, program=("-c", SHORT)).stderr
+    quiet = recallbench(*words, "--quiet", cwd=folder, program=("-c", SHORT)).stderr
     assert "auditing result" not in quiet

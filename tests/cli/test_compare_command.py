@@ -15,13 +15,13 @@ from recallbench.corpora.canary import FOLDER
 
 
 @pytest.fixture
-def place(results_to_compare: Path) -> Path:
+def workspace(results_to_compare: Path) -> Path:
     return results_to_compare
 
 
-def test_a_comparison_of_two_stores_by_hand(place: Path) -> None:
-    comparison = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
-    before, after = reciprocal(place, "bm25"), reciprocal(place, "exact")
+def test_a_comparison_of_two_stores_by_hand(workspace: Path) -> None:
+    comparison = compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
+    before, after = reciprocal(workspace, "bm25"), reciprocal(workspace, "exact")
     moved = {name: after[name] - before[name] for name in before}
     mrr = by_name(comparison["measures"])["mrr@50"]
     assert mrr["difference"] == pytest.approx(sum(moved.values()) / len(moved))
@@ -42,10 +42,10 @@ def test_a_comparison_of_two_stores_by_hand(place: Path) -> None:
     assert {part["what"] for part in comparison["unlike"]} == {"embedder", "store"}
 
 
-def test_the_most_changed_questions_are_listed_with_both_rankings(place: Path) -> None:
-    comparison = compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
+def test_the_most_changed_questions_are_listed_with_both_rankings(workspace: Path) -> None:
+    comparison = compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
     rows = {
-        name: {row["question_id"]: row for row in map(json.loads, (place / name / "raw_retrievals.jsonl").open())}
+        name: {row["question_id"]: row for row in map(json.loads, (workspace / name / "raw_retrievals.jsonl").open())}
         for name in ("bm25", "exact")
     }
     assert len(comparison["changed"]) == 4
@@ -68,8 +68,8 @@ def test_the_most_changed_questions_are_listed_with_both_rankings(place: Path) -
             )
             assert {hit["id"] for hit in change[side] if hit["gold"]} == set(row["gold"]) & set(ids.values())
     assert comparison["changed"][0]["question"] == ""
-    assert len(compared(place, "bm25", "exact", "--allow", "embedder,store", "--show", "0")["changed"]) == 0
-    printed = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=place).stdout
+    assert len(compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "0")["changed"]) == 0
+    printed = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=workspace).stdout
     first = comparison["changed"][0]
     assert f"{first['question_id']} ({first['kind']}): " in printed
     assert re.search(
@@ -78,28 +78,28 @@ def test_the_most_changed_questions_are_listed_with_both_rankings(place: Path) -
 
 
 @pytest.mark.marked
-def test_texts_come_from_the_corpus_or_from_the_rows(place: Path) -> None:
+def test_texts_come_from_the_corpus_or_from_the_rows(workspace: Path) -> None:
     words = ("exact", "--allow", "embedder,store", "--show", "2")
-    from_corpus = compared(place, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
-    from_rows = compared(place, "texts", *words)["changed"]
+    from_corpus = compared(workspace, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
+    from_rows = compared(workspace, "texts", *words)["changed"]
     assert [change["question"] for change in from_corpus] == [change["question"] for change in from_rows] != ["", ""]
     assert all(hit["text"] for change in from_corpus for hit in (*change["first"], *change["second"]))
     assert all(hit["text"] for change in from_rows for hit in change["first"])
     question = from_corpus[0]["question"]
-    assert f"question: {question}" in recallbench("compare", "texts", *words, cwd=place).stdout
-    done = recallbench("compare", "bm25", *words, "--corpus-file", FOLDER / "longmemeval.json", cwd=place)
+    assert f"question: {question}" in recallbench("compare", "texts", *words, cwd=workspace).stdout
+    done = recallbench("compare", "bm25", *words, "--corpus-file", FOLDER / "longmemeval.json", cwd=workspace)
     assert done.returncode == 2
     assert "is not the file that was measured" in done.stderr
 
 
-def test_the_same_result_twice_shows_no_difference(place: Path) -> None:
+def test_the_same_result_twice_shows_no_difference(workspace: Path) -> None:
     for other in ("bm25", "again"):
-        done = recallbench("compare", "bm25", other, "--fail-if", "mrr@50 drops 0.001", "--strict", cwd=place)
+        done = recallbench("compare", "bm25", other, "--fail-if", "mrr@50 drops 0.001", "--strict", cwd=workspace)
         assert done.returncode == 0
         assert "The rankings are the same, place for place: the difference is 0 and p is 1." in done.stdout
         assert "passes: mrr@50 drops 0.001: no question's value differs" in done.stdout
         assert "differ in" not in done.stdout
-    comparison = compared(place, "bm25", "again")
+    comparison = compared(workspace, "bm25", "again")
     assert {(part["difference"], part["p"], part["low"]) for part in comparison["measures"]} == {(0.0, 1.0, None)}
     assert (comparison["identical"], comparison["changed"], comparison["regressions"], comparison["unlike"]) == (
         True,
@@ -109,53 +109,53 @@ def test_the_same_result_twice_shows_no_difference(place: Path) -> None:
     )
 
 
-def test_a_release_against_the_next_needs_only_the_store_allowed(place: Path, tmp_path: Path) -> None:
+def test_a_release_against_the_next_needs_only_the_store_allowed(workspace: Path, tmp_path: Path) -> None:
     def next_release(metrics: dict) -> None:
         metrics["store"]["version"] = metrics["store"]["version_after"] = "recallbench-bm25/2"
         metrics["guc_state"]["bm25.k1"] = "1.3"
 
-    folder = changed(place, "bm25", tmp_path / "next", next_release)
-    refused = recallbench("compare", "bm25", folder, "--allow", "embedder", cwd=place)
+    folder = changed(workspace, "bm25", tmp_path / "next", next_release)
+    refused = recallbench("compare", "bm25", folder, "--allow", "embedder", cwd=workspace)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "differ in store, which was not allowed" in refused.stderr
     assert re.search(r"store's version: recallbench-bm25/1 \(.*\) against recallbench-bm25/2; ", refused.stderr)
     assert "setting bm25.k1: " in refused.stderr
     assert "if that is what you compare: --allow embedder,store" in refused.stderr
-    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
+    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=workspace)
     assert done.returncode == 0
     assert "they differ in store's version: " in done.stdout
     # The copy was edited, so its manifest does not fit.
     assert "metrics.json has sha256" in done.stdout
 
 
-def test_another_embedder_needs_that_allowed(place: Path, tmp_path: Path) -> None:
+def test_another_embedder_needs_that_allowed(workspace: Path, tmp_path: Path) -> None:
     def other(metrics: dict) -> None:
         metrics["embedder"]["fingerprint"]["pooling"] = "none"
 
-    folder = changed(place, "exact", tmp_path / "other", other)
-    done = recallbench("compare", "exact", folder, "--allow", "store", cwd=place)
+    folder = changed(workspace, "exact", tmp_path / "other", other)
+    done = recallbench("compare", "exact", folder, "--allow", "store", cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.search(r"embedder's pooling: .+ against none", done.stderr)
-    assert recallbench("compare", "exact", folder, "--allow", "embedder", cwd=place).returncode == 0
+    assert recallbench("compare", "exact", folder, "--allow", "embedder", cwd=workspace).returncode == 0
 
 
-def test_only_known_differences_can_be_allowed(place: Path) -> None:
-    done = recallbench("compare", "bm25", "few", "--allow", "limit", cwd=place)
+def test_only_known_differences_can_be_allowed(workspace: Path) -> None:
+    done = recallbench("compare", "bm25", "few", "--allow", "limit", cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--allow limit is not possible" in done.stderr
 
 
-def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(place: Path, tmp_path: Path) -> None:
+def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(workspace: Path, tmp_path: Path) -> None:
     """A verdict is the file's word, no escape sequence reaches a terminal, and nothing but files is opened."""
 
     def claim(metrics: dict) -> None:
         metrics["verdict"] |= {"label": "VERIFIED", "text": "VERIFIED", "canonical": True}
         metrics["store"]["version"] = "\x1b[31m9.9\nB: another line"
 
-    folder = changed(place, "bm25", tmp_path / "claiming", claim)
+    folder = changed(workspace, "bm25", tmp_path / "claiming", claim)
     os.mkfifo(folder / "pipe")
     (folder / "deeper").mkdir()
-    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=place)
+    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=workspace)
     assert done.returncode == 0
     (second,) = (line for line in done.stdout.splitlines() if line.startswith("B: "))
     assert second == f"B: {folder}, bm25, \\x1b[31m9.9\\nB: another line, no embedder; it states VERIFIED, CANONICAL"
@@ -164,17 +164,17 @@ def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(place: Path, tmp_path
 
 
 # Conditions and forms
-def test_a_drop_fails_the_command(place: Path) -> None:
+def test_a_drop_fails_the_command(workspace: Path) -> None:
     # As runs of independent questions, since four conversations decide nothing.
     qrels = ("--qrels", "bm25/qrels.trec")
-    mrr = by_name(compared(place, "exact/run.trec", "bm25/run.trec", *qrels)["measures"])["mrr@50"]
+    mrr = by_name(compared(workspace, "exact/run.trec", "bm25/run.trec", *qrels)["measures"])["mrr@50"]
     first, second = ("exact", "bm25") if mrr["difference"] < 0 else ("bm25", "exact")
     low, high = sorted(abs(bound) for bound in (mrr["low"], mrr["high"]))
     assert mrr["low"] * mrr["high"] > 0, "one of the two is clearly better"
 
     def run(*words: str) -> tuple[int, str]:
         runs = (f"{first}/run.trec", f"{second}/run.trec", *qrels)
-        done = recallbench("compare", *runs, "--show", "0", *words, cwd=place)
+        done = recallbench("compare", *runs, "--show", "0", *words, cwd=workspace)
         return done.returncode, done.stdout
 
     for threshold, outcome, plain, strict in (
@@ -190,7 +190,7 @@ def test_a_drop_fails_the_command(place: Path) -> None:
     )
     assert code == 1
     assert "passes: mrr@5 drops 1" in printed
-    comparison = compared(place, "bm25", "exact", "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
+    comparison = compared(workspace, "bm25", "exact", "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
     assert comparison["conditions"][0]["outcome"] == "inconclusive"
     # With four clusters no p below .125 can be reached, so nothing is called a regression, and a warning says so.
     assert comparison["regressions"] == []
@@ -198,7 +198,7 @@ def test_a_drop_fails_the_command(place: Path) -> None:
 
 
 @pytest.mark.marked
-def test_measures_can_be_chosen(place: Path) -> None:
+def test_measures_can_be_chosen(workspace: Path) -> None:
     words = (
         "bm25",
         "exact",
@@ -211,17 +211,19 @@ def test_measures_can_be_chosen(place: Path) -> None:
         "--show",
         "1",
     )
-    comparison = compared(place, *words)
+    comparison = compared(workspace, *words)
     assert [(part["measure"], part["role"]) for part in comparison["measures"]] == [
         ("ndcg@5", "secondary"), ("recall_all@7", "secondary"),
     ]  # fmt: skip
     assert len(comparison["changed"]) == 1
-    shallow = compared(place, "shallow", "shallow")
+    shallow = compared(workspace, "shallow", "shallow")
     assert "mrr@50" not in by_name(shallow["measures"])
 
 
-def test_the_comparison_as_markdown(place: Path) -> None:
-    done = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=place)
+def test_the_comparison_as_markdown(workspace: Path) -> None:
+    done = recallbench(
+        "compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=workspace
+    )
     lines = done.stdout.splitlines()
     assert lines[0] == "# A against B"
     assert any(line.startswith("| recall_any@10 | primary | 0.8354 |") for line in lines)
@@ -229,8 +231,8 @@ def test_the_comparison_as_markdown(place: Path) -> None:
     assert "| rank | A | B |" in lines
 
 
-def test_independent_questions_get_score_and_t_intervals(place: Path) -> None:
-    comparison = compared(place, "other", "other-exact", "--allow", "embedder,store")
+def test_independent_questions_get_score_and_t_intervals(workspace: Path) -> None:
+    comparison = compared(workspace, "other", "other-exact", "--allow", "embedder,store")
     assert comparison["clusters"] is None
     parts = by_name(comparison["measures"])
     assert parts["recall_any@10"]["method"] == "score 95% of paired shares (Tango)"

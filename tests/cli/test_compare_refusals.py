@@ -22,13 +22,13 @@ HARD = {
 
 
 @pytest.fixture
-def place(results_to_compare: Path) -> Path:
+def workspace(results_to_compare: Path) -> Path:
     return results_to_compare
 
 
 @pytest.mark.parametrize(("name", "kind", "values"), [(n, *texts) for n, texts in HARD.items()], ids=HARD)
-def test_unlike_runs_are_refused_with_both_values(place: Path, name: str, kind: str, values: str) -> None:
-    done = recallbench("compare", "bm25", name, "--allow", "embedder,store", cwd=place)
+def test_unlike_runs_are_refused_with_both_values(workspace: Path, name: str, kind: str, values: str) -> None:
+    done = recallbench("compare", "bm25", name, "--allow", "embedder,store", cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"bm25 and {name} can't be compared: they differ in {kind}" in done.stderr
     assert values in done.stderr
@@ -47,34 +47,36 @@ def _denominator(metrics: dict) -> None:
 
 
 @pytest.mark.parametrize("edit", [_protocol, _clarifications, _denominator], ids=lambda edit: edit.__name__[1:])
-def test_another_protocol_or_denominator_is_refused(place: Path, tmp_path: Path, edit: Callable[[dict], None]) -> None:
-    folder = changed(place, "bm25", tmp_path / "edited", edit)
-    done = recallbench("compare", "bm25", folder, "--allow", "embedder,store", cwd=place)
+def test_another_protocol_or_denominator_is_refused(
+    workspace: Path, tmp_path: Path, edit: Callable[[dict], None]
+) -> None:
+    folder = changed(workspace, "bm25", tmp_path / "edited", edit)
+    done = recallbench("compare", "bm25", folder, "--allow", "embedder,store", cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"they differ in {edit.__name__[1:]}" in done.stderr
     assert " against " in done.stderr
 
 
 @pytest.mark.parametrize("words", [("compare", "bm25"), ("drift",), ("cite",)], ids=lambda words: words[0])
-def test_a_folder_without_a_manifest_is_no_result(place: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
-    folder = shutil.copytree(place / "bm25", tmp_path / "unheld")
+def test_a_folder_without_a_manifest_is_no_result(workspace: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    folder = shutil.copytree(workspace / "bm25", tmp_path / "unheld")
     (folder / "manifest.json").unlink()
-    done = recallbench(*words, folder, cwd=place)
+    done = recallbench(*words, folder, cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{folder} is not a result folder" in done.stderr
     assert "found: manifest.json is missing" in done.stderr
 
 
-def test_rankings_that_do_not_give_the_figures_are_not_compared(place: Path, tmp_path: Path) -> None:
+def test_rankings_that_do_not_give_the_figures_are_not_compared(workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "forged"
-    shutil.copytree(place / "bm25", folder)
+    shutil.copytree(workspace / "bm25", folder)
     path = folder / "raw_retrievals.jsonl"
     rows = path.read_text().splitlines(keepends=True)
     row = json.loads(rows[3])
     row["hits"] = [hit for hit in row["hits"] if hit["id"] not in row["gold"]]
     path.write_text("".join([*rows[:3], json.dumps(row) + "\n", *rows[4:]]))
     for pair in (("bm25", folder), (folder, "bm25")):
-        done = recallbench("compare", *pair, cwd=place)
+        done = recallbench("compare", *pair, cwd=workspace)
         assert (done.returncode, done.stdout) == (2, "")
         assert "the rankings do not give the figures" in done.stderr
 
@@ -182,12 +184,12 @@ def _calls(calls: list[int], depth: int) -> Callable[[Path], None]:
     ),
 )
 def test_a_broken_result_is_refused_with_its_fault(
-    place: Path, tmp_path: Path, harm: Callable[[Path], None], message: str
+    workspace: Path, tmp_path: Path, harm: Callable[[Path], None], message: str
 ) -> None:
     folder = tmp_path / "harmed"
-    shutil.copytree(place / "bm25", folder)
+    shutil.copytree(workspace / "bm25", folder)
     harm(folder)
-    done = recallbench("compare", "bm25", folder, cwd=place)
+    done = recallbench("compare", "bm25", folder, cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
@@ -208,7 +210,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "message"), sampled(WRONG.values()), ids=WRONG)
-def test_wrong_usage_is_refused(place: Path, words: tuple[str, ...], message: str) -> None:
-    done = recallbench("compare", *words, cwd=place)
+def test_wrong_usage_is_refused(workspace: Path, words: tuple[str, ...], message: str) -> None:
+    done = recallbench("compare", *words, cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

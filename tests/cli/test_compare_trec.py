@@ -45,8 +45,8 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compared(place: Path, *words: str) -> dict:
-    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--json", *words, cwd=place)
+def compared(folder: Path, *words: str) -> dict:
+    done = recallbench("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--json", *words, cwd=folder)
     assert done.returncode in (0, 1)
     return json.loads(done.stdout)
 

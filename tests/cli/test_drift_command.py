@@ -37,28 +37,28 @@ def dated(folder: Path, day: int) -> None:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a result per level, in `level-<level>`; no test writes into it."""
-    place = tmp_path_factory.mktemp("drifting")
-    (place / "forgets.py").write_text(FORGETS)
+    folder = tmp_path_factory.mktemp("drifting")
+    (folder / "forgets.py").write_text(FORGETS)
     for level in LEVELS:
-        (place / "level").write_text(str(level))
+        (folder / "level").write_text(str(level))
         words = ("canary-locomo", "--store", "callable", "--call", "forgets:open_memory", "--folder", f"level-{level}")
-        assert recallbench("run", *words, "--quiet", cwd=place).returncode == 0
+        assert recallbench("run", *words, "--quiet", cwd=folder).returncode == 0
     for name, words in (("other", ("--limit", "50")), ("bm25", ())):
-        done = recallbench("run", "canary-locomo", "--store", "bm25", *words, "--folder", name, "--quiet", cwd=place)
+        done = recallbench("run", "canary-locomo", "--store", "bm25", *words, "--folder", name, "--quiet", cwd=folder)
         assert done.returncode == 0
-    return place
+    return folder
 
 
-def nights(results: Path, place: Path, levels: tuple[int, ...]) -> None:
+def nights(results: Path, workspace: Path, levels: tuple[int, ...]) -> None:
     """Copy results of these levels, dated on following days, under names that do not give the order."""
     for day, level in enumerate(levels, 1):
-        folder = place / "nights" / f"n{(day * 7) % 10}{day}"
+        folder = workspace / "nights" / f"n{(day * 7) % 10}{day}"
         shutil.copytree(results / f"level-{level}", folder)
         dated(folder, day)
 
 
-def drift(place: Path, *words: str) -> tuple[int, dict]:
-    done = recallbench("drift", *words, "--format", "json", cwd=place)
+def drift(folder: Path, *words: str) -> tuple[int, dict]:
+    done = recallbench("drift", *words, "--format", "json", cwd=folder)
     assert done.returncode in (0, 1)
     return done.returncode, json.loads(done.stdout)
 

@@ -24,7 +24,7 @@ BAD_RUNS = {
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     write_ranking_files(tmp_path)
     return tmp_path
 
@@ -178,17 +178,17 @@ def test_a_broken_line_of_a_file_that_is_gold_and_run_is_named_once(tmp_path: Pa
 
 
 @pytest.mark.marked
-def test_faults_of_the_second_run_are_named_as_its_own(place: Path) -> None:
+def test_faults_of_the_second_run_are_named_as_its_own(folder: Path) -> None:
     rows = [
         {"query_id": "q1", "ranked": ["acme"]},
         {"query_id": "q2", "ranked": [["shellfish", 1], ["x", 2]]},
         {"query_id": "q9", "ranked": ["acme"]},
     ]
-    (place / "b").mkdir()
-    write(place, "b/run.jsonl", lines(rows))
+    (folder / "b").mkdir()
+    write(folder, "b/run.jsonl", lines(rows))
     words = ("evaluate", "--gold", "gold.jsonl", "--compare", "b/run.jsonl")
-    assert recallbench(*words, cwd=place).returncode == 2
-    done = recallbench(*words, "--keep-going", cwd=place)
+    assert recallbench(*words, cwd=folder).returncode == 2
+    done = recallbench(*words, "--keep-going", cwd=folder)
     assert done.returncode == 1
     table, comparison = done.stdout.split("b/run.jsonl (after) minus gold.jsonl (before)\n")
     assert "b/run.jsonl" not in table
@@ -201,12 +201,12 @@ def test_faults_of_the_second_run_are_named_as_its_own(place: Path) -> None:
         line.startswith("b/run.jsonl: failed, counted as the worst answer: b/run.jsonl, line 2") for line in printed
     )
     assert "recallbench: b/run.jsonl: 1 case failed, named below the comparison" in done.stderr
-    report = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=place).stdout)
+    report = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=folder).stdout)
     assert (report["failed"], report["compare"]["failed"], report["compare"]["second_failed"]) == (0, 0, 1)
     assert len(report["compare"]["second_notes"]) == 4  # the failure, two queries, and the depth
     # Queries without an answer are no failure, but they are named.
-    write(place, "b/run.jsonl", lines(rows[:1]))
-    done = recallbench(*words, cwd=place)
+    write(folder, "b/run.jsonl", lines(rows[:1]))
+    done = recallbench(*words, cwd=folder)
     assert done.returncode == 0
     assert "b/run.jsonl: 2 queries (q2, q3) not answered, which counts as an empty ranking" in done.stdout
 
@@ -223,24 +223,24 @@ BAD_ENTRIES = {
 
 @pytest.mark.marked
 @pytest.mark.parametrize(("name", "over_lines"), [(name, i % 2 == 1) for i, name in enumerate(BAD_ENTRIES)])
-def test_a_bad_entry_of_a_json_object_costs_its_query_alone(place: Path, name: str, over_lines: bool) -> None:
+def test_a_bad_entry_of_a_json_object_costs_its_query_alone(folder: Path, name: str, over_lines: bool) -> None:
     entry, fault = BAD_ENTRIES[name]
     parts = ['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}']
-    write(place, "run.json", (",\n" if over_lines else ", ").join(parts))
-    message = refused(place, "--run", "run.json", "--gold", "gold.jsonl")
+    write(folder, "run.json", (",\n" if over_lines else ", ").join(parts))
+    message = refused(folder, "--run", "run.json", "--gold", "gold.jsonl")
     assert "recallbench: run.json" in message
     assert "q2" in message
     assert fault in message
     assert "a line" not in message.replace("a JSON object a line with", "")
-    rows = table(place, "--run", "run.json", "--gold", "gold.jsonl", "--keep-going", "--format", "csv", code=1)
+    rows = table(folder, "--run", "run.json", "--gold", "gold.jsonl", "--keep-going", "--format", "csv", code=1)
     assert [row.split(",")[0] for row in rows] == ["query", "q1", "q2", "q3", "MEAN"]
     failures = [row["failure"] for row in csv.DictReader(rows)]
     assert (failures[0], failures[2]) == ("", "")
     assert fault in failures[1]
     gold = ", ".join(['{"q1": {"acme": 1}', entry, '"q3": {"q3": 1}}'])
-    write(place, "gold.json", gold)
-    assert "q2" in refused(place, "--run", "best.json", "--gold", "gold.json")
-    message = "\n".join(table(place, "--run", "best.json", "--gold", "gold.json", "--keep-going", code=1))
+    write(folder, "gold.json", gold)
+    assert "q2" in refused(folder, "--run", "best.json", "--gold", "gold.json")
+    message = "\n".join(table(folder, "--run", "best.json", "--gold", "gold.json", "--keep-going", code=1))
     assert "left out: gold.json" in message
     assert "q3" in message
 

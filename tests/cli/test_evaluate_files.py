@@ -30,14 +30,14 @@ def test_the_three_queries_exactly_whatever_the_form(tmp_path: Path, gold: str, 
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     write_ranking_files(tmp_path)
     return tmp_path
 
 
-def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None:
+def test_the_command_line_and_the_api_give_the_same_numbers(folder: Path) -> None:
     document = json.loads(
-        "\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format", "json"))
+        "\n".join(table(folder, "--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format", "json"))
     )
     cases = [api.Case(f"what of {q}?", GOLD[q], kind=KINDS[q], id=q) for q in GOLD]
     report = api.evaluate(cases, lambda query, k: RANKED[query[8:-1]][:k], k=3)
@@ -50,7 +50,7 @@ def test_the_command_line_and_the_api_give_the_same_numbers(place: Path) -> None
         "f1_of_means@3": report.f1_of_means,
     }
     assert document == json.loads(report.table("json", by="kind"))
-    text = "\n".join(table(place, "--gold", "gold.jsonl", "--k", "3", "--by", "kind"))
+    text = "\n".join(table(folder, "--gold", "gold.jsonl", "--k", "3", "--by", "kind"))
     assert text == report.table("text", by="kind").rstrip("\n")
 
 
@@ -69,22 +69,22 @@ def test_a_run_that_is_deeper_than_k_is_cut_for_every_measure(tmp_path: Path) ->
     assert "mrr is mrr@2" in "\n".join(table(tmp_path, *words))
 
 
-def test_csv_and_markdown_have_the_same_figures(place: Path) -> None:
+def test_csv_and_markdown_have_the_same_figures(folder: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--by", "kind", "--format")
-    rows = list(csv.DictReader(io.StringIO("\n".join(table(place, *words, "csv")))))
+    rows = list(csv.DictReader(io.StringIO("\n".join(table(folder, *words, "csv")))))
     assert [(row["query"], row["recall_frac@3"], row["mrr"]) for row in rows] == [
         ("q1", "1.0", "1.0"), ("q2", "1.0", "0.3333333333333333"), ("q3", "1.0", "1.0"),
         ("MEAN kind=fact", "1.0", "0.6666666666666666"), ("MEAN kind=plan", "1.0", "1.0"),
         ("MEAN", "1.0", "0.7777777777777777"),
     ]  # fmt: skip
-    markdown = table(place, *words, "markdown")
+    markdown = table(folder, *words, "markdown")
     assert "| MEAN |  | 1.00 | 0.44 | 0.78 | 0.81 |" in markdown
     assert "| fact | 2 | 1.0000 | 0.3333 | 0.6667 | 0.7500 |" in markdown
 
 
-def test_over_several_k_with_a_plot(place: Path) -> None:
+def test_over_several_k_with_a_plot(folder: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--ks", "1,3,5,10,20", "--plot", "p.svg")
-    printed = table(place, *words)
+    printed = table(folder, *words)
     start = printed.index("k   recall_frac@k  precision@k    f1@k  f1_of_means@k")
     assert printed[start + 1 : start + 6] == [
         "1          0.5000       0.6667  0.5556         0.5714",
@@ -94,45 +94,45 @@ def test_over_several_k_with_a_plot(place: Path) -> None:
         "20         1.0000       0.0667  0.1241         0.1250",
     ]
     assert printed[-1] == "k = 3 has the highest f1@k (mean of per-query F1), 0.6000, over 3 cases"
-    drawn = (place / "p.svg").read_bytes()
+    drawn = (folder / "p.svg").read_bytes()
     assert drawn.startswith(b"<?xml")
-    document = json.loads("\n".join(table(place, *words, "--format", "json")))
+    document = json.loads("\n".join(table(folder, *words, "--format", "json")))
     assert document["ks"]["best_k_by_f1"] == 3
     assert document["ks"]["points"][0]["recall_frac@1"] == 0.5
-    assert (place / "p.svg").read_bytes() == drawn
+    assert (folder / "p.svg").read_bytes() == drawn
 
 
-def test_a_comparison_says_whether_a_change_helped(place: Path) -> None:
+def test_a_comparison_says_whether_a_change_helped(folder: Path) -> None:
     words = ("--gold", "gold.jsonl", "--k", "3", "--compare", "best.json")
-    printed = "\n".join(table(place, *words))
+    printed = "\n".join(table(folder, *words))
     assert "best.json (after) minus gold.jsonl (before)" in printed
     assert "ndcg@3: no difference shown, +0.1934" in printed
-    comparison = json.loads("\n".join(table(place, *words, "--format", "json")))["compare"]
+    comparison = json.loads("\n".join(table(folder, *words, "--format", "json")))["compare"]
     mrr = comparison["measures"][2]
     assert (mrr["measure"], mrr["wins"], mrr["ties"], mrr["losses"]) == ("mrr@3", 1, 2, 0)
     assert mrr["difference"] == pytest.approx(2 / 9)
     many = {f"q{n}": ["a"] for n in range(30)}
-    write(place, "many.json", json.dumps(many))
-    write(place, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
+    write(folder, "many.json", json.dumps(many))
+    write(folder, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
     printed = "\n".join(
-        table(place, "--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
+        table(folder, "--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
     )
     assert "mrr@2: hurt, -0.5000" in printed
     assert "recall_frac@2: no case changed" in printed
 
 
-def test_an_interval_without_0_is_not_called_no_difference(place: Path) -> None:
+def test_an_interval_without_0_is_not_called_no_difference(folder: Path) -> None:
     gold = {f"q{n}": ["a"] for n in range(30)}
-    write(place, "thirty.json", json.dumps(gold))
-    write(place, "six.json", json.dumps({q: ["x", "a"] if n < 6 else ["a"] for n, q in enumerate(gold)}))
+    write(folder, "thirty.json", json.dumps(gold))
+    write(folder, "six.json", json.dumps({q: ["x", "a"] if n < 6 else ["a"] for n, q in enumerate(gold)}))
     words = ("--gold", "thirty.json", "--k", "2", "--compare", "thirty.json")
-    comparison = json.loads("\n".join(table(place, "--run", "six.json", *words, "--format", "json")))["compare"]
+    comparison = json.loads("\n".join(table(folder, "--run", "six.json", *words, "--format", "json")))["compare"]
     mrr = next(part for part in comparison["measures"] if part["measure"] == "mrr@2")
     assert mrr["low"] > 0
     assert mrr["p"] == 2 / 2**6
     assert mrr["p_holm"] > 0.05
     assert mrr["verdict"] == "not settled: the interval excludes 0, the corrected p does not reach 0.05"
-    printed = "\n".join(table(place, "--run", "six.json", *words))
+    printed = "\n".join(table(folder, "--run", "six.json", *words))
     assert f"mrr@2: {mrr['verdict']}, +0.1000" in printed
 
 
@@ -266,23 +266,23 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--run", "."), "a regular file"),
     ],
 )
-def test_impossible_options_and_files_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
+def test_impossible_options_and_files_are_refused(folder: Path, words: tuple[str, ...], message: str) -> None:
     for name, text in (
         ("empty", "\n"),
         ("words", "hello there\n"),
         ("list.json", '{"q1": 3}'),
         ("cut.json", '{"q1": {'),
     ):
-        write(place, name, text)
-    assert message in refused(place, "--gold", "gold.jsonl", *words)
+        write(folder, name, text)
+    assert message in refused(folder, "--gold", "gold.jsonl", *words)
 
 
 @pytest.mark.marked
-def test_files_and_a_folder_have_options_of_their_own(place: Path) -> None:
-    assert "nothing to evaluate" in refused(place)
-    assert "a folder and files at once" in refused(place, ".", "--gold", "gold.jsonl")
-    assert "--texts is for rankings in files" in refused(place, ".", "--texts", "corpus.jsonl")
-    assert "--store is for a labelled set" in refused(place, "--gold", "gold.jsonl", "--store", "bm25")
+def test_files_and_a_folder_have_options_of_their_own(folder: Path) -> None:
+    assert "nothing to evaluate" in refused(folder)
+    assert "a folder and files at once" in refused(folder, ".", "--gold", "gold.jsonl")
+    assert "--texts is for rankings in files" in refused(folder, ".", "--texts", "corpus.jsonl")
+    assert "--store is for a labelled set" in refused(folder, "--gold", "gold.jsonl", "--store", "bm25")
 
 
 def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:

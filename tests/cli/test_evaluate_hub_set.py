@@ -61,40 +61,40 @@ class WorkingFolder:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[WorkingFolder]:
+def workspace(tmp_path: Path) -> Iterator[WorkingFolder]:
     folder = WorkingFolder(tmp_path)
     with LoopbackHub(files()) as hub:
         folder.hub = hub.url
         yield folder
 
 
-def test_a_short_name_stands_for_one_commit(place: WorkingFolder) -> None:
+def test_a_short_name_stands_for_one_commit(workspace: WorkingFolder) -> None:
     revision = "0228b52cf27578f30900b9e5271d331663a030d7"
     contents = {name.replace("team/trips", "mteb/scifact"): body for name, body in files().items()}
     with LoopbackHub(contents) as hub:
-        place.hub = hub.url
-        done = place.evaluate("--folder", "r", name="hub:scifact")
+        workspace.hub = hub.url
+        done = workspace.evaluate("--folder", "r", name="hub:scifact")
     assert done.returncode == 0
     assert f"set: mteb/scifact at {revision}" in done.stdout
-    source = place.metrics("r").hub
+    source = workspace.metrics("r").hub
     assert source is not None
     assert (source.repo, source.revision) == ("mteb/scifact", revision)
-    listed = recallbench("corpora", cwd=place.path).stdout
+    listed = recallbench("corpora", cwd=workspace.path).stdout
     assert f"mteb/scifact@{revision}" in listed
-    unknown = place.evaluate(name="hub:scifacts")
+    unknown = workspace.evaluate(name="hub:scifacts")
     assert unknown.returncode == 2
     assert "expected: hub:OWNER/NAME@<revision>, or one of scifact, nfcorpus" in unknown.stderr
-    apart = place.evaluate("--qrels-revision", JUDGED, name="hub:scifact")
+    apart = workspace.evaluate("--qrels-revision", JUDGED, name="hub:scifact")
     assert apart.returncode == 2
     assert "hub:scifact has its judgements in itself" in apart.stderr
 
 
-def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: WorkingFolder) -> None:
-    done = place.evaluate("--folder", "first")
+def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(workspace: WorkingFolder) -> None:
+    done = workspace.evaluate("--folder", "first")
     assert done.returncode == 0, done.stderr
     record = "corpus.jsonl, queries.jsonl, qrels/test.tsv: sha256 recorded at first use, not pinned"
-    assert f"set: team/trips at {REVISION}, in {place.set}; {record}" in done.stdout
-    metrics = place.metrics("first")
+    assert f"set: team/trips at {REVISION}, in {workspace.set}; {record}" in done.stdout
+    metrics = workspace.metrics("first")
     assert metrics.corpus.name == f"labelled/team--trips-{REVISION}@{metrics.dataset_sha256}"
     # The query that the split does not judge is passed over.
     assert (metrics.retrieval.asked, metrics.headline[0].estimate.n) == (2, 2)
@@ -104,102 +104,105 @@ def test_a_set_of_the_hub_gets_a_result_and_is_used_offline_from_then_on(place: 
         ("queries.jsonl", sha256(QUERIES), False),
         ("qrels/test.tsv", sha256(QRELS), False),
     ]
-    assert json.loads((place.set / "hub.json").read_text())["files"]["corpus.jsonl.gz"] == sha256(PACKED)
-    assert "recorded at first use, not pinned" in (place.path / "first" / "report.md").read_text()
-    again = place.evaluate("--folder", "again", HF_HUB_OFFLINE="1")
+    assert json.loads((workspace.set / "hub.json").read_text())["files"]["corpus.jsonl.gz"] == sha256(PACKED)
+    assert "recorded at first use, not pinned" in (workspace.path / "first" / "report.md").read_text()
+    again = workspace.evaluate("--folder", "again", HF_HUB_OFFLINE="1")
     assert again.returncode == 0, again.stderr
-    same = [(place.path / name / "raw_retrievals.jsonl").read_bytes() for name in ("first", "again")]
+    same = [(workspace.path / name / "raw_retrievals.jsonl").read_bytes() for name in ("first", "again")]
     assert same[0] == same[1]
     # The audit finds the set by its name.
-    env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
-    audited = recallbench("audit", "first", "--failures", cwd=place.path, env=env)
+    env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
+    audited = recallbench("audit", "first", "--failures", cwd=workspace.path, env=env)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_hashes_may_be_known_beforehand(place: WorkingFolder) -> None:
+def test_hashes_may_be_known_beforehand(workspace: WorkingFolder) -> None:
     pinned = [
         f"corpus.jsonl.gz={sha256(PACKED)}",
         f"queries.jsonl={sha256(QUERIES)}",
         f"qrels/test.tsv={sha256(QRELS)}",
     ]
     words = [word for pin in pinned for word in ("--pin", pin)]
-    wrong = place.evaluate("--pin", f"corpus.jsonl.gz={'0' * 64}")
+    wrong = workspace.evaluate("--pin", f"corpus.jsonl.gz={'0' * 64}")
     assert wrong.returncode == 2
     assert f"expected: sha256 {'0' * 64}" in wrong.stderr
-    assert not place.set.exists()
-    assert place.evaluate("--folder", "loose").returncode == 0
-    done = place.evaluate("--folder", "pinned", *words)
+    assert not workspace.set.exists()
+    assert workspace.evaluate("--folder", "loose").returncode == 0
+    done = workspace.evaluate("--folder", "pinned", *words)
     assert "every file pinned by sha256" in done.stdout
-    later = place.evaluate("--pin", f"queries.jsonl={'0' * 64}")
+    later = workspace.evaluate("--pin", f"queries.jsonl={'0' * 64}")
     assert later.returncode == 2
     assert f"found: sha256 {sha256(QUERIES)}" in later.stderr
-    assert "pins notes.txt, which is none of the set's files" in place.evaluate("--pin", f"notes.txt={'0' * 64}").stderr
+    assert (
+        "pins notes.txt, which is none of the set's files"
+        in workspace.evaluate("--pin", f"notes.txt={'0' * 64}").stderr
+    )
     # A result from before the hashes were pinned passes; one that only claims the pins does not.
-    env = {"RECALLBENCH_DATA_DIR": str(place.path / "data")}
-    assert "pending: committed" in recallbench("audit", "loose", cwd=place.path, env=env).stdout
-    record = json.loads((place.set / "hub.json").read_text())
-    (place.set / "hub.json").write_text(json.dumps({**record, "pinned": []}))
-    printed = recallbench("audit", "pinned", "--failures", cwd=place.path, env=env).stdout
+    env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
+    assert "pending: committed" in recallbench("audit", "loose", cwd=workspace.path, env=env).stdout
+    record = json.loads((workspace.set / "hub.json").read_text())
+    (workspace.set / "hub.json").write_text(json.dumps({**record, "pinned": []}))
+    printed = recallbench("audit", "pinned", "--failures", cwd=workspace.path, env=env).stdout
     assert "RB-LABELLED" in printed
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
-def test_a_body_of_the_same_size_is_caught_on_every_load(place: WorkingFolder, name: str) -> None:
-    assert place.evaluate("--folder", "first").returncode == 0
-    path = place.set / name
+def test_a_body_of_the_same_size_is_caught_on_every_load(workspace: WorkingFolder, name: str) -> None:
+    assert workspace.evaluate("--folder", "first").returncode == 0
+    path = workspace.set / name
     body = path.read_bytes()
     path.write_bytes(body.replace(b"o", b"0", 1))
     assert path.stat().st_size == len(body)
-    for target in (NAME, str(place.set)):
-        done = place.evaluate("--folder", "second", name=target, HF_HUB_OFFLINE="1")
+    for target in (NAME, str(workspace.set)):
+        done = workspace.evaluate("--folder", "second", name=target, HF_HUB_OFFLINE="1")
         assert done.returncode == 2
         assert f"{name} is not the file of team/trips that was recorded" in done.stderr
         assert f"expected: sha256 {sha256(body)}" in done.stderr
     path.unlink()
-    assert place.evaluate("--folder", "third").returncode == 0
+    assert workspace.evaluate("--folder", "third").returncode == 0
 
 
-def test_another_body_in_the_hubs_cache_is_refused_and_removed(place: WorkingFolder) -> None:
-    assert place.evaluate("--folder", "first").returncode == 0
-    (place.set / "queries.jsonl").unlink()
-    (cached,) = (place.path / "hf").rglob("queries.jsonl")
+def test_another_body_in_the_hubs_cache_is_refused_and_removed(workspace: WorkingFolder) -> None:
+    assert workspace.evaluate("--folder", "first").returncode == 0
+    (workspace.set / "queries.jsonl").unlink()
+    (cached,) = (workspace.path / "hf").rglob("queries.jsonl")
     blob = cached.resolve()
     blob.write_bytes(QUERIES.replace(b"ferry", b"f3rry"))
-    done = place.evaluate("--folder", "second")
+    done = workspace.evaluate("--folder", "second")
     assert done.returncode == 2
     assert "queries.jsonl of team/trips is not the file that is expected" in done.stderr
     assert not os.path.lexists(cached)
-    assert place.evaluate("--folder", "third").returncode == 0
+    assert workspace.evaluate("--folder", "third").returncode == 0
 
 
 def test_a_large_file_must_have_the_hash_that_the_hub_names(tmp_path: Path) -> None:
-    place = WorkingFolder(tmp_path)
+    workspace = WorkingFolder(tmp_path)
     large = CORPUS + b"".join(b'{"_id": "d%d", "text": "Word %d."}\n' % (i, i) for i in range(4000))
     assert len(large) >= LARGE
     with LoopbackHub(files(**{"corpus.jsonl.gz": b"", "corpus.jsonl": large})) as hub:
-        place.hub = hub.url
-        assert place.evaluate("--folder", "first").returncode == 0
-        for path in (place.set / "corpus.jsonl", place.set / "hub.json"):
+        workspace.hub = hub.url
+        assert workspace.evaluate("--folder", "first").returncode == 0
+        for path in (workspace.set / "corpus.jsonl", workspace.set / "hub.json"):
             path.unlink()
         (cached,) = (tmp_path / "hf").rglob("corpus.jsonl")
         cached.resolve().write_bytes(large.replace(b"ferry", b"f3rry"))
-        done = place.evaluate("--folder", "second")
+        done = workspace.evaluate("--folder", "second")
         assert done.returncode == 2
         assert f"expected: sha256 {sha256(large)}" in done.stderr
 
 
 def test_judgements_of_a_dataset_of_their_own(tmp_path: Path) -> None:
-    place = WorkingFolder(tmp_path)
+    workspace = WorkingFolder(tmp_path)
     contents = {**files(**{"qrels/test.tsv": b""}), "datasets/team/trips-qrels/dev.tsv": QRELS}
     with LoopbackHub(contents) as hub:
-        place.hub = hub.url
-        lacking = place.evaluate()
+        workspace.hub = hub.url
+        lacking = workspace.evaluate()
         assert lacking.returncode == 3
         assert "qrels/test.tsv of team/trips can't be fetched" in lacking.stderr
         assert "--qrels-revision" in lacking.stderr
-        done = place.evaluate("--split", "dev", "--qrels-revision", JUDGED, "--folder", "result")
+        done = workspace.evaluate("--split", "dev", "--qrels-revision", JUDGED, "--folder", "result")
         assert done.returncode == 0, done.stderr
-    metrics = place.metrics("result")
+    metrics = workspace.metrics("result")
     assert metrics.corpus.name.startswith(f"labelled/team--trips-{REVISION}+{JUDGED}@")
     assert metrics.hub is not None
     assert (metrics.hub.qrels_repo, metrics.hub.qrels_revision) == ("team/trips-qrels", JUDGED)
@@ -240,14 +243,14 @@ def test_unpinned_and_misplaced_options_are_refused(tmp_path: Path, words: tuple
 
 
 def test_a_result_stands_after_another_split_was_fetched(tmp_path: Path) -> None:
-    place = WorkingFolder(tmp_path)
+    workspace = WorkingFolder(tmp_path)
     train = b"query-id\tcorpus-id\tscore\nof-train\toslo\t1\n"
     with LoopbackHub(files(**{"qrels/train.tsv": train})) as hub:
-        place.hub = hub.url
+        workspace.hub = hub.url
         for folder, split in (("first", "test"), ("other", "train"), ("again", "test")):
-            done = place.evaluate("--split", split, "--folder", folder)
+            done = workspace.evaluate("--split", split, "--folder", folder)
             assert done.returncode == 0, done.stderr
-    metrics = {folder: place.metrics(folder) for folder in ("first", "other", "again")}
+    metrics = {folder: workspace.metrics(folder) for folder in ("first", "other", "again")}
     assert metrics["first"].corpus.name == metrics["again"].corpus.name
     # Queries that the split does not judge are passed over.
     unjudged = [stated.labels.unjudged for stated in metrics.values() if stated.labels is not None]

@@ -11,15 +11,15 @@ from recallbench.results.metrics import Metrics
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     beir(tmp_path / "team")
     return tmp_path
 
 
-def test_a_set_gets_a_result_like_any_corpus(place: Path) -> None:
-    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=place)
+def test_a_set_gets_a_result_like_any_corpus(folder: Path) -> None:
+    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=folder)
     assert done.returncode == 0
-    metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
+    metrics = Metrics.model_validate_json((folder / "result" / "metrics.json").read_bytes())
     assert metrics.corpus.name == f"labelled/team@{metrics.dataset_sha256}"
     assert [deviation.kind for deviation in metrics.deviations] == ["corpus", "store"]
     assert (metrics.retrieval.asked, metrics.retrieval.left_out, metrics.headline[0].estimate.n) == (4, 0, 3)
@@ -29,53 +29,53 @@ def test_a_set_gets_a_result_like_any_corpus(place: Path) -> None:
     assert {name: row[2].n for name, row in metrics.tenants.items()} == {"north": 2, "south": 1}
     assert metrics.labels is not None
     assert (metrics.labels.dated, metrics.labels.undated, metrics.labels.oldest) == (2, 2, "2026-05-01")
-    graded = (place / "result" / "qrels.graded.trec").read_text()
+    graded = (folder / "result" / "qrels.graded.trec").read_text()
     assert graded.splitlines()[:2] == ["q1 0 north/0 200", "q1 0 north/2 100"]
-    names = (place / "result" / "documents.tsv").read_text().splitlines()
+    names = (folder / "result" / "documents.tsv").read_text().splitlines()
     assert names == ["north/0\toslo", "north/1\tbergen", "north/2\tfjord", "south/0\trome", "south/1\toslo"]
-    report = (place / "result" / "report.md").read_text()
+    report = (folder / "result" / "report.md").read_text()
     for heading in ("## By tenant", "## Questions that drag the mean down", "## Labels", "## Abstention"):
         assert heading in report
-    audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=place)
+    audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=folder)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
-def test_the_questions_that_drag_the_mean_down_are_named(place: Path) -> None:
+def test_the_questions_that_drag_the_mean_down_are_named(folder: Path) -> None:
     # By importance alone the ferry is always first, whatever is asked.
-    (place / "naive.py").write_text(
+    (folder / "naive.py").write_text(
         "def open_memory(items, vectors):\n"
         "    return lambda query, k: [(i.id, i.importance - i.id / 1e6) for i in items][:k]\n"
         "open_memory.needs_vectors = False\n"
     )
     words = ("--store", "callable", "--call", "naive:open_memory", "--folder", "result")
-    done = recallbench("evaluate", "team", *words, cwd=place)
+    done = recallbench("evaluate", "team", *words, cwd=folder)
     assert done.returncode == 0
     assert "these drag the mean down: q2 (first gold at 2, 1 of 1 in the first 10)" in done.stdout
-    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    metrics = json.loads((folder / "result" / "metrics.json").read_text())
     assert [(row["question_id"], row["first_rank"]) for row in metrics["worst"]] == [("q2", 2)]
 
 
-def test_old_labels_are_warned_of(place: Path) -> None:
+def test_old_labels_are_warned_of(folder: Path) -> None:
     words = ("evaluate", "team", "--store", "bm25", "-q", "--stale-after")
-    done = recallbench(*words, "30d", cwd=place)
+    done = recallbench(*words, "30d", cwd=folder)
     assert done.returncode == 0
     assert "warning: labels are older than 30d: the oldest is of 2026-05-01" in done.stderr
     assert "warning: 2 queries say nothing of when they were labelled" in done.stderr
-    assert "older than" not in recallbench(*words, "900y", cwd=place).stderr
-    assert "--stale-after soon is no age" in recallbench(*words, "soon", cwd=place).stderr
+    assert "older than" not in recallbench(*words, "900y", cwd=folder).stderr
+    assert "--stale-after soon is no age" in recallbench(*words, "soon", cwd=folder).stderr
 
 
 @pytest.mark.marked
-def test_results_lie_by_the_set_and_compare(place: Path) -> None:
+def test_results_lie_by_the_set_and_compare(folder: Path) -> None:
     for store in (("--store", "bm25"), ("--store", "exact", "--embedder", "hash")):
-        assert recallbench("evaluate", "team", *store, "-q", cwd=place).returncode == 0
-    results = sorted((place / "benchmarks" / "labelled" / "team" / "results").iterdir())
+        assert recallbench("evaluate", "team", *store, "-q", cwd=folder).returncode == 0
+    results = sorted((folder / "benchmarks" / "labelled" / "team" / "results").iterdir())
     assert [path.name.split("_")[0] for path in results] == ["bm25", "exact"]
-    done = recallbench("compare", *results, "--allow", "embedder,store", cwd=place)
+    done = recallbench("compare", *results, "--allow", "embedder,store", cwd=folder)
     assert "recall_any@10" in done.stdout
-    (place / "team" / "qrels" / "test.tsv").write_text("q1\tbergen\t1\nq2\tfjord\t1\nq3\toslo\t1\n")
-    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "other", cwd=place).returncode == 0
-    refused = recallbench("compare", results[0], "other", cwd=place)
+    (folder / "team" / "qrels" / "test.tsv").write_text("q1\tbergen\t1\nq2\tfjord\t1\nq3\toslo\t1\n")
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "other", cwd=folder).returncode == 0
+    refused = recallbench("compare", results[0], "other", cwd=folder)
     assert refused.returncode == 2
     assert "dataset" in refused.stderr
 
@@ -88,8 +88,8 @@ def test_results_lie_by_the_set_and_compare(place: Path) -> None:
         (("team", "--run", "x.trec"), "a folder and files at once"),
     ],
 )
-def test_sets_that_cannot_be_evaluated_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
-    done = recallbench("evaluate", *words, cwd=place)
+def test_sets_that_cannot_be_evaluated_are_refused(folder: Path, words: tuple[str, ...], message: str) -> None:
+    done = recallbench("evaluate", *words, cwd=folder)
     assert done.returncode == 2
     assert message in done.stderr
 
@@ -261,13 +261,13 @@ def test_invalid_matching_options_are_refused(tmp_path: Path, words: tuple[str, 
     assert message in done.stderr
 
 
-def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(place: Path) -> None:
-    (place / "none.py").write_text(
+def test_a_store_that_finds_nothing_has_no_threshold_and_a_result(folder: Path) -> None:
+    (folder / "none.py").write_text(
         "def open_memory(items, vectors):\n    return lambda query, k: []\nopen_memory.needs_vectors = False\n"
     )
-    done = recallbench("evaluate", "team", "--store", "python:none:open_memory", "--folder", "result", cwd=place)
+    done = recallbench("evaluate", "team", "--store", "python:none:open_memory", "--folder", "result", cwd=folder)
     assert done.returncode == 0
-    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    metrics = json.loads((folder / "result" / "metrics.json").read_text())
     assert metrics["abstention"]["threshold"] is None
     assert metrics["abstention"]["false_retrieval"] == 0.0
     assert metrics["headline"][0]["estimate"]["value"] == 0.0

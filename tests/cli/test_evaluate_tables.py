@@ -16,21 +16,21 @@ def open_memory(items, vectors):
     def search(query, k):
         # Another ranking for k = 10 than for k = 50.
         ranked = items if k == 10 else items[::-1]
-        return [(item.id, -float(place)) for place, item in enumerate(ranked[:k])]
+        return [(item.id, -float(position)) for position, item in enumerate(ranked[:k])]
     return search
 open_memory.needs_vectors = False
 """
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     beir(tmp_path / "team")
     return tmp_path
 
 
-def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_result(place: Path) -> None:
+def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_result(folder: Path) -> None:
     words = ("--store", "bm25", "--folder", "result", "--k", "2", "--by", "tenant")
-    done = recallbench("evaluate", "team", *words, cwd=place)
+    done = recallbench("evaluate", "team", *words, cwd=folder)
     assert done.returncode == 0
     headline, table = done.stdout.split("4 cases, k = 2, matching: id\n")
     assert "recall@10  recall_any@10  1.0000" in headline
@@ -44,7 +44,7 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     assert rows["south"] == ["1", "1.0000", "0.5000", "1.0000", "1.0000"]
 
 
-def test_json_holds_everything_and_nothing_else_is_on_stdout(place: Path) -> None:
+def test_json_holds_everything_and_nothing_else_is_on_stdout(folder: Path) -> None:
     words = (
         "--store",
         "bm25",
@@ -59,13 +59,13 @@ def test_json_holds_everything_and_nothing_else_is_on_stdout(place: Path) -> Non
         "--plot",
         "k.svg",
     )
-    done = recallbench("evaluate", "team", *words, cwd=place)
+    done = recallbench("evaluate", "team", *words, cwd=folder)
     assert done.returncode == 0
     document = json.loads(done.stdout)
     assert "report: " in done.stderr
     assert document["result"] == "result"
     assert document["corpus"].startswith("labelled/team@")
-    metrics = json.loads((place / "result" / "metrics.json").read_text())
+    metrics = json.loads((folder / "result" / "metrics.json").read_text())
     stated = {estimate["measure"]: estimate for estimate in metrics["estimates"]["overall"]}
     shown = {estimate["measure"]: estimate for estimate in document["estimates"]}
     for name in ("recall_frac@10", "precision@10", "ndcg@10", "f1@10"):
@@ -75,44 +75,44 @@ def test_json_holds_everything_and_nothing_else_is_on_stdout(place: Path) -> Non
     assert document["by"]["kind"]["travel"]["n"] == 2
     assert document["ks"]["best_k_by_f1"] == 1
     assert document["ks"]["points"][0]["precision@1"] == 1.0
-    assert (place / "k.svg").read_text().startswith("<?xml")
+    assert (folder / "k.svg").read_text().startswith("<?xml")
 
 
-def test_csv_and_markdown_are_the_table_alone(place: Path) -> None:
+def test_csv_and_markdown_are_the_table_alone(folder: Path) -> None:
     words = ("evaluate", "team", "--store", "bm25", "-q", "--format")
-    done = recallbench(*words, "csv", cwd=place)
+    done = recallbench(*words, "csv", cwd=folder)
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [row["query"] for row in rows] == ["q1", "q2", "q3", "q4", "MEAN"]
     assert rows[0]["recall_frac@10"] == "1.0"
     assert done.stderr == ""
-    done = recallbench(*words, "markdown", "--k", "3", cwd=place)
+    done = recallbench(*words, "markdown", "--k", "3", cwd=folder)
     assert done.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
 
 
-def test_an_earlier_result_can_be_compared_with(place: Path) -> None:
-    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place).returncode == 0
+def test_an_earlier_result_can_be_compared_with(folder: Path) -> None:
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=folder).returncode == 0
     words = ("--store", "exact", "--embedder", "hash", "--compare", "before")
-    done = recallbench("evaluate", "team", *words, "--folder", "after", cwd=place)
+    done = recallbench("evaluate", "team", *words, "--folder", "after", cwd=folder)
     assert done.returncode == 0
     assert "A against B" not in done.stdout.split("A: before")[0]
     assert "A: before, bm25" in done.stdout
     assert "B: after, exact" in done.stdout
     assert "they differ in store: bm25 against exact" in done.stdout
-    done = recallbench("evaluate", "team", *words, "--folder", "again", "--format", "json", cwd=place)
+    done = recallbench("evaluate", "team", *words, "--folder", "again", "--format", "json", cwd=folder)
     compared = json.loads(done.stdout)["compare"]
     row = next(part for part in compared["measures"] if part["measure"] == "mrr@50")
     assert row["difference"] == pytest.approx(-1 / 6)
 
 
-def test_an_earlier_result_of_something_else_is_refused_before_the_store_works(place: Path) -> None:
-    beir(place / "other", queries=[{"_id": "q1", "tenant": "north", "text": "When?"}], test="q1\toslo\t1\n")
-    assert recallbench("evaluate", "other", "--store", "bm25", "--folder", "before", cwd=place).returncode == 0
+def test_an_earlier_result_of_something_else_is_refused_before_the_store_works(folder: Path) -> None:
+    beir(folder / "other", queries=[{"_id": "q1", "tenant": "north", "text": "When?"}], test="q1\toslo\t1\n")
+    assert recallbench("evaluate", "other", "--store", "bm25", "--folder", "before", cwd=folder).returncode == 0
     words = ("--store", "bm25", "--folder", "after", "--compare")
-    refused = recallbench("evaluate", "team", *words, "before", cwd=place)
+    refused = recallbench("evaluate", "team", *words, "before", cwd=folder)
     assert refused.returncode == 2
     assert "before is a result of something else" in refused.stderr
-    assert not (place / "after").exists()
-    assert recallbench("evaluate", "team", *words, "nowhere", cwd=place).returncode == 2
+    assert not (folder / "after").exists()
+    assert recallbench("evaluate", "team", *words, "nowhere", cwd=folder).returncode == 2
 
 
 def test_results_matched_in_different_ways_are_not_compared(tmp_path: Path) -> None:
@@ -157,13 +157,13 @@ def test_a_set_and_its_exported_rankings_give_the_same_figures(tmp_path: Path) -
     assert rows[0] == rows[1]
 
 
-def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(place: Path) -> None:
-    (place / "fickle.py").write_text(FICKLE)
+def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(folder: Path) -> None:
+    (folder / "fickle.py").write_text(FICKLE)
     words = ("--store", "python:fickle:open_memory", "--folder", "result", "--format", "json", "--ks", "1,10,20", "-q")
-    document = json.loads(recallbench("evaluate", "team", *words, cwd=place).stdout)
+    document = json.loads(recallbench("evaluate", "team", *words, cwd=folder).stdout)
     stated = {
         entry["measure"]: entry["value"]
-        for entry in json.loads((place / "result" / "metrics.json").read_text())["estimates"]["overall"]
+        for entry in json.loads((folder / "result" / "metrics.json").read_text())["estimates"]["overall"]
     }
     points = {entry["k"]: entry for entry in document["ks"]["points"]}
     # In file order q1's ferry is first, q3's train too; from behind neither is.
@@ -186,15 +186,15 @@ def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(place: Path) ->
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
     ],
 )
-def test_impossible_tables_are_refused(place: Path, words: tuple[str, ...], message: str) -> None:
-    done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=place)
+def test_impossible_tables_are_refused(folder: Path, words: tuple[str, ...], message: str) -> None:
+    done = recallbench("evaluate", "team", "--store", "bm25", *words, cwd=folder)
     assert done.returncode == 2
     assert message in done.stderr
 
 
-def test_a_result_is_no_labelled_set(place: Path) -> None:
-    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=place).returncode == 0
-    done = recallbench("evaluate", "result", "--k", "3", cwd=place)
+def test_a_result_is_no_labelled_set(folder: Path) -> None:
+    assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=folder).returncode == 0
+    done = recallbench("evaluate", "result", "--k", "3", cwd=folder)
     assert done.returncode == 2
     assert "result is a result, no labelled set" in done.stderr
     assert "recallbench evaluate --run result/run.trec --gold result/qrels.graded.trec" in done.stderr
@@ -205,47 +205,47 @@ def test_a_result_is_no_labelled_set(place: Path) -> None:
     sampled([("K", "2", "4 cases, k = 2"), ("KS", "1,2", "has the highest f1@k"), ("BY", "tenant", "\nsouth "),
              ("COMPARE", "before", "no case changed")]),
 )  # fmt: skip
-def test_variables_and_configuration_ask_for_the_table_too(place: Path, variable: str, value: str, shown: str) -> None:
+def test_variables_and_configuration_ask_for_the_table_too(folder: Path, variable: str, value: str, shown: str) -> None:
     if variable == "COMPARE":
-        recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=place)
+        recallbench("evaluate", "team", "--store", "bm25", "--folder", "before", cwd=folder)
         shown = "B minus A"
     words = ("evaluate", "team", "--store", "bm25", "-q", "--folder")
-    done = recallbench(*words, "one", cwd=place, env={f"RECALLBENCH_{variable}": value})
+    done = recallbench(*words, "one", cwd=folder, env={f"RECALLBENCH_{variable}": value})
     assert done.returncode == 0
     assert "4 cases, k = " in done.stdout
     assert shown in done.stdout
-    (place / "all.toml").write_text(f'{variable.lower()} = "{value}"\nplot = "p.svg"\nn = 20\n')
-    done = recallbench(*words, "two", "--config", "all.toml", cwd=place)
+    (folder / "all.toml").write_text(f'{variable.lower()} = "{value}"\nplot = "p.svg"\nn = 20\n')
+    done = recallbench(*words, "two", "--config", "all.toml", cwd=folder)
     assert done.returncode == 0
     assert shown in done.stdout
-    assert (place / "p.svg").exists() == (variable == "KS")
+    assert (folder / "p.svg").exists() == (variable == "KS")
 
 
-def refusal(place: Path, *words: str) -> str:
+def refusal(folder: Path, *words: str) -> str:
     """Return the error of a command that is refused before the store works."""
-    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "after", *words, cwd=place)
+    done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "after", *words, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert not (place / "after").exists()
+    assert not (folder / "after").exists()
     return done.stderr
 
 
 @pytest.mark.marked
-def test_impossible_options_are_refused_before_the_store_works(place: Path) -> None:
+def test_impossible_options_are_refused_before_the_store_works(folder: Path) -> None:
     run = ("evaluate", "team", "--store", "bm25", "--limit", "3", "--depth", "20", "--folder", "before")
-    assert recallbench(*run, cwd=place).returncode == 0
-    message = refusal(place, "--limit", "3", "--compare", "before")
+    assert recallbench(*run, cwd=folder).returncode == 0
+    message = refusal(folder, "--limit", "3", "--compare", "before")
     assert "before was made with another --depth" in message
     assert "expected: --depth 20\n  found: --depth 50" in message
-    message = refusal(place, "--depth", "20", "--compare", "before")
+    message = refusal(folder, "--depth", "20", "--compare", "before")
     assert "expected: --limit 3\n  found: no --limit" in message
-    message = refusal(place, "--depth", "20", "--limit", "3", "--scope", "pooled", "--compare", "before")
+    message = refusal(folder, "--depth", "20", "--limit", "3", "--scope", "pooled", "--compare", "before")
     assert "another --scope" in message
-    (place / "dir.svg").mkdir()
-    assert "--plot names a folder" in refusal(place, "--ks", "1,2", "--plot", "dir.svg")
+    (folder / "dir.svg").mkdir()
+    assert "--plot names a folder" in refusal(folder, "--ks", "1,2", "--plot", "dir.svg")
     bare = [{"_id": "a", "text": "a b"}, {"_id": "c", "text": "c d"}]
-    shutil.rmtree(place / "team")
-    beir(place / "team", bare, [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
-    assert "no query of team has a tenant" in refusal(place, "--by", "tenant")
+    shutil.rmtree(folder / "team")
+    beir(folder / "team", bare, [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
+    assert "no query of team has a tenant" in refusal(folder, "--by", "tenant")
 
 
 def test_a_set_of_abstention_alone_has_a_table_but_no_depths(tmp_path: Path) -> None:
@@ -260,50 +260,50 @@ def test_a_set_of_abstention_alone_has_a_table_but_no_depths(tmp_path: Path) -> 
 
 
 @pytest.mark.marked
-def test_a_late_fault_does_not_lose_the_table(place: Path) -> None:
+def test_a_late_fault_does_not_lose_the_table(folder: Path) -> None:
     """Late faults are a tenant that --limit leaves out, a plot that can't be written, and a comparison of nothing."""
     queries = [{"_id": "q1", "text": "ferry?"}, {"_id": "q2", "text": "rain?", "tenant": "north", "scope": "all"}]
     documents = [{"_id": "oslo", "text": "ferry"}, {"_id": "bergen", "text": "rain", "scope": "all"}]
-    beir(place / "late", documents, queries, test="q1\toslo\t1\nq2\tbergen\t1\n")
+    beir(folder / "late", documents, queries, test="q1\toslo\t1\nq2\tbergen\t1\n")
     words = ("evaluate", "late", "--store", "bm25", "--limit", "1", "--by", "tenant", "--folder", "r")
-    done = recallbench(*words, cwd=place)
+    done = recallbench(*words, cwd=folder)
     assert done.returncode == 0
     assert "1 case, k = 10" in done.stdout
     assert "no case has a tenant: no means by tenant" in done.stderr
-    done = recallbench("evaluate", "late", "--store", "bm25", "--ks", "1,2", "--plot", "/proc/ks.svg", cwd=place)
+    done = recallbench("evaluate", "late", "--store", "bm25", "--ks", "1,2", "--plot", "/proc/ks.svg", cwd=folder)
     assert done.returncode == 2
     assert "2 cases, k = 10" in done.stdout
     assert "/proc/ks.svg can't be written" in done.stderr
-    short(place / "none", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
+    short(folder / "none", [{"query": "who?", "relevant": [], "kind": "abstention"}], SAYING)
     words = ("evaluate", "none", "--store", "bm25", "--folder")
-    assert recallbench(*words, "before", cwd=place).returncode == 0
-    done = recallbench(*words, "after", "--compare", "before", cwd=place)
+    assert recallbench(*words, "before", cwd=folder).returncode == 0
+    done = recallbench(*words, "after", "--compare", "before", cwd=folder)
     assert "1 case, k = 10" in done.stdout
     assert done.returncode == 0
     assert "nothing to compare with before: nothing to find" in done.stderr
-    done = recallbench("compare", "before", "after", cwd=place)
+    done = recallbench("compare", "before", "after", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert "no question has gold, so there is nothing to compare" in done.stderr
 
 
-def test_options_of_other_definitions_add_the_table(place: Path) -> None:
+def test_options_of_other_definitions_add_the_table(folder: Path) -> None:
     """q1 finds both of its graded documents among the five of its tenant's three that came back."""
     words = ("evaluate", "team", "--store", "bm25", "--folder", "result", "--format", "json")
-    done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=place)
+    done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=folder)
     assert done.returncode == 0
     document = json.loads(done.stdout)
     assert document["definitions"] == {"precision": "retrieved", "ndcg": "all", "percentiles": "index"}
-    rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
     shares = [
         len({hit["id"] for hit in row["hits"]} & set(row["gold"])) / len(row["hits"]) for row in rows if row["gold"]
     ]
     assert document["mean"]["precision@10(retrieved)"] == pytest.approx(sum(shares) / 3)
-    timings = [json.loads(line) for line in (place / "result" / "timings.jsonl").read_text().splitlines()]
+    timings = [json.loads(line) for line in (folder / "result" / "timings.jsonl").read_text().splitlines()]
     warm = sorted(timing["ms"] for timing in timings if timing.get("state") == "warm")
     assert document["latency_ms"] == {
         "timed": 4, "p50": pytest.approx(warm[2], rel=1e-2), "p95": pytest.approx(warm[3], rel=1e-2),
         "percentiles": "index",
     }  # fmt: skip
-    text = recallbench(*words[:4], "--ndcg", "graded", "--out", "more", cwd=place).stdout
+    text = recallbench(*words[:4], "--ndcg", "graded", "--out", "more", cwd=folder).stdout
     assert "4 cases, k = 10, matching: id, definitions: ndcg graded\n" in text
     assert "ndcg@10(graded)" in text

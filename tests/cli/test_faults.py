@@ -23,20 +23,20 @@ pytestmark = pytest.mark.marked
 
 
 @contextmanager
-def small_disk(place: Path, size: str) -> Iterator[Path]:
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
     """Mount a file system of that size."""
-    place.mkdir()
+    folder.mkdir()
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("a small file system can only be mounted by root")
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True, check=False
     )
     if mounted.returncode:
         pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
     try:
-        yield place
+        yield folder
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", folder], check=True)
 
 
 def test_a_full_disk_leaves_no_half_result(tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ memory.needs_vectors = False
 """
 
 
-def terminal_output(command: list[str], place: Path, env: dict[str, str]) -> str:
+def terminal_output(command: list[str], folder: Path, env: dict[str, str]) -> str:
     """Return what a command writes to a terminal as its stderr."""
     here, there = pty.openpty()
-    process = subprocess.Popen(command, cwd=place, env=env, stdout=subprocess.DEVNULL, stderr=there)
+    process = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=there)
     os.close(there)
     seen = b""
     while True:

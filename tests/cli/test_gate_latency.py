@@ -15,23 +15,23 @@ from recallbench.results.manifest import content_sha256
 
 
 @pytest.fixture
-def place(results_to_gate: Path, tmp_path: Path) -> Path:
+def workspace(results_to_gate: Path, tmp_path: Path) -> Path:
     for name in RUNS:
         shutil.copytree(results_to_gate / name, tmp_path / "results" / name)
     return tmp_path
 
 
-def test_a_latency_threshold_names_its_state_and_warns_of_noise(place: Path) -> None:
+def test_a_latency_threshold_names_its_state_and_warns_of_noise(workspace: Path) -> None:
     rows = [{"phase": "search", "seconds": 1.0}]
     rows += [{"question_id": f"q{i}", "state": "warm", "ms": float(i)} for i in range(1, 101)]
-    folder = place / "results/night_20260101"
+    folder = workspace / "results/night_20260101"
     (folder / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    write(place, "p95_ms = { warm = 94.5 }\n")
-    assert "timings.jsonl has sha256" in refused(place)
+    write(workspace, "p95_ms = { warm = 94.5 }\n")
+    assert "timings.jsonl has sha256" in refused(workspace)
     stated = json.loads((folder / "manifest.json").read_text())
     stated["files"]["timings.jsonl"] = hashlib.sha256((folder / "timings.jsonl").read_bytes()).hexdigest()
     (folder / "manifest.json").write_text(json.dumps(stated))
-    code, document = gate(place)
+    code, document = gate(workspace)
     (threshold,) = document["thresholds"]
     assert (code, threshold["measure"], threshold["observed"], threshold["by"], threshold["n"]) == (
         1,
@@ -43,24 +43,24 @@ def test_a_latency_threshold_names_its_state_and_warns_of_noise(place: Path) -> 
     # By a binomial count of 100 with share .95: 89 or fewer 1.2% of the time, all 100 0.6%.
     assert (threshold["low"], threshold["high"]) == (90.0, 100.0)
     assert threshold["note"].startswith("noisy: single queries on ")
-    write(place, "p95_ms = { cold = 10 }\n")
-    assert "no p95 of cold queries" in refused(place)
+    write(workspace, "p95_ms = { cold = 10 }\n")
+    assert "no p95 of cold queries" in refused(workspace)
 
 
-def test_percentiles_can_be_taken_by_index(place: Path) -> None:
-    folder = place / "results/night_20260101"
+def test_percentiles_can_be_taken_by_index(workspace: Path) -> None:
+    folder = workspace / "results/night_20260101"
     write_timings(folder, 100)  # 1 to 100 ms: the 95th is 95, sorted[int(.95 * 100)] is 96
-    write(place, "p95_ms = 95\n")
-    assert gate(place)[0] == 0
-    write(place, 'p95_ms = 95\npercentiles = "index"\n')
-    code, document = gate(place)
+    write(workspace, "p95_ms = 95\n")
+    assert gate(workspace)[0] == 0
+    write(workspace, 'p95_ms = 95\npercentiles = "index"\n')
+    code, document = gate(workspace)
     threshold = document["thresholds"][0]
     assert (code, threshold["measure"], threshold["observed"], threshold["by"]) == (1, "p95 warm (index)", 96.0, 1.0)
     # At the top of the file it holds for every result that does not set its own.
-    write(place, "p95_ms = 95\n")
-    settings = place / "recallbench.toml"
+    write(workspace, "p95_ms = 95\n")
+    settings = workspace / "recallbench.toml"
     settings.write_text('percentiles = "index"\n' + settings.read_text())
-    assert gate(place)[0] == 1
+    assert gate(workspace)[0] == 1
 
 
 def replace_file(folder: Path, name: str, text: str) -> None:
@@ -78,13 +78,13 @@ def write_timings(folder: Path, most: int) -> None:
     replace_file(folder, "timings.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_p95_against_the_baseline(place: Path) -> None:
-    now, before = (place / "results" / name for name in RUNS)
+def test_p95_against_the_baseline(workspace: Path) -> None:
+    now, before = (workspace / "results" / name for name in RUNS)
     write_timings(now, 200)
     write_timings(before, 100)
     head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\np95_ms = 200\n'
-    write(place, head + "p95_ratio = { warm = 1.5 }\n")
-    code, document = gate(place)
+    write(workspace, head + "p95_ratio = { warm = 1.5 }\n")
+    code, document = gate(workspace)
     absolute, ratio = document["thresholds"]
     assert (absolute["what"], absolute["outcome"], absolute["measure"]) == ("p95_ms", "holds", "p95 warm")
     assert (code, ratio["what"], ratio["measure"]) == (1, "p95_ratio", "p95 warm / baseline")
@@ -93,19 +93,19 @@ def test_p95_against_the_baseline(place: Path) -> None:
     # all 100 0.6%; each may be 1.27%.
     assert (ratio["low"], ratio["high"]) == (pytest.approx(180 / 100), pytest.approx(200 / 90))
     assert "p95 190 ms against 95 ms; noisy" in ratio["note"]
-    assert "p95 warm / baseline <= 1.5  2.0000" in recallbench("gate", cwd=place).stdout
-    write(place, head + "p95_ratio = 2\n")
-    assert gate(place)[0] == 0
+    assert "p95 warm / baseline <= 1.5  2.0000" in recallbench("gate", cwd=workspace).stdout
+    write(workspace, head + "p95_ratio = 2\n")
+    assert gate(workspace)[0] == 0
 
 
 @pytest.mark.marked
-def test_times_of_another_machine_are_not_compared(place: Path) -> None:
-    now, before = (place / "results" / name for name in RUNS)
+def test_times_of_another_machine_are_not_compared(workspace: Path) -> None:
+    now, before = (workspace / "results" / name for name in RUNS)
     write_timings(now, 200)
     write_timings(before, 100)
     stated = json.loads((before / "environment.json").read_text())
     head = 'baseline = "results/night_20260102"\nallow = ["embedder", "store"]\n'
-    write(place, head + "p95_ratio = 1.5\n")
+    write(workspace, head + "p95_ratio = 1.5\n")
     for part, value, words in (
         ("cpu", "Abacus 9", "cpu Abacus 9 and "),
         ("cores", 4096, "cores 4096 and "),
@@ -113,16 +113,16 @@ def test_times_of_another_machine_are_not_compared(place: Path) -> None:
     ):
         machine = {**stated["machine"], part: value}
         replace_file(before, "environment.json", json.dumps({**stated, "machine": machine}))
-        code, document = gate(place)
+        code, document = gate(workspace)
         (threshold,) = document["thresholds"]
         assert (code, threshold["outcome"], threshold["observed"], threshold["by"]) == (0, "cannot tell", None, None)
         assert f"times of different machines say nothing: {words}" in threshold["note"]
-    printed = recallbench("gate", cwd=place).stdout
+    printed = recallbench("gate", cwd=workspace).stdout
     assert "\ncannot tell:\n" in printed
     assert printed.endswith("gate: 0 of 1 thresholds hold; of 1 this can't be told\n")
-    assert "**Cannot tell**" in recallbench("gate", "--format", "markdown", cwd=place).stdout
-    write(place, head + "strict = true\np95_ratio = 1.5\n")
-    assert gate(place)[0] == 1
+    assert "**Cannot tell**" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    write(workspace, head + "strict = true\np95_ratio = 1.5\n")
+    assert gate(workspace)[0] == 1
 
 
 @pytest.mark.marked

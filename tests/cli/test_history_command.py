@@ -16,15 +16,15 @@ START = "# History\n\n## 2026-05-09: First\n\nSomething.\n\n- Deviation: store b
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("results")
+    folder = tmp_path_factory.mktemp("results")
     for name, more in (("a", ()), ("b", ("--store", "exact", "--embedder", "hash")), ("few", ("--limit", "9"))):
         store = more if "--store" in more else ("--store", "bm25", *more)
-        assert recallbench("run", "canary-longmemeval", *store, "--folder", name, "-q", cwd=place).returncode == 0
-    return place
+        assert recallbench("run", "canary-longmemeval", *store, "--folder", name, "-q", cwd=folder).returncode == 0
+    return folder
 
 
-def add(place: Path, *words: str | Path) -> tuple[int, str, str]:
-    done = recallbench("history", "add", *words, cwd=place)
+def add(folder: Path, *words: str | Path) -> tuple[int, str, str]:
+    done = recallbench("history", "add", *words, cwd=folder)
     return done.returncode, done.stdout, done.stderr
 
 

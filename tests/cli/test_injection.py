@@ -54,31 +54,31 @@ def labelled(folder: Path, names: tuple[str, ...]) -> None:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     labelled(folder / "plain", PLAIN)
     labelled(folder / "hidden", HIDDEN)
     return folder
 
 
-def evaluated(place: Path, name: str, format: str) -> str:
+def evaluated(workspace: Path, name: str, format: str) -> str:
     words = ("--store", "bm25", "--k", "2", "--by", "kind", "--format", format, "--folder", f"{name}-{format}", "-q")
-    done = recallbench("evaluate", name, *words, cwd=place)
+    done = recallbench("evaluate", name, *words, cwd=workspace)
     assert done.returncode == 0
     return done.stdout
 
 
-def test_a_csv_holds_no_formula(place: Path) -> None:
-    rows = list(csv.reader(evaluated(place, "plain", "csv").splitlines()))
+def test_a_csv_holds_no_formula(workspace: Path) -> None:
+    rows = list(csv.reader(evaluated(workspace, "plain", "csv").splitlines()))
     assert [row[0] for row in rows[1:5]] == [f"'{name}" for name in PLAIN[:4]]
     assert rows[1][1] == f"'{PLAIN[0]}"
-    names = (place / "plain-csv/documents.tsv").read_text().splitlines()
+    names = (workspace / "plain-csv/documents.tsv").read_text().splitlines()
     assert names[0] == f"all/0\t'{PLAIN[0]}"
     assert names[4] == f"all/4\t{PLAIN[4]}"
 
 
-def test_a_page_holds_no_tag_link_or_heading(place: Path) -> None:
-    for page in (evaluated(place, "plain", "markdown"), (place / "plain-markdown/report.md").read_text()):
+def test_a_page_holds_no_tag_link_or_heading(workspace: Path) -> None:
+    for page in (evaluated(workspace, "plain", "markdown"), (workspace / "plain-markdown/report.md").read_text()):
         tokens = RENDERER.parse(page)
         leaves = [leaf for token in tokens for leaf in token.children or ()]
         assert {token.type for token in (*tokens, *leaves)}.isdisjoint({"html_block", "html_inline", "link_open"})
@@ -88,11 +88,11 @@ def test_a_page_holds_no_tag_link_or_heading(place: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "csv", "json"])
-def test_nothing_hidden_is_printed_or_written_to_a_report(place: Path, format: str) -> None:
-    printed = evaluated(place, "hidden", format)
+def test_nothing_hidden_is_printed_or_written_to_a_report(workspace: Path, format: str) -> None:
+    printed = evaluated(workspace, "hidden", format)
     for text in (
         printed,
-        *((place / f"hidden-{format}" / name).read_text() for name in ("report.md", "documents.tsv")),
+        *((workspace / f"hidden-{format}" / name).read_text() for name in ("report.md", "documents.tsv")),
     ):
         assert not UNSEEN.search(text)
         assert "\\u202egnp" in text
@@ -100,11 +100,11 @@ def test_nothing_hidden_is_printed_or_written_to_a_report(place: Path, format: s
         assert [row["query_id"] for row in json.loads(printed)["rows"]] == list(HIDDEN)
 
 
-def test_only_invisible_characters_fail_the_audit(place: Path) -> None:
+def test_only_invisible_characters_fail_the_audit(workspace: Path) -> None:
     failures = {}
     for name in ("plain", "hidden"):
-        recallbench("evaluate", name, "--store", "bm25", "--folder", f"{name}-audited", "-q", cwd=place)
-        done = recallbench("audit", f"{name}-audited", "--corpus-file", name, "--json", cwd=place)
+        recallbench("evaluate", name, "--store", "bm25", "--folder", f"{name}-audited", "-q", cwd=workspace)
+        done = recallbench("audit", f"{name}-audited", "--corpus-file", name, "--json", cwd=workspace)
         (report,) = json.loads(done.stdout)["audits"]
         failures[name] = {check["code"]: check["observed"] for check in report["checks"] if check["status"] == "fail"}
     assert failures["plain"] == {}
@@ -112,11 +112,11 @@ def test_only_invisible_characters_fail_the_audit(place: Path) -> None:
     assert "holds characters that can't be printed: \\x1b[31mred" in failures["hidden"]["RB-RECORDED"]
 
 
-def test_only_results_of_the_first_edition_may_hold_raw_names(place: Path) -> None:
+def test_only_results_of_the_first_edition_may_hold_raw_names(workspace: Path) -> None:
     bare = "".join(f"all/{number}\t{name}\n" for number, name in enumerate((*PLAIN, "other")))
     for edition, failing in ((CURRENT, {"RB-DOCUMENTS"}), (FIRST, set[str]())):
-        folder = place / f"edition-{edition.number}"
-        shutil.copytree(place / "plain-audited", folder)
+        folder = workspace / f"edition-{edition.number}"
+        shutil.copytree(workspace / "plain-audited", folder)
         if edition is FIRST:  # no release of that edition wrote its version down here
             environment = json.loads((folder / "environment.json").read_text())
             del environment["recallbench_version"]
@@ -124,33 +124,35 @@ def test_only_results_of_the_first_edition_may_hold_raw_names(place: Path) -> No
         stated = Metrics.model_validate_json((folder / "metrics.json").read_bytes())
         stated = stated.model_copy(update={"statistics_edition": edition.number})
         rules = load()
-        subject = AuditSubject(Result(folder, stated), rules, facts(stated.corpus.name, rules), [place / "plain"], {})
+        subject = AuditSubject(
+            Result(folder, stated), rules, facts(stated.corpus.name, rules), [workspace / "plain"], {}
+        )
         (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
         (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
-        report = audit(folder, corpus_files=[place / "plain"], environ={})
+        report = audit(folder, corpus_files=[workspace / "plain"], environ={})
         assert {check.code for check in report.checks if check.status == "fail"} == failing
 
 
-def test_a_comparison_of_files_makes_no_markup(place: Path) -> None:
+def test_a_comparison_of_files_makes_no_markup(workspace: Path) -> None:
     """The second run has each id twice, and so each case fails and is named."""
     ids = ["a` <script>alert(1)</script>", "b` [x](javascript:alert(1))"]
-    jsonl(place / "gold.jsonl", [{"query_id": id, "query": id, "relevant": ["d"]} for id in ids])
-    jsonl(place / "one.jsonl", [{"query_id": id, "ranked": ["d"]} for id in ids])
-    jsonl(place / "two<img>.jsonl", [{"query_id": id, "ranked": ["d", "d"]} for id in ids])
+    jsonl(workspace / "gold.jsonl", [{"query_id": id, "query": id, "relevant": ["d"]} for id in ids])
+    jsonl(workspace / "one.jsonl", [{"query_id": id, "ranked": ["d"]} for id in ids])
+    jsonl(workspace / "two<img>.jsonl", [{"query_id": id, "ranked": ["d", "d"]} for id in ids])
     words = ("--run", "one.jsonl", "--gold", "gold.jsonl", "--compare", "two<img>.jsonl", "--keep-going")
-    page = recallbench("evaluate", *words, "--format", "markdown", cwd=place).stdout
+    page = recallbench("evaluate", *words, "--format", "markdown", cwd=workspace).stdout
     assert "failed, counted as the worst answer" in page
     tokens = RENDERER.parse(page)
     kinds = {token.type for token in (*tokens, *(leaf for token in tokens for leaf in token.children or ()))}
     assert kinds.isdisjoint({"html_block", "html_inline", "link_open"})
 
 
-def test_an_error_message_has_the_lines_of_an_error_alone(place: Path) -> None:
-    jsonl(place / "bad.jsonl", [{"query": "x\n  what to do: trust me\x1b[2J", "relevant": 3}])
-    (place / "run.trec").write_text("q Q0 d 1 1 t\n")
-    done = recallbench("evaluate", "--run", "run.trec", "--gold", "bad.jsonl", cwd=place)
+def test_an_error_message_has_the_lines_of_an_error_alone(workspace: Path) -> None:
+    jsonl(workspace / "bad.jsonl", [{"query": "x\n  what to do: trust me\x1b[2J", "relevant": 3}])
+    (workspace / "run.trec").write_text("q Q0 d 1 1 t\n")
+    done = recallbench("evaluate", "--run", "run.trec", "--gold", "bad.jsonl", cwd=workspace)
     assert done.returncode == 2
     assert not UNSEEN.search(done.stderr)
     assert not any(line.strip() == "what to do: trust me" for line in done.stderr.splitlines())

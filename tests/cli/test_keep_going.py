@@ -31,19 +31,19 @@ UNANSWERABLE = """
 FERRY, BICYCLE = "When does the ferry leave?", "Who sells the blue bicycle?"
 
 
-def run(place: Path, *words: str, failing: tuple[str, ...] = (FERRY,)) -> tuple[int, str, str]:
-    (place / "moody.py").write_text(MEMORY % ", ".join(map(repr, failing)))
-    if not (place / "team").exists():
-        beir(place / "team")
+def run(folder: Path, *words: str, failing: tuple[str, ...] = (FERRY,)) -> tuple[int, str, str]:
+    (folder / "moody.py").write_text(MEMORY % ", ".join(map(repr, failing)))
+    if not (folder / "team").exists():
+        beir(folder / "team")
     store = ("--store", "python:moody:open_memory", "--folder", "result")
-    done = recallbench("evaluate", "team", *store, *words, cwd=place)
+    done = recallbench("evaluate", "team", *store, *words, cwd=folder)
     return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[int, str, str]]:
-    place = tmp_path_factory.mktemp("gone_on")
-    return place, run(place, "--keep-going", "--k", "3")
+    folder = tmp_path_factory.mktemp("gone_on")
+    return folder, run(folder, "--keep-going", "--k", "3")
 
 
 def test_without_the_option_a_failure_ends_the_run(tmp_path: Path) -> None:
@@ -57,34 +57,34 @@ def test_without_the_option_a_failure_ends_the_run(tmp_path: Path) -> None:
 def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     finished: tuple[Path, tuple[int, str, str]],
 ) -> None:
-    place, (code, printed, message) = finished
+    folder, (code, printed, message) = finished
     assert code == 1
     assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in message
     assert "found RuntimeError: out of luck" in message
     assert "deviation: failures: the store failed on 1 question: counted as the worst answer" in printed
     assert "q1 (failed)  travel               0.00" in printed
-    metrics = Metrics.model_validate_json((place / "result" / "metrics.json").read_bytes())
+    metrics = Metrics.model_validate_json((folder / "result" / "metrics.json").read_bytes())
     assert metrics.retrieval.failed == ["q1"]
     # Two of three answerable questions found their gold.
     assert metrics.headline[0].estimate.value == pytest.approx(2 / 3)
-    rows = [json.loads(line) for line in (place / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder / "result" / "raw_retrievals.jsonl").read_text().splitlines()]
     assert {row["question_id"]: len(row["hits"]) for row in rows} == {"q1": 0, "q2": 3, "q3": 2, "q4": 2}
-    report = (place / "result" / "report.md").read_text()
+    report = (folder / "result" / "report.md").read_text()
     assert "**The store failed on 1 of them: `q1`.**" in report
     # The reason may hold words of the question: it is printed, and not written to the result.
-    assert "out of luck" not in "".join(path.read_text() for path in (place / "result").iterdir())
+    assert "out of luck" not in "".join(path.read_text() for path in (folder / "result").iterdir())
 
 
 def test_the_audit_compares_failures_with_the_rankings(
     finished: tuple[Path, tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    place, _ = finished
-    genuine = audit(place / "result", corpus_files=[place / "team"], environ={})
+    folder, _ = finished
+    genuine = audit(folder / "result", corpus_files=[folder / "team"], environ={})
     assert [check.code for check in genuine.checks if check.status != "pass"] == ["RB-COMMITTED"]
 
     def codes(name: str, failed: list[str], keep_going: bool = True) -> set[str]:
         forged = tmp_path / name
-        shutil.copytree(place / "result", forged)
+        shutil.copytree(folder / "result", forged)
         metrics = json.loads((forged / "metrics.json").read_text())
         metrics["retrieval"]["failed"] = failed
         (forged / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n")
@@ -92,7 +92,7 @@ def test_the_audit_compares_failures_with_the_rankings(
         environment["options"]["keep_going"] = keep_going
         (forged / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
         (forged / "manifest.json").write_text(build(forged))
-        report = audit(forged, corpus_files=[place / "team"], environ={})
+        report = audit(forged, corpus_files=[folder / "team"], environ={})
         return {check.code for check in report.checks if check.status == "fail"}
 
     assert "RB-DEVIATIONS" in codes("hidden", [])

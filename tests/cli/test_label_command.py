@@ -13,7 +13,7 @@ from labelled_sets import DOCUMENTS, jsonl
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "team").mkdir()
     jsonl(tmp_path / "team" / "corpus.jsonl", [{**document, "tenant": "north"} for document in DOCUMENTS[:4]])
     rows = [
@@ -25,12 +25,12 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def typed(place: Path, keys: str, *words: str) -> subprocess.CompletedProcess[str]:
+def typed(folder: Path, keys: str, *words: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-m", "recallbench", "label", "team", "-q", *words],
         input="".join(f"{key}\n" for key in keys),
-        cwd=place,
-        env=environment(place),
+        cwd=folder,
+        env=environment(folder),
         capture_output=True,
         text=True,
         check=False,
@@ -40,80 +40,80 @@ def typed(place: Path, keys: str, *words: str) -> subprocess.CompletedProcess[st
     return done
 
 
-def labels(place: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (place / "team" / "gold.jsonl").read_text().splitlines()]
+def labels(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "team" / "gold.jsonl").read_text().splitlines()]
 
 
-def test_keys_become_labels_and_a_set_that_evaluates(place: Path) -> None:
-    done = typed(place, "y2a" + "?mya" + "ay", "--k", "3")
+def test_keys_become_labels_and_a_set_that_evaluates(folder: Path) -> None:
+    done = typed(folder, "y2a" + "?mya" + "ay", "--k", "3")
     assert done.returncode == 0
     assert "3 queries labelled in team/gold.jsonl, 3 in all" in done.stdout
-    ferry, rain, zebra = labels(place)
+    ferry, rain, zebra = labels(folder)
     assert ferry["query"] == "When does the ferry leave?"
     assert ferry["kind"] == "travel"
     assert sorted(ferry["relevant"].values()) == [1.0, 2.0]
     assert rain["relevant"] == ["bergen"]
     assert (zebra["relevant"], zebra["kind"], zebra["tenant"]) == ([], "abstention", "north")
-    assert recallbench("evaluate", "team", "--store", "bm25", "-q", cwd=place).returncode == 0
+    assert recallbench("evaluate", "team", "--store", "bm25", "-q", cwd=folder).returncode == 0
 
 
-def test_labelling_resumes_where_it_stopped(place: Path) -> None:
-    assert typed(place, "ya" + "q").returncode == 0
-    assert [row["query_id"] for row in labels(place)] == ["ferry"]
-    again = typed(place, "s" + "an")
+def test_labelling_resumes_where_it_stopped(folder: Path) -> None:
+    assert typed(folder, "ya" + "q").returncode == 0
+    assert [row["query_id"] for row in labels(folder)] == ["ferry"]
+    again = typed(folder, "s" + "an")
     assert "1 of 3 queries are labelled" in again.stderr
     assert "[2 of 3] Where does it rain?" in again.stdout
     # The skipped query and the query without a relevant document are both left for later.
-    assert [row["query_id"] for row in labels(place)] == ["ferry"]
+    assert [row["query_id"] for row in labels(folder)] == ["ferry"]
 
 
-def test_the_end_of_the_input_loses_nothing(place: Path) -> None:
-    assert typed(place, "ya" + "y").returncode == 0
-    assert [row["query_id"] for row in labels(place)] == ["ferry"]
+def test_the_end_of_the_input_loses_nothing(folder: Path) -> None:
+    assert typed(folder, "ya" + "y").returncode == 0
+    assert [row["query_id"] for row in labels(folder)] == ["ferry"]
 
 
-def test_a_line_that_was_cut_off_is_set_aside_and_its_query_comes_again(place: Path) -> None:
-    typed(place, "ya" + "q")
-    gold = place / "team" / "gold.jsonl"
+def test_a_line_that_was_cut_off_is_set_aside_and_its_query_comes_again(folder: Path) -> None:
+    typed(folder, "ya" + "q")
+    gold = folder / "team" / "gold.jsonl"
     gold.write_text(gold.read_text() + '{"query_id": "rain", "que')
-    done = typed(place, "ya" + "q")
+    done = typed(folder, "ya" + "q")
     assert "[2 of 3] Where does it rain?" in done.stdout
     assert "the last line of team/gold.jsonl was cut off: set aside in team/gold.jsonl.cut" in done.stderr
-    assert "cut off" not in typed(place, "q").stderr
-    assert [row["query_id"] for row in labels(place)] == ["ferry", "rain"]
-    assert (place / "team" / "gold.jsonl.cut").read_text() == '{"query_id": "rain", "que\n'
+    assert "cut off" not in typed(folder, "q").stderr
+    assert [row["query_id"] for row in labels(folder)] == ["ferry", "rain"]
+    assert (folder / "team" / "gold.jsonl.cut").read_text() == '{"query_id": "rain", "que\n'
 
 
-def test_an_unreadable_line_is_refused(place: Path) -> None:
-    (place / "team" / "gold.jsonl").write_text("nonsense\n")
-    done = typed(place, "")
+def test_an_unreadable_line_is_refused(folder: Path) -> None:
+    (folder / "team" / "gold.jsonl").write_text("nonsense\n")
+    done = typed(folder, "")
     assert done.returncode == 2
     assert "gold.jsonl, line 1: can't be read" in done.stderr
 
 
-def test_queries_come_from_a_text_file_or_the_command_line(place: Path) -> None:
-    jsonl(place / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
-    (place / "list.txt").write_text("When?\n\nWhere is the ferry?\n")
-    typed(place, "y" + "y", "--queries", "list.txt")
-    assert [(row["query_id"], row["query"]) for row in labels(place)] == [
+def test_queries_come_from_a_text_file_or_the_command_line(folder: Path) -> None:
+    jsonl(folder / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
+    (folder / "list.txt").write_text("When?\n\nWhere is the ferry?\n")
+    typed(folder, "y" + "y", "--queries", "list.txt")
+    assert [(row["query_id"], row["query"]) for row in labels(folder)] == [
         ("q1", "When?"),
         ("q3", "Where is the ferry?"),
     ]
-    typed(place, "y", "--query", "What leaves?")
-    assert labels(place)[-1]["query"] == "What leaves?"
-    assert len({row["query_id"] for row in labels(place)}) == 3
+    typed(folder, "y", "--query", "What leaves?")
+    assert labels(folder)[-1]["query"] == "What leaves?"
+    assert len({row["query_id"] for row in labels(folder)}) == 3
 
 
-def test_a_scope_without_documents_and_a_folder_without_any(place: Path) -> None:
-    (place / "team" / "queries.jsonl").write_text('{"_id": "a", "text": "b", "scope": "west"}\n')
-    assert "no document is in scope west" in typed(place, "").stderr
-    (place / "team" / "corpus.jsonl").unlink()
-    done = typed(place, "")
+def test_a_scope_without_documents_and_a_folder_without_any(folder: Path) -> None:
+    (folder / "team" / "queries.jsonl").write_text('{"_id": "a", "text": "b", "scope": "west"}\n')
+    assert "no document is in scope west" in typed(folder, "").stderr
+    (folder / "team" / "corpus.jsonl").unlink()
+    done = typed(folder, "")
     assert done.returncode == 2
     assert "corpus.jsonl is missing" in done.stderr
 
 
-def test_queries_without_a_scope_need_the_option(place: Path) -> None:
-    assert "--scope north" in typed(place, "", "--query", "Where does it rain?").stderr
-    typed(place, "ya", "--query", "Where does it rain?", "--scope", "north")
-    assert labels(place)[0]["scope"] == "north"
+def test_queries_without_a_scope_need_the_option(folder: Path) -> None:
+    assert "--scope north" in typed(folder, "", "--query", "Where does it rain?").stderr
+    typed(folder, "ya", "--query", "Where does it rain?", "--scope", "north")
+    assert labels(folder)[0]["scope"] == "north"

@@ -51,8 +51,8 @@ METHODS = {
 }
 
 
-def scores(place: Path, *words: str | Path) -> dict[str, Any]:
-    done = recallbench("evaluate", *words, "--format", "json", cwd=place)
+def scores(folder: Path, *words: str | Path) -> dict[str, Any]:
+    done = recallbench("evaluate", *words, "--format", "json", cwd=folder)
     assert done.returncode == 0
     document: dict[str, Any] = json.loads(done.stdout)
     return document

@@ -51,7 +51,7 @@ hanging = answering(lambda items, query, k: hang())
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def workspace(tmp_path: Path) -> Path:
     (tmp_path / "my_memory.py").write_text(MEMORY)
     return tmp_path
 
@@ -81,72 +81,74 @@ def figures(folder: Path) -> dict[str, float]:
 
 
 @pytest.mark.marked
-def test_a_python_factory_gives_the_result_of_the_callable_store(place: Path) -> None:
+def test_a_python_factory_gives_the_result_of_the_callable_store(workspace: Path) -> None:
     name = "python:my_memory:open_memory"
-    assert recallbench("run", "canary-locomo", "--store", name, "--out", place / "out", cwd=place).returncode == 0
-    (folder,) = (place / "out").iterdir()
+    assert (
+        recallbench("run", "canary-locomo", "--store", name, "--out", workspace / "out", cwd=workspace).returncode == 0
+    )
+    (folder,) = (workspace / "out").iterdir()
     assert folder.name.startswith("python-my_memory-open_memory_")
     metrics = metrics_of(folder)
     assert (metrics["store"]["name"], metrics["store"]["version"]) == (name, "my_memory:open_memory (7.2)")
     assert (metrics["embedder"], metrics["guc_state"]) == (None, {"callable.function": "my_memory:open_memory"})
-    audited = recallbench("audit", folder, cwd=place)
+    audited = recallbench("audit", folder, cwd=workspace)
     assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
     assert "  fail " not in audited.stdout
 
-    same = place / "same"
+    same = workspace / "same"
     call = ("--store", "callable", "--call", "my_memory:open_memory")
-    assert recallbench("run", "canary-locomo", *call, "--folder", same, cwd=place).returncode == 0
+    assert recallbench("run", "canary-locomo", *call, "--folder", same, cwd=workspace).returncode == 0
     assert (same / "raw_retrievals.jsonl").read_bytes() == (folder / "raw_retrievals.jsonl").read_bytes()
-    compared = recallbench("compare", folder, same, "--allow", "store", cwd=place)
+    compared = recallbench("compare", folder, same, "--allow", "store", cwd=workspace)
     assert compared.returncode == 0
     assert f"{name} against callable" in compared.stdout
 
 
 @pytest.mark.marked
-def test_the_example_server_passes_its_audit(server: str, place: Path, request: pytest.FixtureRequest) -> None:
+def test_the_example_server_passes_its_audit(server: str, workspace: Path, request: pytest.FixtureRequest) -> None:
     with_login = server.replace("//", "//joe:s3cret@")
     by_words = request.node.callspec.id == "words"
     run = ("run", "canary-locomo", *(() if by_words else ("--embedder", "hash")))
-    done = recallbench(*run, "--store", with_login, "--out", place / "out", cwd=place)
+    done = recallbench(*run, "--store", with_login, "--out", workspace / "out", cwd=workspace)
     assert done.returncode == 0
-    (folder,) = (place / "out").iterdir()
+    (folder,) = (workspace / "out").iterdir()
     assert folder.name.startswith("http-127.0.0.1-")
     metrics = metrics_of(folder)
     assert metrics["store"]["name"] == server.rstrip("/")
     assert metrics["store"]["version"] == metrics["store"]["version_after"] == "http_memory/1"
     written = [path.read_text() for path in folder.iterdir()]
     assert not any("s3cret" in text or "joe" in text for text in (*written, done.stdout, done.stderr))
-    audited = recallbench("audit", folder, cwd=place)
+    audited = recallbench("audit", folder, cwd=workspace)
     assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
     assert "  fail " not in audited.stdout
     assert (metrics["guc_state"]["http.ranking"] == "cosine") is not by_words
     if not by_words:
-        exact = place / "exact"
-        assert recallbench(*run, "--store", "exact", "--folder", exact, cwd=place).returncode == 0
+        exact = workspace / "exact"
+        assert recallbench(*run, "--store", "exact", "--folder", exact, cwd=workspace).returncode == 0
         assert figures(folder) == figures(exact)
         assert metrics["embedder"]["name"] == "hash"
     else:
         assert metrics["embedder"] is None
 
     for command in (("doctor", "canary-locomo", "--strict"), ("run", "canary-locomo", "--dry-run", "--strict")):
-        ready = recallbench(*command, "--store", with_login, cwd=place)
+        ready = recallbench(*command, "--store", with_login, cwd=workspace)
         assert ready.returncode == 0
         assert "version http_memory/1" in ready.stdout
         assert "s3cret" not in ready.stdout + ready.stderr
 
 
-def test_a_server_that_is_down_leaves_a_blocked_folder(place: Path) -> None:
+def test_a_server_that_is_down_leaves_a_blocked_folder(workspace: Path) -> None:
     with scripted_server() as gone:
         address = gone.address.replace("//", "//joe:s3cret@")
-    done = recallbench("run", "canary-locomo", "--store", address, "--out", place / "out", cwd=place)
+    done = recallbench("run", "canary-locomo", "--store", address, "--out", workspace / "out", cwd=workspace)
     assert done.returncode == 3
     assert "start the server" in done.stderr
-    (folder,) = (place / "out").iterdir()
+    (folder,) = (workspace / "out").iterdir()
     assert folder.name.endswith("_BLOCKED")
     page = (folder / "BLOCKED.md").read_text()
     assert "does not answer" in page
     assert not any("s3cret" in text for text in (page, folder.name, done.stderr, done.stdout))
-    unready = recallbench("doctor", "canary-locomo", "--store", address, "--strict", cwd=place)
+    unready = recallbench("doctor", "canary-locomo", "--store", address, "--strict", cwd=workspace)
     assert unready.returncode == 3
     assert "does not answer" in unready.stdout
 
@@ -165,34 +167,34 @@ def test_a_server_that_is_down_leaves_a_blocked_folder(place: Path) -> None:
         ]
     ),
 )
-def test_a_broken_answer_ends_the_run_and_names_the_question(place: Path, name: str, fault: str) -> None:
+def test_a_broken_answer_ends_the_run_and_names_the_question(workspace: Path, name: str, fault: str) -> None:
     done = recallbench(
         "run",
         "canary-locomo",
         "--store",
         f"python:my_memory:{name}",
         "--out",
-        place / "out",
-        cwd=place,
+        workspace / "out",
+        cwd=workspace,
         env={"RECALLBENCH_STORE_TIMEOUT": "0.3"},
     )
     assert done.returncode == 2
     assert fault in done.stderr
     assert "`What did Nadia treat the family next door to?`" in done.stderr
-    assert not (place / "out").exists()
+    assert not (workspace / "out").exists()
 
 
-def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
+def test_a_server_that_breaks_its_promise_leaves_nothing(workspace: Path) -> None:
     with scripted_server() as server:
         server.answer = lambda path, body: {
             "hits": [{"id": 1, "score": 0}, {"id": 2, "score": 1}],
             "needs_vectors": False,
         }
-        done = recallbench("run", "canary-locomo", "--store", server.address, "--out", place / "out", cwd=place)
+        done = recallbench("run", "canary-locomo", "--store", server.address, "--out", workspace / "out", cwd=workspace)
         assert done.returncode == 2
         assert "highest score first" in done.stderr
         assert server.requested("/forget")
-    assert not (place / "out").exists()
+    assert not (workspace / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -204,13 +206,13 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(place: Path) -> None:
         ("ftp://joe:s3cret@host/", "python:my_module:open_memory"),
     ],
 )
-def test_an_address_that_leads_nowhere(place: Path, name: str, expected: str) -> None:
-    done = recallbench("run", "canary-locomo", "--store", name, cwd=place)
+def test_an_address_that_leads_nowhere(workspace: Path, name: str, expected: str) -> None:
+    done = recallbench("run", "canary-locomo", "--store", name, cwd=workspace)
     assert done.returncode == 2
     assert expected in done.stderr
     assert "s3cret" not in done.stderr
 
 
-def test_the_stores_are_listed(place: Path) -> None:
-    listed = recallbench("stores", cwd=place).stdout
+def test_the_stores_are_listed(workspace: Path) -> None:
+    listed = recallbench("stores", cwd=workspace).stdout
     assert all(name in listed for name in ("graph ", "python: ", "http: ", "https: "))

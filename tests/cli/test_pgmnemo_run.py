@@ -34,16 +34,16 @@ def server() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def plain_run(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a valid run whose server is named by a variable."""
-    place = tmp_path_factory.mktemp("pgmnemo")
+    folder = tmp_path_factory.mktemp("pgmnemo")
     with database(server, "2.0") as dsn:
-        done = recallbench(*CANARY, "--version", "v2.0", cwd=place, env={"PGMNEMO_DSN": dsn})
+        done = recallbench(*CANARY, "--version", "v2.0", cwd=folder, env={"PGMNEMO_DSN": dsn})
         assert done.returncode == 0
         assert rows_left(dsn) == 0
-    return only(place)
+    return only(folder)
 
 
-def only(place: Path) -> Path:
-    (folder,) = (place / "out").iterdir()
+def only(workspace: Path) -> Path:
+    (folder,) = (workspace / "out").iterdir()
     return folder
 
 
@@ -62,17 +62,17 @@ def rows_left(dsn: str) -> int:
     return row[0]
 
 
-def run(dsn: str, place: Path, *more: str) -> Metrics:
-    done = recallbench(*CANARY, *STORE, "--dsn", dsn, *more, cwd=place)
+def run(dsn: str, folder: Path, *more: str) -> Metrics:
+    done = recallbench(*CANARY, *STORE, "--dsn", dsn, *more, cwd=folder)
     assert done.returncode == 0
-    return metrics(only(place))
+    return metrics(only(folder))
 
 
-def blocked(place: Path, *more: str, env: dict[str, str] | None = None) -> str:
+def blocked(workspace: Path, *more: str, env: dict[str, str] | None = None) -> str:
     """Assert that the run is blocked, and return its BLOCKED.md."""
-    done = recallbench(*CANARY, *STORE, *more, cwd=place, env=env)
+    done = recallbench(*CANARY, *STORE, *more, cwd=workspace, env=env)
     assert done.returncode == 3
-    folder = only(place)
+    folder = only(workspace)
     assert folder.name.endswith("_BLOCKED")
     assert [path.name for path in folder.iterdir()] == ["BLOCKED.md"]
     assert "what to do: " in done.stderr
@@ -143,7 +143,7 @@ def test_a_repeat_gives_the_same_bytes(server: str, plain_run: Path, tmp_path: P
     again = only(tmp_path)
     for name in ("raw_retrievals.jsonl", "run.trec"):
         assert (again / name).read_bytes() == (plain_run / name).read_bytes()
-    first, second = (json.loads((place / "metrics.json").read_text()) for place in (plain_run, again))
+    first, second = (json.loads((folder / "metrics.json").read_text()) for folder in (plain_run, again))
     for document in (first, second):
         del document["store"]["evidence"]["connection"]  # another database
     assert first == second
@@ -230,8 +230,8 @@ def test_notices_of_the_extension_are_in_the_result(server: str, tmp_path: Path)
 def test_row_security_that_lets_the_tenant_through_changes_nothing(server: str, tmp_path: Path) -> None:
     with database(server, "1.0-tenants") as dsn:
         places = [tmp_path / "owner", tmp_path / "plain"]
-        for place in places:
-            place.mkdir()
+        for folder in places:
+            folder.mkdir()
         owner = run(dsn, places[0])
         with plain_role(dsn, *EVERY_RIGHT) as plain:
             assert run(plain, places[1]).estimates == owner.estimates

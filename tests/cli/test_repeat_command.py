@@ -35,8 +35,8 @@ open_memory.needs_vectors = False
 '''
 
 
-def summary(place: Path) -> tuple[Path, dict[str, Any]]:
-    (folder,) = (path for path in place.iterdir() if path.name.startswith("repeat_"))
+def summary(workspace: Path) -> tuple[Path, dict[str, Any]]:
+    (folder,) = (path for path in workspace.iterdir() if path.name.startswith("repeat_"))
     return folder, json.loads((folder / "repeat.json").read_text())
 
 

@@ -14,7 +14,7 @@ MEMORY = """
 def open_memory(items, vectors):
     def search(query, k):
         matches = [item.id for word in query.text.split() for item in items if word in item.text.split()]
-        return [(id, -place) for place, id in enumerate(dict.fromkeys(matches))][:k]
+        return [(id, -position) for position, id in enumerate(dict.fromkeys(matches))][:k]
     return search
 
 open_memory.needs_vectors = False
@@ -27,7 +27,7 @@ QUESTIONS = {
 }
 
 
-def write_locomo(place: Path) -> None:
+def write_locomo(folder: Path) -> None:
     """Write two conversations of eight sessions: session 3 of A says `a3`, below a date in May."""
     conversations = []
     for name, labels in QUESTIONS.items():
@@ -42,23 +42,23 @@ def write_locomo(place: Path) -> None:
             for text, gold in labels
         ]
         conversations.append({"sample_id": name, "conversation": dialog, "qa": questions})
-    (place / "locomo10.json").write_text(json.dumps(conversations))
+    (folder / "locomo10.json").write_text(json.dumps(conversations))
 
 
-def run(place: Path, corpus: str, *more: str) -> CompletedProcess[str]:
-    (place / "memory.py").write_text(MEMORY)
+def run(folder: Path, corpus: str, *more: str) -> CompletedProcess[str]:
+    (folder / "memory.py").write_text(MEMORY)
     files = ("--corpus-file", "locomo10.json" if corpus == "locomo" else f"{corpus}.json")
     store = ("--store", "callable", "--call", "memory:open_memory", "--allow-deviation", "dataset")
-    return recallbench("run", corpus, *store, *files, "--folder", "made", *more, cwd=place)
+    return recallbench("run", corpus, *store, *files, "--folder", "made", *more, cwd=folder)
 
 
 @pytest.fixture(scope="module")
 def locomo(tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], Path]:
-    place = tmp_path_factory.mktemp("reproduced")
-    write_locomo(place)
-    done = run(place, "locomo", "--reproduce", "baseline-v0.2.1")
+    folder = tmp_path_factory.mktemp("reproduced")
+    write_locomo(folder)
+    done = run(folder, "locomo", "--reproduce", "baseline-v0.2.1")
     assert done.returncode == 0
-    return done, place / "made"
+    return done, folder / "made"
 
 
 def test_published_reproduced_and_canonical_stand_side_by_side(

@@ -13,12 +13,12 @@ from recallbench.errors import UsageError
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a result of BM25 over the canary: recall_any@10 is .8354, mrr@50 .4575."""
-    place = tmp_path_factory.mktemp("ruled")
+    folder = tmp_path_factory.mktemp("ruled")
     words = ("run", "canary-locomo", "--store", "bm25", "--folder", "night_20260101", "--quiet")
-    assert recallbench(*words, cwd=place).returncode == 0
-    return place
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -31,18 +31,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("recall_any@10 rises 0.1", 2, "MEASURE drops SHARE"),
     ],
 )
-def test_compare_fails_by_a_rule(place: Path, rule: str, code: int, message: str) -> None:
-    done = recallbench("compare", "night_20260101", "night_20260101", "--fail-if", rule, cwd=place)
+def test_compare_fails_by_a_rule(folder: Path, rule: str, code: int, message: str) -> None:
+    done = recallbench("compare", "night_20260101", "night_20260101", "--fail-if", rule, cwd=folder)
     assert done.returncode == code
     assert message in " ".join((done.stdout + done.stderr).split())
 
 
-def test_gate_takes_rules(place: Path) -> None:
+def test_gate_takes_rules(folder: Path) -> None:
     rules = '["recall_any@10 at_least 0.8", "mrr@50 >= 0.9", "mrr@50 drops 0.01"]'
-    (place / "recallbench.toml").write_text(
+    (folder / "recallbench.toml").write_text(
         f'[result.night]\nfolder = "night_20260101"\nbaseline = "night_20260101"\nrules = {rules}\n'
     )
-    done = recallbench("gate", "--format", "json", cwd=place)
+    done = recallbench("gate", "--format", "json", cwd=folder)
     thresholds = json.loads(done.stdout)["thresholds"]
     assert (
         done.returncode,
@@ -58,8 +58,10 @@ def test_gate_takes_rules(place: Path) -> None:
             ("drops", "mrr@50", 0.01, "holds"),
         ],
     )
-    (place / "recallbench.toml").write_text('[result.night]\nfolder = "night_20260101"\nrules = ["mrr@50 rises 0.1"]\n')
-    done = recallbench("gate", cwd=place)
+    (folder / "recallbench.toml").write_text(
+        '[result.night]\nfolder = "night_20260101"\nrules = ["mrr@50 rises 0.1"]\n'
+    )
+    done = recallbench("gate", cwd=folder)
     assert (done.returncode, "the rule 'mrr@50 rises 0.1' can't be understood" in done.stderr) == (2, True)
 
 

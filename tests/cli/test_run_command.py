@@ -19,11 +19,11 @@ QUICK = ("--store", "exact", "--embedder", "hash")
 
 @pytest.fixture(scope="module")
 def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("canary")
-    done = recallbench("run", "canary", *QUICK, "--out", "out", cwd=place)
+    workspace = tmp_path_factory.mktemp("canary")
+    done = recallbench("run", "canary", *QUICK, "--out", "out", cwd=workspace)
     assert done.returncode == 0
     assert done.stdout.count("report: ") == 2
-    return place / "out"
+    return workspace / "out"
 
 
 def folder(parent: Path, corpus: str) -> Path:

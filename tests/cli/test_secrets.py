@@ -52,7 +52,7 @@ class Echo:
             self.ids.setdefault(body["scope"], []).extend(item["id"] for item in body["items"])
         if path == "/search":
             ids = self.ids[body["scope"]][: body["k"]]
-            return {"hits": [{"id": id, "score": float(-place)} for place, id in enumerate(ids)]}
+            return {"hits": [{"id": id, "score": float(-position)} for position, id in enumerate(ids)]}
         return {}
 
 
@@ -62,10 +62,10 @@ def echo() -> Iterator[Echo]:
         yield Echo(script)
 
 
-def leaks(place: Path, *printed: str) -> list[str]:
+def leaks(folder: Path, *printed: str) -> list[str]:
     """Return each place with a spelling of the token: names and content of files, and printed text."""
     places = [f"printed: {spelling}" for spelling in SPELLINGS for text in printed if spelling in text]
-    for path in place.rglob("*"):
+    for path in folder.rglob("*"):
         content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
         places += [f"{path.name}: {spelling}" for spelling in SPELLINGS if spelling in content or spelling in path.name]
     return places

@@ -42,10 +42,10 @@ def figures(folder: Path) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """Return the figures of an exhaustive search of the same vectors."""
-    place = tmp_path_factory.mktemp("exact")
+    folder = tmp_path_factory.mktemp("exact")
     run = ("run", "canary-locomo", "--embedder", "hash", "--store", "exact", "--folder", "made")
-    assert recallbench(*run, cwd=place).returncode == 0
-    return figures(place / "made")
+    assert recallbench(*run, cwd=folder).returncode == 0
+    return figures(folder / "made")
 
 
 @pytest.mark.parametrize("name", ["chroma", pytest.param("lance", marks=pytest.mark.marked), "lance hybrid"])

@@ -44,7 +44,7 @@ memory.needs_vectors = False
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def workspace() -> Iterator[Path]:
     """Return a folder that the server's user can reach; a run writes nowhere else."""
     with tempfile.TemporaryDirectory(prefix="recallbench-test-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -52,12 +52,12 @@ def place() -> Iterator[Path]:
 
 
 @contextmanager
-def started(place: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+def started(workspace: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """Start a run, and kill it at the end if it still runs."""
     process = subprocess.Popen(
         [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--out", "results", *options],
-        cwd=place,
-        env=environment(place, {"TMPDIR": str(place), "PYTHONHASHSEED": "42", **(env or {})}),
+        cwd=workspace,
+        env=environment(workspace, {"TMPDIR": str(workspace), "PYTHONHASHSEED": "42", **(env or {})}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -109,11 +109,11 @@ def freeze(server: int) -> dict[int, str]:
 
 
 @SIGNALS
-def test_a_frozen_embedded_server_does_not_delay_the_end(place: Path, order: signal.Signals) -> None:
+def test_a_frozen_embedded_server_does_not_delay_the_end(workspace: Path, order: signal.Signals) -> None:
     servers: list[int] = []
 
     def at_work() -> bool:
-        for file in place.glob(f"{PREFIX}*/{DATA}/postmaster.pid"):
+        for file in workspace.glob(f"{PREFIX}*/{DATA}/postmaster.pid"):
             try:
                 lines = file.read_text().splitlines()
             except FileNotFoundError:  # between two servers
@@ -121,22 +121,22 @@ def test_a_frozen_embedded_server_does_not_delay_the_end(place: Path, order: sig
             servers[:] = [int(lines[0])] if len(lines) > 7 and backends(int(lines[0])) else []
         return bool(servers)
 
-    with started(place, "--store", "pgvector", "--embedder", "hash") as process:
+    with started(workspace, "--store", "pgvector", "--embedder", "hash") as process:
         wait_until(process, at_work)
         family = freeze(servers[0])
         time.sleep(0.5)
         interrupted(process, order)
     assert [member for member, born in family.items() if born and birth(member) == born] == []
     assert [member for member in shared_memory() if member.creator == servers[0]] == []
-    assert list(place.glob(f"{PREFIX}*")) == []
-    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+    assert list(workspace.glob(f"{PREFIX}*")) == []
+    assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_frozen_named_server_is_left_alone(place: Path) -> None:
+def test_a_frozen_named_server_is_left_alone(workspace: Path) -> None:
     with EmbeddedServer() as server:
         family: dict[int, str] = {}
         try:
-            with started(place, "--store", "pgvector", "--embedder", "hash", "--dsn", server.dsn) as process:
+            with started(workspace, "--store", "pgvector", "--embedder", "hash", "--dsn", server.dsn) as process:
                 wait_until(process, lambda: bool(backends(server.pid)))
                 family = freeze(server.pid)
                 time.sleep(0.5)
@@ -148,46 +148,46 @@ def test_a_frozen_named_server_is_left_alone(place: Path) -> None:
         # The server is the user's: it goes on, and the next run removes the rows of this run.
         with psycopg.connect(server.dsn) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
-    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+    assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
 @pytest.mark.parametrize("store", ["http", "graph"])
-def test_a_silent_server_does_not_delay_the_end(place: Path, store: str) -> None:
+def test_a_silent_server_does_not_delay_the_end(workspace: Path, store: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         options = ["--store", "graph"] if store == "graph" else ["--store", f"http://{address}", "--embedder", "hash"]
-        with started(place, *options, env={"NEO4J_URI": f"bolt://{address}"}) as process:
+        with started(workspace, *options, env={"NEO4J_URI": f"bolt://{address}"}) as process:
             listening.settimeout(60)
             client, _ = listening.accept()
             with client:
                 interrupted(process, signal.SIGTERM)
-    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+    assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_function_that_swallows_every_interruption_is_ended_by_force(place: Path) -> None:
-    (place / "hung.py").write_text(SWALLOWS)
-    env = {"PYTHONPATH": str(place)}
-    with started(place, "--store", "python:hung:memory", env=env) as process:
-        wait_until(process, (place / "asked").exists)
+def test_a_function_that_swallows_every_interruption_is_ended_by_force(workspace: Path) -> None:
+    (workspace / "hung.py").write_text(SWALLOWS)
+    env = {"PYTHONPATH": str(workspace)}
+    with started(workspace, "--store", "python:hung:memory", env=env) as process:
+        wait_until(process, (workspace / "asked").exists)
         # A second signal leaves the run its time to end in good order.
         process.send_signal(signal.SIGINT)
         time.sleep(0.2)
         printed = interrupted(process, signal.SIGINT)
     assert "by force" in printed
-    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+    assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_function_in_c_that_blocks_the_interpreter_is_ended_by_force(place: Path) -> None:
+def test_a_function_in_c_that_blocks_the_interpreter_is_ended_by_force(workspace: Path) -> None:
     order = signal.SIGTERM
     # No thread runs another line of Python; a shell shows 143.
-    (place / "hung.py").write_text(
+    (workspace / "hung.py").write_text(
         "def memory(items, vectors):\n"
         "    open('asked', 'w').close()\n"
         "    return sum(range(10**12))\n"
         "memory.needs_vectors = False\n"
     )
-    with started(place, "--store", "python:hung:memory", env={"PYTHONPATH": str(place)}) as process:
-        wait_until(process, (place / "asked").exists)
+    with started(workspace, "--store", "python:hung:memory", env={"PYTHONPATH": str(workspace)}) as process:
+        wait_until(process, (workspace / "asked").exists)
         time.sleep(0.5)  # from the file to the sum
         sent = time.monotonic()
         process.send_signal(order)
@@ -195,13 +195,13 @@ def test_a_function_in_c_that_blocks_the_interpreter_is_ended_by_force(place: Pa
         assert time.monotonic() - sent < BOUND
     assert process.returncode == -order
     assert "by force" in printed
-    assert [path for path in place.rglob("*") if path.parent.name == "results"] == []
+    assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
 @pytest.mark.parametrize(("number", "order"), [(1, signal.SIGHUP), (2, signal.SIGTERM)], ids=["stdout", "stderr"])
-def test_a_full_output_pipe_does_not_delay_the_end(place: Path, number: int, order: signal.Signals) -> None:
+def test_a_full_output_pipe_does_not_delay_the_end(workspace: Path, number: int, order: signal.Signals) -> None:
     # Nobody reads the output, so its pipe fills up and every write waits.
-    (place / "chatty.py").write_text(
+    (workspace / "chatty.py").write_text(
         "import os\n"
         "def memory(items, vectors):\n"
         "    open('asked', 'w').close()\n"
@@ -209,17 +209,17 @@ def test_a_full_output_pipe_does_not_delay_the_end(place: Path, number: int, ord
         f"        os.write({number}, b'words ' * 1000)\n"
         "memory.needs_vectors = False\n"
     )
-    with started(place, "--store", "python:chatty:memory", env={"PYTHONPATH": str(place)}) as process:
-        wait_until(process, (place / "asked").exists)
+    with started(workspace, "--store", "python:chatty:memory", env={"PYTHONPATH": str(workspace)}) as process:
+        wait_until(process, (workspace / "asked").exists)
         time.sleep(0.5)
         process.send_signal(order)
         assert process.wait(BOUND) == 130
 
 
-def test_a_killed_run_leaves_no_process(place: Path) -> None:
-    (place / "hung.py").write_text(SWALLOWS)
-    with started(place, "--store", "python:hung:memory", env={"PYTHONPATH": str(place)}) as process:
-        wait_until(process, (place / "asked").exists)
+def test_a_killed_run_leaves_no_process(workspace: Path) -> None:
+    (workspace / "hung.py").write_text(SWALLOWS)
+    with started(workspace, "--store", "python:hung:memory", env={"PYTHONPATH": str(workspace)}) as process:
+        wait_until(process, (workspace / "asked").exists)
         assert len(children(process.pid)) == 1
         process.kill()
         # Its children share its stderr, which closes with the last of them.

@@ -66,8 +66,8 @@ def test_each_question_has_its_denominators(longmemeval: Make, name: str, by: in
 
     def edit(data: Any) -> None:
         data[0]["question_id"] = name
-        for place, turn in enumerate(data[0]["haystack_sessions"][1]):
-            turn["has_answer"] = place == by
+        for position, turn in enumerate(data[0]["haystack_sessions"][1]):
+            turn["has_answer"] = position == by
 
     (haystack,) = longmemeval(edit).haystacks()
     assert haystack.questions[0].denominators == counted
@@ -85,9 +85,9 @@ def test_a_repeated_session_id_is_two_segments(longmemeval: Make, repeated: str,
     """Clarification 6: scope and position identify a segment."""
 
     def edit(data: Any) -> None:
-        place = data[0]["haystack_session_ids"].index(repeated)
+        position = data[0]["haystack_session_ids"].index(repeated)
         for field in ("haystack_session_ids", "haystack_dates", "haystack_sessions"):
-            data[0][field].append(data[0][field][place])
+            data[0][field].append(data[0][field][position])
 
     corpus = longmemeval(edit)
     (haystack,) = corpus.haystacks()

@@ -123,7 +123,7 @@ def changed(rows: tuple[dict[str, Any], ...], index: int, **fields: object) -> l
 
 
 @pytest.mark.parametrize(
-    ("documents", "place", "expected", "actual"),
+    ("documents", "problem", "expected", "actual"),
     [
         (
             changed(DOCUMENTS, 1, _id="oslo"),
@@ -144,16 +144,16 @@ def changed(rows: tuple[dict[str, Any], ...], index: int, **fields: object) -> l
     ],
 )
 def test_a_bad_document_is_named_with_its_line(
-    tmp_path: Path, documents: list[Any], place: str, expected: str, actual: str
+    tmp_path: Path, documents: list[Any], problem: str, expected: str, actual: str
 ) -> None:
     error = refusal(beir(tmp_path / "team", documents))
-    assert error.problem == place
+    assert error.problem == problem
     assert error.expected.startswith(expected)
     assert actual in error.found
 
 
 @pytest.mark.parametrize(
-    ("queries", "judged", "place", "actual"),
+    ("queries", "judged", "problem", "actual"),
     [
         (
             QUERIES,
@@ -173,9 +173,9 @@ def test_a_bad_document_is_named_with_its_line(
         (changed(QUERIES, 1, labelled_at=5), JUDGED, "query q2 (line 2): field labelled_at", "5"),
     ],
 )
-def test_a_bad_label_is_named(tmp_path: Path, queries: list[Any], judged: str, place: str, actual: str) -> None:
+def test_a_bad_label_is_named(tmp_path: Path, queries: list[Any], judged: str, problem: str, actual: str) -> None:
     error = refusal(beir(tmp_path / "team", queries=queries, test=judged))
-    assert error.problem.endswith(place)
+    assert error.problem.endswith(problem)
     assert actual in error.found
 
 

@@ -21,8 +21,8 @@ def test_scores_by_hand() -> None:
 
 def test_a_passage_that_is_the_expected_text_scores_1() -> None:
     texts = ["the ferry to Oslo leaves at nine", "the ferry the ferry the ferry", "nine trains leave"]
-    for place, text in enumerate(texts):
-        assert Passages(texts, 60).scores(text)[place] == 1.0
+    for position, text in enumerate(texts):
+        assert Passages(texts, 60).scores(text)[position] == 1.0
 
 
 def test_length_costs_a_document_nothing_where_one_passage_has_the_words() -> None:

@@ -61,10 +61,10 @@ def test_a_short_answer_in_a_long_text_needs_chunks() -> None:
     assert chunked.f1(answer) == pytest.approx(6 / 13)
 
 
-@pytest.mark.parametrize("place", range(40))
-def test_an_answer_of_half_a_chunk_is_whole_in_some_chunk(place: int) -> None:
+@pytest.mark.parametrize("position", range(40))
+def test_an_answer_of_half_a_chunk_is_whole_in_some_chunk(position: int) -> None:
     other = [f"w{n}" for n in range(40)]
-    text = " ".join([*other[:place], "a", "b", "c", *other[place:]])
+    text = " ".join([*other[:position], "a", "b", "c", *other[position:]])
     chunks = ParsedText(text, 6).chunks
     assert any({"a", "b", "c"} <= chunk for chunk in chunks)
     assert max(map(len, chunks)) == 6
