@@ -9,7 +9,7 @@ import numpy as np
 from recallbench import __version__
 from recallbench.compare.pairs import measured_parts, pair, same_questions
 from recallbench.compare.rules import Rule, decide, regressions
-from recallbench.compare.side import Side, Words
+from recallbench.compare.side import KnownTexts, Side
 from recallbench.errors import InputError
 from recallbench.reports.comparison import (
     LEVEL,
@@ -129,14 +129,14 @@ def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bo
     values = {measure: (first.rankings.values(measure), second.rankings.values(measure)) for measure in measures}
     moved: Floats = np.sum([np.abs(values[measure][1] - values[measure][0]) for measure in chosen], axis=0) * counted
     order = [int(i) for i in np.argsort(-moved, kind="stable")[:show] if moved[i] > 0]
-    words, others = (side.words(order) for side in (first, second)) if order else (Words(), Words())
-    segments = {**others.segments, **words.segments}
+    texts, other_texts = (side.texts(order) for side in (first, second)) if order else (KnownTexts(), KnownTexts())
+    segments = {**other_texts.segments, **texts.segments}
     return [
         ChangedPart(
             question_id=first.rankings.questions[i],
             kind=first.rankings.kinds[i],
             cluster=first.rankings.clusters[i],
-            question={**others.questions, **words.questions}.get(first.rankings.questions[i], ""),
+            question={**other_texts.questions, **texts.questions}.get(first.rankings.questions[i], ""),
             values={str(measure): (float(before[i]), float(after[i])) for measure, (before, after) in values.items()},
             gold=list(first.rankings.gold_ids[i]),
             first=_hits(first, i, ranks, segments),

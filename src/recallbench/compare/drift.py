@@ -52,12 +52,12 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
     nights, left_out = _split(folders)
     comparable = _largest(nights)
     left_out += [(night.folder, _reason(comparable[-1], night)) for night in nights if night not in comparable]
-    for taken in (measure, *(rule.measure for rule in rules)):
-        if deep := [night for night in comparable if night.metrics.retrieval.depth < taken.k]:
+    for required in (measure, *(rule.measure for rule in rules)):
+        if deep := [night for night in comparable if night.metrics.retrieval.depth < required.k]:
             raise UsageError(
-                f"{taken} can't be taken from {deep[0].folder}",
+                f"{required} can't be taken from {deep[0].folder}",
                 expected=f"a depth of {deep[0].metrics.retrieval.depth} or less",
-                found=str(taken),
+                found=str(required),
                 remedy="choose a measure of that depth, such as recall_any@10",
             )
     first = last = None
@@ -72,11 +72,11 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
     assert first is not None
     assert last is not None
     values = [part.estimate.value or 0.0 for part in night_parts]
-    moved = _trend([night.started for night in comparable], values)
+    trend_part = _trend([night.started for night in comparable], values)
     compared = [measure] if len(comparable) > 1 and measure.separable else []
     compared = list(dict.fromkeys([*compared, *(rule.measure for rule in rules)]))
     paired = dict(zip(compared, measured_parts(list(map(str, compared)), pair(first, last, compared)), strict=True))
-    moved_by = paired.get(measure) if len(comparable) > 1 else None
+    last_against_first = paired.get(measure) if len(comparable) > 1 else None
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
@@ -85,10 +85,10 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
         system=visible(f"{system(comparable[-1].metrics)} with {comparable[-1].metrics.embedder_name}"),
         nights=night_parts,
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in left_out],
-        trend=moved,
-        last_against_first=moved_by,
+        trend=trend_part,
+        last_against_first=last_against_first,
         notes=_merged_notes(notes),
-        fell=(moved_by is not None and is_lower(moved_by)) or moved.direction == "falling",
+        fell=(last_against_first is not None and is_lower(last_against_first)) or trend_part.direction == "falling",
         conditions=[decide(rule, paired[rule.measure]) for rule in rules],
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from recallbench.compare.comparison import compare
 from recallbench.compare.frame import common, unlike
 from recallbench.compare.rules import Rule
-from recallbench.compare.side import MEASURES, Side, Words
+from recallbench.compare.side import MEASURES, KnownTexts, Side
 from recallbench.corpora.registry import abilities, open_corpus
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
@@ -23,7 +23,7 @@ from recallbench.results.rows import NAME as ROWS
 from recallbench.results.rows import Row
 from recallbench.scoring.measures.measure import Measure
 
-_WordsOf = Callable[[Sequence[int]], Words]
+_TextReader = Callable[[Sequence[int]], KnownTexts]
 
 
 def compare_results(
@@ -34,20 +34,20 @@ def compare_results(
     *,
     allowed: Collection[str] = (),
     show: int = 20,
-    words: _WordsOf | None = None,
+    texts: _TextReader | None = None,
 ) -> Comparison:
-    """Return the second minus the first; raises UsageError where they can't be compared. `words` adds texts.
+    """Return the second minus the first; raises UsageError where they can't be compared.
 
-    Without `measures`, those of `MEASURES` that the rankings reach.
+    Without `measures`, those of `MEASURES` that the rankings reach. `texts` reads texts that the rows do not have.
     """
-    first_side, second_side = result_side(first, words), result_side(second)
+    first_side, second_side = result_side(first, texts), result_side(second)
     differing = unlike(first.metrics, second.metrics, (first_side.part.name, second_side.part.name), allowed)
     chosen = _reached(measures, conditions, first.metrics.retrieval.depth)
     basis = common(first.metrics, second.metrics)
     return compare(first_side, second_side, chosen, conditions, basis=basis, unlike=differing, show=show)
 
 
-def result_side(result: Result, words: _WordsOf | None = None) -> Side:
+def result_side(result: Result, texts: _TextReader | None = None) -> Side:
     """Return a side of a comparison; raises InputError where the rankings do not give the result's figures."""
     metrics, rankings = result.metrics, result.rankings
     return Side(
@@ -62,12 +62,12 @@ def result_side(result: Result, words: _WordsOf | None = None) -> Side:
         ),
         rankings=rankings,
         notes=tuple(_notes(result.folder, metrics)),
-        words=words or (lambda chosen: _row_words(result.folder, chosen)),
+        texts=texts or (lambda chosen: _row_texts(result.folder, chosen)),
         abilities=tuple(abilities(metrics.corpus.name, rankings.kinds, rankings.abstention)[1]),
     )
 
 
-def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _WordsOf:
+def corpus_texts(result: Result, file: Path, environ: Mapping[str, str]) -> _TextReader:
     """Return a reader of texts in the measured corpus file; raises InputError for another file."""
     metrics, questions_of = result.metrics, result.rankings.questions
     corpus = open_corpus(metrics.corpus.name, rules=load(), file=file, environ=environ, allow_dataset_deviation=True)
@@ -79,7 +79,7 @@ def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _Wor
             remedy="name the file that was measured with --corpus-file, or leave it out",
         )
 
-    def words(chosen: Sequence[int]) -> Words:
+    def read(chosen: Sequence[int]) -> KnownTexts:
         question_ids = {questions_of[i] for i in chosen}
         questions: dict[str, str] = {}
         segments: dict[str, str] = {}
@@ -87,9 +87,9 @@ def corpus_words(result: Result, file: Path, environ: Mapping[str, str]) -> _Wor
             if texts := {question.id: question.text for question in haystack.questions if question.id in question_ids}:
                 questions |= texts
                 segments |= {segment.id: segment.text for segment in haystack.segments}
-        return Words(questions, segments)
+        return KnownTexts(questions, segments)
 
-    return words
+    return read
 
 
 def _reached(measures: Sequence[Measure], conditions: Sequence[Rule], depth: int) -> list[Measure]:
@@ -124,7 +124,7 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
         )
 
 
-def _row_words(folder: Path, chosen: Sequence[int]) -> Words:
+def _row_texts(folder: Path, chosen: Sequence[int]) -> KnownTexts:
     """Return the texts in these rows, which have some only if they were written with text."""
     questions: dict[str, str] = {}
     segments: dict[str, str] = {}
@@ -134,4 +134,4 @@ def _row_words(folder: Path, chosen: Sequence[int]) -> Words:
             if row.question is not None:
                 questions[row.question_id] = row.question
             segments |= {hit.id: hit.text for hit in row.hits if hit.text is not None}
-    return Words(questions, segments)
+    return KnownTexts(questions, segments)

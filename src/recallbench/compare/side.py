@@ -18,7 +18,7 @@ MEASURES: tuple[Measure, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class KnownTexts:
     """The texts of questions and segments, as far as they are known."""
 
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Side:
     part: SidePart
     rankings: Rankings
     notes: tuple[str, ...]
-    words: Callable[[Sequence[int]], Words]
+    texts: Callable[[Sequence[int]], KnownTexts]
     """Returns the texts of these questions, and of the segments in their rankings."""
     abilities: tuple[str, ...] = ()
     """The ability of each question, where the corpus has abilities."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recallbench.compare.side import Side, Words
+from recallbench.compare.side import KnownTexts, Side
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines
@@ -159,7 +159,7 @@ def _side(
         canonical=False,
         content_sha256=sha256_of(path),
     )
-    return Side(part=part, rankings=rankings, notes=tuple(notes), words=lambda chosen: Words())
+    return Side(part=part, rankings=rankings, notes=tuple(notes), texts=lambda chosen: KnownTexts())
 
 
 def _zip(

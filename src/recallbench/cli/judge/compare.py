@@ -111,7 +111,7 @@ def _folders(
     corpus_file: Path | None,
     show: int,
 ) -> Comparison:
-    from recallbench.compare.folders import compare_results, corpus_words
+    from recallbench.compare.folders import compare_results, corpus_texts
     from recallbench.results.folder import not_a_result
     from recallbench.results.result import open_with_manifest
     from recallbench.scoring.measures.registry import parse
@@ -120,9 +120,9 @@ def _folders(
         if path.is_file():
             raise not_a_result(path, "a file", f"for TREC runs: recallbench compare {first} {second} --qrels FILE")
     first_result, second_result = open_with_manifest(first), open_with_manifest(second)
-    words = None if corpus_file is None else corpus_words(first_result, corpus_file, dict(os.environ))
+    texts = None if corpus_file is None else corpus_texts(first_result, corpus_file, dict(os.environ))
     measures = [parse(text) for text in measure_names]
-    return compare_results(first_result, second_result, measures, conditions, allowed=allowed, show=show, words=words)
+    return compare_results(first_result, second_result, measures, conditions, allowed=allowed, show=show, texts=texts)
 
 
 def _runs(
