@@ -13,7 +13,7 @@ from recallbench.corpora.registry import CORPORA
 from recallbench.foreign.case import CODES, ForeignCase, abridge, check
 from recallbench.foreign.definitions import NO_RANKING, Origin, trace
 from recallbench.foreign.layouts.layout import Claim
-from recallbench.foreign.names import meaning_of
+from recallbench.foreign.names import label_key, meaning_of
 from recallbench.foreign.universes import (
     DEPTHS,
     Cell,
@@ -139,8 +139,8 @@ def _equals(origin: Origin) -> str:
 def _slice(case: ForeignCase, claim: Claim, digits: int) -> tuple[str, Bools, list[Cell]]:
     """Return the part of the questions that a label means: by name, else by count and the figure itself."""
     slices = case.rescored.slices
-    plain_name = _letters_and_digits(claim.slice)
-    by_name = [label for label in slices if _letters_and_digits(label.partition(" ")[2]) == plain_name]
+    plain_name = label_key(claim.slice)
+    by_name = [label for label in slices if label_key(label.partition(" ")[2]) == plain_name]
     by_count = [label for label, mask in slices.items() if claim.n is not None and int(mask.sum()) == claim.n]
     candidates = [label for label in by_name if claim.n is None or label in by_count] or by_count or by_name
     best: tuple[str, Bools, list[Cell]] | None = None
@@ -166,10 +166,6 @@ def _kind_of(case: ForeignCase, label: str) -> str:
     if label.startswith("category ") and number.isdigit() and int(number) in case.rules.locomo_kinds:
         return f", which the dataset calls {case.rules.locomo_kinds[int(number)]}"
     return ""
-
-
-def _letters_and_digits(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def _check_intervals(

@@ -94,7 +94,7 @@ def _origin_followed(
         )
     if protocol is None or protocol not in ordered:
         beside = f"; {meant} there {_figure(protocol)}" if protocol is not None else ""
-        if protocol is not None and not protocol.exact and agrees_within(protocol, value):
+        if protocol is not None and not protocol.exact and protocol.may_be(value):
             text = f"{text}; the protocol means {meant}{beside}, which the rows leave open"
             return Origin("cannot-tell", ordered, text, OPEN)
         foreign = ", and no higher where only ids of the own scope count" if contradicted else ""
@@ -128,11 +128,6 @@ def _origin_followed(
     return Origin("pass", ordered, f"{text}, as the protocol means it", "as the protocol means it")
 
 
-def agrees_within(cell: Cell, value: float) -> bool:
-    """Return whether a figure lies within the bounds of a cell."""
-    return cell.low - 1e-4 <= value <= cell.high + 1e-4
-
-
 def _origin_unfollowed(
     meant: PublishedName,
     value: float,
@@ -141,7 +136,7 @@ def _origin_unfollowed(
     cells: Sequence[Cell],
     protocol: Cell | None,
 ) -> Origin:
-    open_cells = [cell for cell in family if not cell.exact and agrees_within(cell, value)]
+    open_cells = [cell for cell in family if not cell.exact and cell.may_be(value)]
     if open_cells:
         several = len({cell.scope for cell in open_cells}) > 1
         shown = dict.fromkeys(
@@ -151,23 +146,19 @@ def _origin_unfollowed(
         )
         bounded = "; ".join(list(shown)[:_OTHER_SHOWN]) or f"{open_cells[0].definition} {_figure(open_cells[0])}"
         text = f"{value} can't be taken again: rows keep too few ids, by which {bounded}"
-        if protocol is None or agrees_within(protocol, value):
+        if protocol is None or protocol.may_be(value):
             return Origin("cannot-tell", (), text, OPEN)
         text = f"{text}; the protocol means {meant.protocol}, which {_figure(protocol)}"
         return Origin("fail", (), text, OPEN, f"{meant.protocol} {_figure(protocol)}")
     if not family:
         return Origin("cannot-tell", (), f"{value}: no ranking was kept that it could be taken from", NO_RANKING)
-    nearest = min(family, key=lambda cell: _distance(cell, value))
+    nearest = min(family, key=lambda cell: cell.distance(value))
     text = f"{value} follows no definition of that name; the nearest is {nearest.universe}, which {_figure(nearest)}, "
-    text += f"{_distance(nearest, value):.{max(digits, 4)}f} away"
+    text += f"{nearest.distance(value):.{max(digits, 4)}f} away"
     elsewhere = [cell for cell in cells if cell.exact and cell.protocol and agrees(cell.low, value, digits)]
     if elsewhere and digits >= 3:
         text += f"; {_several(elsewhere)} happens to give it"
     return Origin("fail", (), text, "no definition of that name gives it")
-
-
-def _distance(cell: Cell, value: float) -> float:
-    return max(cell.low - value, value - cell.high, 0.0)
 
 
 def _several(cells: Sequence[Cell]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -206,12 +205,7 @@ def _placed(text: str, value: float, decimals: int, universes: Sequence[Cell]) -
     if equals:
         return PlacedNumber(text, equals, f"{len(equals)} of {len(universes)} universes give it")
     within = [cell for cell in universes if not cell.exact and cell.low <= value <= cell.high]
-    nearest = min(
-        universes,
-        key=lambda cell: (
-            max(cell.low - value, value - cell.high, 0.0) if not cell.exact else math.fabs(cell.low - value)
-        ),
-    )
+    nearest = min(universes, key=lambda cell: cell.distance(value))
     below = sum(cell.high < value for cell in universes)
     place = f"no universe gives it; {below} of {len(universes)} lie below"
     if within:

@@ -55,6 +55,11 @@ def plain(name: str) -> str:
     return re.sub(r"[ -]", "_", text)
 
 
+def label_key(label: str) -> str:
+    """Return the letters and digits of a label, in which two spellings of it agree."""
+    return "".join(letter for letter in label.lower() if letter.isalnum())
+
+
 def meaning_of(name: str) -> PublishedName:
     """Return the family, the depth and the protocol's meaning of a published name."""
     match = _NAME.fullmatch(plain(name))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recallbench.foreign.layouts.layout import Claim
-from recallbench.foreign.names import meaning_of, plain
+from recallbench.foreign.names import label_key, meaning_of, plain
 from recallbench.foreign.tables import TableFigure
+from recallbench.foreign.universes import agrees
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> T
                     decimals=figure.decimals,
                 )
             )
-        elif any(_rounds_alike(figure, claim) for claim in same):
+        elif any(agrees(claim.value, figure.value, figure.decimals) for claim in same):
             comparison.open.append(f"{text}, of so few decimals")
         else:
             comparison.wrong.append(f"{text}, where {same[0].where} has {same[0].value}")
@@ -63,23 +64,17 @@ def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> T
 
 def _claims_of(figure: TableFigure, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims of the same questions under the same name, else under another name of the measure."""
-    beside = [claim for claim in claims if not claim.quoted and _letters(claim.slice) == _letters(figure.label)]
+    beside = [claim for claim in claims if not claim.quoted and label_key(claim.slice) == label_key(figure.label)]
     same = [claim for claim in beside if plain(claim.name) == figure.name]
     meant = meaning_of(figure.name).protocol
     return same or [claim for claim in beside if meant is not None and meaning_of(claim.name).protocol == meant]
 
 
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
-def _rounds_alike(figure: TableFigure, claim: Claim) -> bool:
-    return abs(claim.value - figure.value) <= 0.5 * 10.0**-figure.decimals + 1e-9
-
-
 def _agrees(figure: TableFigure, claim: Claim) -> bool:
     # One decimal would agree with a tenth of all values.
-    return _rounds_alike(figure, claim) and (figure.decimals > 1 or abs(claim.value - figure.value) <= 1e-4)
+    return agrees(claim.value, figure.value, figure.decimals) and (
+        figure.decimals > 1 or abs(claim.value - figure.value) <= 1e-4
+    )
 
 
 def _compare_interval(comparison: TableComparison, figure: TableFigure, claim: Claim, text: str) -> None:

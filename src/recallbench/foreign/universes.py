@@ -107,6 +107,14 @@ class Cell:
         """Whether stated ranks narrow its bounds."""
         return (self.listed_high - self.listed_low) - (self.high - self.low) >= 1e-9
 
+    def distance(self, value: float) -> float:
+        """Return how far a figure lies from the bounds; 0 within them."""
+        return max(self.low - value, value - self.high, 0.0)
+
+    def may_be(self, value: float) -> bool:
+        """Return whether a figure lies within the bounds, but for rounding."""
+        return self.distance(value) <= 1e-4
+
     @property
     def universe(self) -> str:
         return f"{self.definition}, {self.scope}, over {self.denominator} ({self.n})"

@@ -124,7 +124,7 @@ class Layout:
     name: str
     description: str
     recognises: Callable[[Path], bool]
-    """Returns whether a folder looks like this layout; reads little and raises nothing."""
+    """Returns whether a folder without a manifest of this tool looks like it; reads little and raises nothing."""
     read: Callable[[Path], Imported]
     """Returns the folder, read; raises InputError, naming file and line, for what can't be read."""
 

@@ -38,7 +38,7 @@ def _is_log(path: Path) -> bool:
 
 def recognises(folder: Path) -> bool:
     """Return whether a file's first row has `retrieval_results`, and there is no metrics file of another layout."""
-    return not (folder / "metrics.json").exists() and not (folder / "manifest.json").exists() and bool(_logs(folder))
+    return not (folder / "metrics.json").exists() and bool(_logs(folder))
 
 
 def read(folder: Path) -> Imported:

@@ -29,8 +29,8 @@ _LIST = re.compile(r"(?!retrieved_scores)retrieved(?:_\w+?)??(?:_top([0-9]+))?")
 
 
 def recognises(folder: Path) -> bool:
-    """Return whether there is a metrics.json that is not this tool's, and no manifest."""
-    if (folder / "manifest.json").exists() or not (folder / METRICS).is_file():
+    """Return whether there is a metrics.json that is not this tool's."""
+    if not (folder / METRICS).is_file():
         return False
     try:
         stated = parsed(document(folder / METRICS), folder / METRICS)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from recallbench.foreign.layouts import longmemeval, own, pgmnemo, trec
+from recallbench.foreign.layouts import longmemeval, pgmnemo, trec
 from recallbench.foreign.layouts.layout import Layout
+from recallbench.results import manifest
 
 LAYOUTS: Mapping[str, Layout] = {
     layout.name: layout
@@ -20,6 +21,6 @@ LAYOUTS: Mapping[str, Layout] = {
 
 def find_layout(folder: Path) -> Layout | None:
     """Return the layout of another tool's folder; None for this tool's own, and for an unknown one."""
-    if own.recognises(folder):
+    if (folder / manifest.NAME).exists():
         return None
     return next((layout for layout in LAYOUTS.values() if layout.recognises(folder)), None)

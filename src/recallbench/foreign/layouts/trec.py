@@ -34,7 +34,7 @@ def _files(folder: Path) -> tuple[list[Path], list[Path]]:
 def recognises(folder: Path) -> bool:
     """Return whether there are a run and qrels, and no metrics file of another layout."""
     runs, judged = _files(folder)
-    return bool(runs and judged) and not (folder / "metrics.json").exists() and not (folder / "manifest.json").exists()
+    return bool(runs and judged) and not (folder / "metrics.json").exists()
 
 
 def read(folder: Path) -> Imported:
