@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from recallbench.audit.audit import Audit
 from recallbench.citing.citation import AuditedResult
-from recallbench.citing.cited_figures import read_figures
+from recallbench.citing.cited_figures import FigureReader
 from recallbench.citing.figure_grammar import CitedFigure, words_not_read
 from recallbench.citing.publication import read_text
 from recallbench.corpora.registry import CORPORA
@@ -76,7 +76,7 @@ def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, 
     def audited(path: Path) -> AuditedResult:
         return AuditedResult(open_result(path), examine(path))
 
-    return tuple(_checked(figure, audited, text) for figure in read_figures(text, locate))
+    return tuple(_checked(figure, audited, text) for figure in FigureReader(locate).read(text))
 
 
 def _result_named(word: str, roots: list[Path]) -> Path | None:
@@ -119,13 +119,13 @@ def _checked(figure: CitedFigure, audited: Callable[[Path], AuditedResult], text
 def _hindrance(figure: CitedFigure) -> str:
     """Return why the text does not place a figure; empty where it does."""
     measures = {name.measure for name in figure.names}
-    if figure.is_amount:
+    if not figure.is_value:
         return f"{figure.value} is not read as the value of a measure"
     if len(measures) != 1:
         return f"{'several measures are' if measures else 'no measure is'} named for it"
     if "" in measures:
         return f"{figure.names[0].text} is no measure of a result"
-    if len(figure.alike) > 1:
+    if not figure.is_single:
         return f"several figures are given for {figure.names[0].text}"
     if len(figure.folders) > 1:
         return "several folders are named for it"

@@ -16,41 +16,42 @@ Role = Literal["value", "chance", "ceiling", "bm25"]
 
 _SHARE = r"(?:\d{1,3}(?:\.\d+)?\s?(?:%|per\s?cent\b)|0?\.\d+|0,\d{2,}|1\.0+)"
 _PAIR = rf"{_SHARE}\s*(?:to|–|—|-|,)\s*{_SHARE}"
-_MEASURE = rf"""(?P<measure>(?<![\w/-])(?:
-    (?P<name>{name_pattern((*measure_names(), *OTHERS))})\s?(?:@|\bat\b)\s?(?P<k>\d+)(?P<option>\(retrieved\))?
-    |(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean[ ]reciprocal[ ]rank))(?![\w@]|[.,]\d))"""
-MEASURE = re.compile(_MEASURE, re.IGNORECASE | re.VERBOSE)
 SHARE = re.compile(rf"(?<![\w.,/@]){_SHARE}(?![\w%/]|[.,]\d)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+MEASURE = re.compile(
+    rf"(?<![\w/-])(?:(?P<name>{name_pattern((*measure_names(), *OTHERS))})\s?(?:@|\bat\b)\s?(?P<k>\d+)"
+    r"(?P<option>\(retrieved\))?|(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean reciprocal rank))(?![\w@]|[.,]\d)",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\bn\s*[=:]\s*(?P<count>\d{1,3}(?:[, ]\d{3})+|\d+)(?!\s+(?:conversations|clusters|runs|seeds)|\d)", re.IGNORECASE
+)
+_INTERVAL = re.compile(
+    rf"(?:95\s?%\s*)?(?:confidence\s*)?(?:interval|\bCI\b)[^\d.\[(]{{0,14}}[\[(]?\s*{_PAIR}"
+    rf"|(?P<bracketed>[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{_PAIR}\s*[\])])",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(r"\d\d\s?%\s*(?:confidence|interval|CI)\b", re.IGNORECASE)
+_CLAUSE = re.compile(rf"(?:[^;|]|;(?=\s*(?:{_INTERVAL.pattern})))+".replace("?P<bracketed>", "?:"), re.IGNORECASE)
 _CONTROL = re.compile(
-    r"[\s(,:]*(?:and )?(?:(?P<chance>chance|random(?: order)?)|(?P<ceiling>ceiling|oracle)|(?P<bm25>bm25))"
+    r"[\s(,:;)\]]*(?:and )?(?:(?P<chance>chance|random(?: order)?)|(?P<ceiling>ceiling|oracle)|(?P<bm25>bm25))"
     r"(?: level| control)?(?: is| of| at)?[\s:=]*",
     re.IGNORECASE,
 )
 """The words that open a number which belongs to a result's figure."""
-_TOKEN = re.compile(
-    rf"""{_MEASURE}
-    |\bn\s*[=:]\s*(?P<count>\d{{1,3}}(?:[,\ ]\d{{3}})+|\d+)(?!\s+(?:conversations|clusters|runs|seeds)|\d)
-    |(?P<interval>(?:95\s?%\s*)?(?:confidence\s*)?(?:interval|\bCI\b)[^\d.\[(;-]{{0,14}}[\[(]?\s*{_PAIR}
-        |(?P<bracketed>[\[(]\s*(?:95\s?%\s*(?:CI)?:?\s*)?{_PAIR}\s*[\])]))
-    |(?P<level>\d\d\s?%\s*(?:confidence|interval|CI)\b)
-    |(?<![\w.,/@])(?:(?P<value>{_SHARE})(?![\w%/]|[.,]\d)|(?P<other>\d+(?:[.,/]\d+)*)(?!\w))""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_CLAUSE = re.compile(r"[^;|]+")
 _JOINT = re.compile(r"[\s(=:,/&)]*(?:and\s+)?")
 """The signs between two names of a measure, or between measures that share what follows."""
-_DIRECT = re.compile(r"[\s:=(]*(?:is\s+)?")
+_NO_SHARE = re.compile(r"[\s:=(]*(?:is\s+)?(?P<number>\d+(?:[.,/]\d+)*)(?!\w)")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
 """The words before a value whose measure is named right behind it."""
 _JOINING = re.compile(
-    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result|estimate|mean"
-    r"|average|overall|all|total|pooled|questions)\b",
+    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result"
+    r"|estimate|mean|average|overall|all|total|pooled|questions)\b",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"\s*(?:(?:m?s|seconds?|[MG]B|x|times|points?|pp)\b|(?:higher|lower|better|worse|more|less|above|below)\b"
-    r"|(?:before|earlier|previously|without)\b)",
+    r"\s*(?:m?s|seconds?|[MG]B|x|times|points?|pp|higher|lower|better|worse|more|less|above|below|before|earlier"
+    r"|previously|without)\b",
     re.IGNORECASE,
 )
 """The words behind a number of another thing, or of another time."""
@@ -81,16 +82,16 @@ class CitedFigure:
     """Two where the text gives a second name in brackets; none where it names no measure."""
     between: str
     """The words between its measure and itself."""
-    alike: list[CitedFigure]
-    """All values of the same mention of a measure, its own among them."""
-    is_amount: bool
-    """It is no share, or the share of another thing than a measure."""
-    interval: tuple[str, ...]
-    count: str = ""
+    is_value: bool
+    """It is a share, and not one of another thing than a measure."""
+    is_single: bool = True
+    """No other value is given for this mention of the measure."""
     near: str = ""
     """The words since the figure before it; all of its clause, where no other figure stands in it."""
     clause: str = ""
     sentence: str = ""
+    interval: tuple[str, ...] = ()
+    count: str = ""
     line: int = 0
     folders: Sequence[NamedFolder] = ()
     row: str = ""
@@ -101,56 +102,65 @@ class CitedFigure:
 
 def figures_in(sentence: str) -> list[CitedFigure]:
     """Return the figures of a sentence, each with its measure, interval and n."""
-    figures: list[CitedFigure] = []
-    counts: list[tuple[int, str]] = []
+    figures = []
     for clause in _CLAUSE.finditer(sentence):
-        first, end, last, between = len(figures), clause.start(), clause.start(), ""
-        names: tuple[CitedMeasure, ...] = ()
-        alike: list[CitedFigure] = []
-        interval: tuple[str, ...] = ()
-        for token in _TOKEN.finditer(sentence, clause.start(), clause.end()):
-            between += sentence[end : token.start()]
-            end = token.end()
-            not_share = token["other"] and names and not alike and _DIRECT.fullmatch(between)
-            if token["measure"]:
-                name = _measure_named(token)
-                before = figures[-1] if len(figures) > first else None
-                if (
-                    before
-                    and not (names or before.names or between.strip(" ("))
-                    and _READS_BACKWARDS.search(before.near)
-                ):
-                    before.names, before.between = (name,), ""
-                elif names and not alike and _JOINT.fullmatch(between):
-                    names += (name,)
-                else:
-                    names, alike = (name,), []
-                between = ""
-            elif token["count"]:
-                counts.append((token.start(), token["count"]))
-            elif token["interval"]:
-                values = [figure for figure in figures if figure.role not in ("chance", "ceiling")]
-                interval = tuple(re.findall(_SHARE, token[0], re.IGNORECASE)[-2:])
-                if token["bracketed"] and re.search(r"[^\W\d]", between):
-                    # The brackets of another thing, such as weights.
-                    interval = ()
-                elif values and (alike or not names):
-                    values[-1].interval, interval = values[-1].interval or interval, ()
-            elif token["value"] or not_share:
-                control = _CONTROL.fullmatch(between)
-                role = cast(Role, control.lastgroup if control else "value")
-                other = bool(not_share or _OTHERWISE.match(sentence, end))
-                start = token.start()
-                figure = CitedFigure(token[0].strip(), role, start, names, between, alike, other, interval)
-                figure.near, figure.clause, figure.sentence = sentence[last:start], clause[0], sentence
-                if role == "value":
-                    alike.append(figure)
-                figures.append(figure)
-                last, between, interval = end, "", ()
-        if len(figures) == first + 1:
-            figures[-1].near = clause[0]
-    for figure in figures:
-        figure.count = next((n for start, n in counts if start > figure.start), counts[-1][1] if counts else "")
+        inside = _figures_of_clause(sentence, *clause.span())
+        ends = [clause.start(), *(figure.start + len(figure.value) for figure in inside)]
+        for end, figure in zip(ends, inside, strict=False):
+            figure.near = clause[0] if len(inside) == 1 else sentence[end : figure.start]
+            figure.clause, figure.sentence = clause[0], sentence
+            count = _COUNT.search(sentence, figure.start) or _COUNT.search(sentence)
+            figure.count = count["count"] if count else ""
+        figures += inside
+    return figures
+
+
+def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:
+    mentions = list(MEASURE.finditer(sentence, start, end))
+    ends = [mention.start() for mention in mentions] + [end]
+    figures = _figures_behind((), sentence, start, ends[0])
+    names: tuple[CitedMeasure, ...] = ()
+    for mention, end in zip(mentions, ends[1:], strict=True):
+        names += (_measure_named(mention),)
+        if end < ends[-1] and _JOINT.fullmatch(sentence, mention.end(), end):
+            continue
+        alike = _figures_behind(names, sentence, mention.end(), end)
+        before = figures[-1] if figures and not figures[-1].names else None
+        if before and not sentence[before.start + len(before.value) : mention.start()].strip(" ("):
+            # A value right before its measure; one behind the measure could as well be meant.
+            for figure in alike:
+                figure.is_single = False
+            if not alike and _READS_BACKWARDS.search(sentence[start : before.start]):
+                before.names, before.between = names, ""
+        figures += alike
+        names = ()
+    return figures
+
+
+def _figures_behind(names: tuple[CitedMeasure, ...], sentence: str, start: int, end: int) -> list[CitedFigure]:
+    """Return the figures of a stretch of the sentence, which follows these names."""
+    text = shares_alone = sentence[start:end]
+    for form in (_INTERVAL, _COUNT, _LEVEL):
+        shares_alone = form.sub(lambda match: " " * len(match[0]), shares_alone)
+    figures = []
+    last = 0
+    for share in SHARE.finditer(shares_alone):
+        between, last = shares_alone[last : share.start()], share.end()
+        control = _CONTROL.fullmatch(between)
+        role = cast(Role, control.lastgroup if control else "value")
+        is_value = not _OTHERWISE.match(shares_alone, last)
+        figures.append(CitedFigure(share[0], role, start + share.start(), names, between, is_value))
+    values = [figure for figure in figures if figure.role == "value"]
+    interval = _INTERVAL.search(text)
+    if values and interval:
+        # Brackets behind other words are those of another thing, such as weights.
+        gap = shares_alone[values[0].start + len(values[0].value) - start : interval.start()]
+        if not (interval["bracketed"] and re.search(r"[^\W\d]", gap)):
+            values[0].interval = tuple(re.findall(_SHARE, interval[0], re.IGNORECASE)[-2:])
+    for figure in values:
+        figure.is_single = len(values) == 1
+    if names and not figures and (number := _NO_SHARE.match(text)):
+        figures = [CitedFigure(number["number"], "value", start + number.start("number"), names, "", is_value=False)]
     return figures
 
 
