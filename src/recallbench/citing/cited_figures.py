@@ -65,7 +65,7 @@ class FigureReader:
                     continue
                 if row and folders and not own:
                     # The folder is that of the table: by its label, the row may be of another thing.
-                    figure.between += MEASURE.sub(" ", f" {row}")
+                    figure.between = f"{MEASURE.sub(' ', row)} {figure.between}"
                 figure.folders = list({folder.path or folder.text: folder for folder in folders}.values())
                 figure.line = line + text.count("\n", 0, sentence.start() + figure.start)
                 figure.row = row or ""
@@ -118,14 +118,14 @@ def _sentence_of_row(header: Sequence[str], cells: Sequence[str], label: str) ->
     """Return the row as a sentence would say it: each cell behind the name of its column, and of its row's measure."""
     sentence = ""
     for head, cell in zip(header, cells, strict=True):
-        if cell != label and MEASURE.search(label):
+        # An interval or n is of the figure in the column before.
+        is_beside = _BESIDE.search(head) is not None and not MEASURE.search(head)
+        if cell != label and MEASURE.search(label) and not is_beside:
             head = f"{label} {head}"
         elif cell != label and MEASURE.search(head) and is_control(label):
             head = f"{head} {label}"
         percent = "%" if "%" in head and PLAIN_NUMBER.fullmatch(cell) else ""
-        # An interval or n is of the figure in the column before.
-        mark = "," if _BESIDE.search(head) and not MEASURE.search(head) else " |"
-        sentence += f"{mark} {head}: {cell}{percent}"
+        sentence += f"{',' if is_beside else ' |'} {head}: {cell}{percent}"
     return sentence
 
 

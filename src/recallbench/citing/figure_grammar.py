@@ -15,7 +15,7 @@ from recallbench.scoring.measures.registry import OTHERS, measure_names, measure
 Role = Literal["value", "chance", "ceiling", "bm25"]
 
 _SHARE = r"(?:\d{1,3}(?:\.\d+)?\s?(?:%|per\s?cent\b)|0?\.\d+|0,\d{2,}|1\.0+)"
-_PAIR = rf"{_SHARE}\s*(?:to|–|—|-|,)\s*{_SHARE}"
+_PAIR = r"(?:A\s*(?:to|–|—|-|,)\s*A|B\s*(?:to|–|—|-|,)\s*B\s?%)".replace("A", _SHARE).replace("B", r"\d{1,3}(?:\.\d+)?")
 SHARE = re.compile(rf"(?<![\w.,/@]){_SHARE}(?![\w%/]|[.,]\d)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MEASURE = re.compile(
@@ -132,6 +132,9 @@ def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]
                 figure.is_single = False
             if not alike and _READS_BACKWARDS.search(sentence[start : before.start]):
                 before.names, before.between = names, ""
+                before.interval = next(
+                    (_ends(pair[0]) for pair in _INTERVAL.finditer(sentence, mention.end(), end)), ()
+                )
         figures += alike
         names = ()
     return figures
@@ -151,17 +154,23 @@ def _figures_behind(names: tuple[CitedMeasure, ...], sentence: str, start: int, 
         is_value = not _OTHERWISE.match(shares_alone, last)
         figures.append(CitedFigure(share[0], role, start + share.start(), names, between, is_value))
     values = [figure for figure in figures if figure.role == "value"]
-    interval = _INTERVAL.search(text)
-    if values and interval:
+    intervals = list(_INTERVAL.finditer(text))
+    if values and intervals:
         # Brackets behind other words are those of another thing, such as weights.
-        gap = shares_alone[values[0].start + len(values[0].value) - start : interval.start()]
-        if not (interval["bracketed"] and re.search(r"[^\W\d]", gap)):
-            values[0].interval = tuple(re.findall(_SHARE, interval[0], re.IGNORECASE)[-2:])
+        gap = shares_alone[values[0].start + len(values[0].value) - start : intervals[0].start()]
+        if not (intervals[0]["bracketed"] and re.search(r"[^\W\d]", gap)):
+            values[0].interval = _ends(intervals[0][0])
     for figure in values:
-        figure.is_single = len(values) == 1
-    if names and not figures and (number := _NO_SHARE.match(text)):
+        figure.is_single = len(values) == 1 and len(intervals) < 2
+    if names and not figures and (number := _NO_SHARE.match(shares_alone)):
         figures = [CitedFigure(number["number"], "value", start + number.start("number"), names, "", is_value=False)]
     return figures
+
+
+def _ends(interval: str) -> tuple[str, ...]:
+    """Return the two ends of an interval; a percent sign may stand behind the second alone."""
+    low, high = re.findall(r"(?:\d*[.,])?\d+(?:\s?%)?", interval)[-2:]
+    return (low if "%" in low or "%" not in high else f"{low}%", high)
 
 
 def is_control(label: str) -> bool:
