@@ -1,4 +1,4 @@
-"""The secrets this process was given, and what takes them out of whatever is written or printed.
+"""The secrets this process was given, taken out of all that is written or printed.
 
 How much is taken out depends on the secret. One that is no word (six characters of two kinds, or twelve) is replaced
 wherever it stands, also inside of other text, escaped, percent-encoded, as hexadecimal or base64. A shorter or plainer
@@ -51,7 +51,7 @@ _spellings: list[_Spelled] = []
 
 
 def remember_secrets(*secrets: str | None) -> None:
-    """Remember what must not be written or printed from now on."""
+    """Remember secrets that must not be written or printed from now on."""
     # A secret of several lines, as a private key, may come back line by line.
     lines = {line.strip() for secret in secrets if secret for line in secret.splitlines()}
     new = {line for line in lines if len(line) >= SHORTEST} - _secrets
@@ -74,13 +74,13 @@ def remember_logins(texts: Iterable[str]) -> None:
 
 
 def remember_environment(environ: Mapping[str, str]) -> None:
-    """Remember what the variables hold: tokens and passwords by their names, and logins of every address."""
+    """Remember the secrets of variables: tokens and passwords by their names, and logins of every address."""
     remember_secrets(*(value.strip() for name, value in environ.items() if _NAMES.search(name.upper())))
     remember_logins(environ.values())
 
 
 def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings as they may be written: what is a password or token by its name is remembered, and left out."""
+    """Return settings as they may be written: a password or token by its name is remembered, and left out."""
     remember_secrets(*(value.strip() for name, value in settings.items() if _NAMES.search(name.upper())))
     return {name: MARK if _NAMES.search(name.upper()) else value for name, value in settings.items()}
 
@@ -123,7 +123,7 @@ def sanitised_json(value: Any) -> Any:
 
 
 def concealed_lines(pieces: Iterable[str]) -> Iterable[str]:
-    """Pieces of a file; what is no secret stays as it is."""
+    """Yield the pieces of a file without secrets."""
     return (concealed(piece) for piece in pieces) if _secrets else pieces
 
 
@@ -153,7 +153,7 @@ def _form(secret: str) -> re.Pattern[str]:
 
 @cache
 def _encoded() -> re.Pattern[str]:
-    """Return what finds every remembered secret in an encoding."""
+    """Return a pattern that finds every remembered secret in an encoding."""
     return re.compile("|".join(form for spelling in _spellings for form in _encodings(spelling.secret)) or r"(?!)")
 
 
@@ -179,7 +179,7 @@ def _spelling(character: str) -> str:
 
 
 def _encodings(secret: str) -> Iterator[str]:
-    """Expressions for hexadecimal, and for what base64 makes of it wherever it begins in the text that was encoded."""
+    """Yield patterns for hexadecimal, and for base64 at each offset in the text that was encoded."""
     raw = secret.encode("utf-8", "replace")
     if len(raw) * 2 >= _ENCODED:
         yield "[: -]?".join(f"{byte:02x}" for byte in raw)

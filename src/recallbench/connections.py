@@ -1,4 +1,4 @@
-"""Connections whose every wait counts against the limit that they are used under."""
+"""Connections whose every wait counts against the limit in force."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import httpcore2
 
 PIECE = 16 << 10
-"""Bytes that are sent at once: each piece may take no longer than what is left."""
+"""Bytes that are sent at once: each piece may take no longer than the time left."""
 
 
 def limited_backend() -> httpcore2.NetworkBackend:
-    """Return what opens sockets for httpcore2, each read and write of which keeps to the limit in force."""
+    """Return a backend for httpcore2 whose sockets keep to the limit in force."""
     import socket
 
     import httpcore2

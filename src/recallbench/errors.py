@@ -38,7 +38,7 @@ class UsageError(RecallBenchError):
 
 
 class InputError(RecallBenchError):
-    """A file that was given can't be read, or does not say what it must."""
+    """A file can't be read, or lacks what it must hold."""
 
 
 class ProtocolChanged(RecallBenchError):

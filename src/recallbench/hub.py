@@ -134,7 +134,7 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 
 
 def _path_inside(path: Path, environ: Mapping[str, str]) -> Path:
-    """The file itself, behind all links; raises InputError where it does not lie in the cache."""
+    """Return the file itself, behind all links; raises InputError where it does not lie in the cache."""
     folder, real = cache_folder(environ).resolve(), path
     try:
         real = path.resolve()
@@ -211,7 +211,7 @@ def _guarded(revision: str) -> Iterator[None]:
 
 
 def _client(request_hooks: list[Callable[..., Any]]) -> httpx2.Client:
-    """Return a client for the hub's library, which goes by what the library's own does to each request."""
+    """Return a client for the hub's library that treats each request as the library's own client does."""
     hooks = {"request": request_hooks, "response": [_refuse_hostile]}
     return download_client(follow_redirects=True, timeout=None, event_hooks=hooks)
 

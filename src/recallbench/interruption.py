@@ -167,7 +167,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def on_forced_end(cleanup: Callable[[], None]) -> Callable[[], None]:
-    """Run `cleanup` should the program have to end at once, the latest first; returns what takes that back."""
+    """Run `cleanup` should the program have to end at once, the latest first; returns a function that cancels this."""
     number = next(_numbers)
     _cleanups[number] = cleanup
 
@@ -245,7 +245,7 @@ def _guard(program: int, outside: socket.socket, message: str, afterwards: Calla
 
 
 def _ending_signal(end: socket.socket) -> signal.Signals | None:
-    """The first signal of those that end the program, as soon as it comes; None where nobody is left to tell of one."""
+    """Return the first signal that ends the program, as soon as it comes; None where none can come any more."""
     while True:
         with suppress(OSError):
             _readable(end, None)

@@ -113,7 +113,7 @@ class Bench:
         return self._item.path.parent / FOLDER / self._item.path.stem / f"{_word(self._place(name))}.json"
 
     def _show(self, error: BaseException) -> None:
-        """Leave the frames of whoever uses this, in what caused it too; pytest's --full-trace keeps all."""
+        """Leave only the user's frames, also in the cause; pytest's --full-trace keeps all."""
         link: BaseException | None = error
         while link is not None and not self._item.config.getoption("fulltrace"):
             link.__traceback__ = _theirs(link)
@@ -144,7 +144,7 @@ def _theirs(error: BaseException) -> TracebackType | None:
 
 
 def _word(text: str) -> str:
-    """A file name that tells any two tests apart: what a path can't carry is a dash, and a hash says what it was."""
+    """Return a file name, different for any two tests: dashes for characters that a path can't carry, and a hash."""
     import hashlib
     import re
 

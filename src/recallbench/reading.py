@@ -1,4 +1,4 @@
-"""Files that nobody vouches for, read carefully: regular, inside their folder, bounded, UTF-8, unchanged meanwhile."""
+"""Untrusted files, read carefully: regular, inside their folder, bounded, UTF-8, unchanged meanwhile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def state(path: Path) -> State:
 
 
 def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Iterator[tuple[int, str]]:
-    """Each line with its number, without its end; raises InputError, naming the line, for what is no text.
+    """Yield each line with its number, without its end; raises InputError, naming the line, for one that is not text.
 
     With `passed`, that is called with the error instead, and the next line is read.
     """

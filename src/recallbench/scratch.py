@@ -41,7 +41,7 @@ class Scratch:
         self.note({})
 
     def note(self, facts: Mapping[str, Any]) -> None:
-        """Write down what whoever sweeps up after this process must know; it replaces what was noted before."""
+        """Write down facts for the sweep after this process; they replace those noted before."""
         # In one write, and the first line counts: whenever this process is killed, either this stands there or that.
         os.pwrite(self._owner.fileno(), (json.dumps({"marker": self._marker, **facts}) + "\n").encode(), 0)
 
@@ -55,7 +55,7 @@ class Scratch:
 
 @contextmanager
 def scratch(place: Path) -> Iterator[Path]:
-    """An empty folder in `place` for the time of the block; what dead runs left there is removed first."""
+    """Yield an empty folder in `place` for the time of the block; leftovers of dead runs are removed first."""
     sweep(place)
     room = Scratch(place)
     try:

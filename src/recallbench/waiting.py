@@ -75,7 +75,7 @@ class Pace:
         self.note(min(time.monotonic() - self._last, PAUSE), 0)
 
     def note(self, seconds: float, received: int) -> None:
-        """Count what came, and what was waited for it: time spent on this machine is not the peer's."""
+        """Count bytes, and the wait for them: time spent on this machine is not the peer's."""
         self._last = time.monotonic()
         self._waited += seconds
         self._received += received
@@ -101,7 +101,7 @@ _limit: ContextVar[Limit | None] = ContextVar("limit of waiting", default=None)
 
 @contextmanager
 def limit_waiting(limit: Limit) -> Iterator[None]:
-    """Hold what web clients do in this block to a limit."""
+    """Hold web clients in this block to a limit."""
     before = _limit.set(limit)
     try:
         yield

@@ -1,4 +1,4 @@
-"""HTTP clients whose connections, through the proxies of the environment, keep to the limit they are used under."""
+"""HTTP clients whose connections, also through proxies of the environment, keep to the limit in force."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def web_client(*, trust_env: bool = True, **options: Any) -> httpx2.Client:
 
 
 def environment_proxies() -> dict[str, str | None]:
-    """Return the proxies of the environment, by what httpx2 mounts them on; None for what NO_PROXY exempts."""
+    """Return the proxies of the environment by httpx2's mount patterns; None for those that NO_PROXY exempts."""
     from urllib.request import getproxies  # brings the standard library's own HTTP along
 
     named = getproxies()
@@ -42,7 +42,7 @@ def environment_proxies() -> dict[str, str | None]:
 
 
 def _exempt_pattern(host: str) -> str:
-    """Return what httpx2 matches an entry of NO_PROXY by; nothing for an entry that makes no sense."""
+    """Return httpx2's pattern for an entry of NO_PROXY; empty for an entry that makes no sense."""
     import httpx2
 
     address, slash, bits = host.partition("/")

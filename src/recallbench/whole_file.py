@@ -72,7 +72,7 @@ def write_whole(
 def write_errors(
     problem: str, *, expected: str = "", remedy: str, kind: type[RecallBenchError] = InputError
 ) -> Iterator[None]:
-    """Raise what the system refuses in this block as an error of this kind, which says what to do."""
+    """Raise errors of the system in this block as one of this kind, which says what to do."""
     try:
         yield
     except OSError as error:

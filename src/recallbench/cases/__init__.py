@@ -1,1 +1,1 @@
-"""Cases of one's own and what a retriever answers to them: the Python API, and rankings that were made elsewhere."""
+"""Cases of one's own and a retriever's answers to them: the Python API, and rankings from other tools."""

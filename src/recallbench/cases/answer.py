@@ -23,7 +23,7 @@ class Answer:
     failure: RecallBenchError | None = None
     """Why the case failed; it then counts as an empty ranking."""
     ms: float | None = None
-    """Milliseconds that whoever asked waited for it; None where nobody timed it, and for a case that failed."""
+    """Milliseconds that the caller waited for it; None for a call that was not timed, and for a case that failed."""
 
 
 def check_answer(

@@ -60,7 +60,7 @@ class Baseline(DocumentPart):
 
 
 class Regressed(RecallBenchError, AssertionError):
-    """A report that is below its baseline; what a test fails with."""
+    """The failure of a test whose report is below its baseline."""
 
     exit_code = 1
 
@@ -126,7 +126,7 @@ class BaselineChange(Change):
     """A sentence for each measure that these cases can't decide."""
 
     def sentences(self) -> list[str]:
-        """Say what it comes to: a sentence a measure, worded by the rule, and how they are to be read."""
+        """Sum up the change: a sentence a measure, worded by the rule, and how to read them."""
         reading = Change.sentences(self)[-1]
         lines = [
             f"{part.measure}: {ruling.word}, {_numbers(part)}"

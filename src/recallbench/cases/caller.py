@@ -99,12 +99,12 @@ class Caller:
                 answers.append(answer)
 
     def _read_hits(self, ranking: Any) -> Any:
-        """Return the hits of an answer that may do its work only while it is read; anything else as it is."""
+        """Read the hits of an answer that does its work only while it is read; return any other answer unchanged."""
         lazy = isinstance(ranking, Iterable) and not isinstance(ranking, (list, tuple, str, bytes, Mapping, Set))
         return iter(first_hits(ranking, self.k)) if lazy else ranking
 
     def attempt(self, case: Case) -> Answer:
-        """Ask one case in this thread; what takes too long is late once it comes back."""
+        """Ask one case in this thread; a call that takes too long counts as late once it returns."""
         try:
             began = time.monotonic()
             ranking = self.retrieve(case.query, self.k)
@@ -278,7 +278,7 @@ class _Worker(threading.Thread):
 
 
 class _Steps:
-    """A coroutine whose own steps are measured: what others of the event loop take is no time of its."""
+    """A coroutine whose own steps are timed; the time of others in the event loop does not count."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         self.coroutine = coroutine

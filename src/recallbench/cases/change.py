@@ -48,7 +48,7 @@ class Change:
         return Table(("measure", "before", "after", *DIFFERENCE_HEADER), rows, left=("measure",))
 
     def sentences(self) -> list[str]:
-        """Say what it comes to: a sentence a measure, and how they are to be read."""
+        """Sum up the change: a sentence a measure, and how to read them."""
         tests = (
             " or ".join(sorted({part.test for part in self.parts if part.wins or part.losses}))
             or "cases that do not differ"

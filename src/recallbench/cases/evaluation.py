@@ -1,4 +1,4 @@
-"""Cases put to a retriever, and the report of what came back."""
+"""Cases put to a retriever, and the report of its answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _prepare(
     ndcg: NdcgOver = "all",
     percentiles: Rule | None = None,
 ) -> _Evaluation:
-    """Declare what `evaluate` and `evaluate_async` take; raises UsageError for what makes no sense."""
+    """Declare the parameters of `evaluate` and `evaluate_async`; raises UsageError for values that make no sense."""
     definitions = Definitions(precision, ndcg, percentiles)
     matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
     chosen = check_cases(cases)
@@ -240,7 +240,7 @@ def _matching(
 
 
 def check_cases(cases: Iterable[Case]) -> list[Case]:
-    """Return the cases; raises UsageError where there are none, InputError for what is no case or comes twice."""
+    """Return the cases; raises UsageError for none at all, InputError for an entry that is no case or comes twice."""
     listed = list(cases)
     if not listed:
         raise UsageError("nothing to evaluate", expected="one case or more", found="none")

@@ -18,23 +18,23 @@ from recallbench.results.trec import Refused, read_qrels
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The cases, and what is wrong with those that are none."""
+    """The cases, and the errors of those that can't be read."""
 
     cases: tuple[Case, ...]
     refused: tuple[InputError, ...] = ()
     passed_over: tuple[str, ...] = ()
-    """Queries whose judgements are all of grade 0: they have nothing to find, and say not that nothing should be."""
+    """Queries whose judgements are all of grade 0: that is not a statement that nothing should be found."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say what belongs beside the figures."""
+        """Return the notes that belong beside the figures."""
         count = len(self.passed_over)
         whose = "query whose judgements are" if count == 1 else "queries whose judgements are"
         return (f"{count} {whose} all of grade 0 passed over",) if count else ()
 
 
 def read_gold(path: Path, *, keep_going: bool = False) -> Gold:
-    """Return every query of the file; raises InputError, naming the query, for what is no case, unless `keep_going`.
+    """Return every query of the file; raises InputError, naming a query that is no case, unless `keep_going`.
 
     One that was judged, and has grade 0 alone, is passed over.
     """

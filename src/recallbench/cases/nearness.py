@@ -41,7 +41,7 @@ def nearness(
 
 
 def known_texts(texts: Mapping[Any, str] | Callable[[Any], str] | None) -> list[str]:
-    """Return all texts that are known; what is no text is refused where it comes back."""
+    """Return all texts that are known; a hit whose text is none is refused later."""
     return [text for text in texts.values() if isinstance(text, str)] if isinstance(texts, Mapping) else []
 
 

@@ -86,10 +86,10 @@ def _is_object(line: str) -> bool:
 
 
 def records(path: Path, field: str, passed: Callable[[InputError, str | None], None] | None = None) -> Iterator[Record]:
-    """Give each query of a JSON file; in an object of objects what stands under a query is its `field`.
+    """Yield each query of a JSON file; in an object of objects the value of a query is its `field`.
 
-    Raises InputError, naming the line or the query, for what is none; `passed` is called with it instead, with the
-    query where it is known, and left out.
+    Raises InputError, naming the line or the query, for one that can't be read. With `passed`, that is called with the
+    error and the query, as far as it is known, and the query is left out.
     """
     if form_of(path) == "jsonl":
         for number, line in lines(path, None if passed is None else lambda error: passed(error, None)):
@@ -145,7 +145,7 @@ def _record(fields: Mapping[str, Any], place: str) -> Record:
 
 
 def id_text(value: Any) -> str | None:
-    """Return an id as a string, as TREC's forms have it; None for what is no id."""
+    """Return an id as a string, as TREC's forms have it; None for any other value."""
     if isinstance(value, str) and value and _is_text(value):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None

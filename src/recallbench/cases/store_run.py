@@ -1,4 +1,4 @@
-"""The report of what a store answered to a corpus: the figures of its result, at any k, question by question."""
+"""The report of a store's answers to a corpus: the figures of its result, at any k, question by question."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class StoreRun:
         )
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:
-        """Return what a larger k buys and costs."""
+        """Return recall gained and precision lost by a larger k."""
         tradeoffs = [self.report(k).tradeoff([k]) for k in sorted(set(ks))]
         points = tuple(point for tradeoff in tradeoffs for point in tradeoff.points)
         return Tradeoff(points, tradeoffs[0].matching, tradeoffs[0].n, self._definitions)

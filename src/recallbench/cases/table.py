@@ -75,7 +75,7 @@ def column(measure: Measure) -> str:
 
 
 def remarks(scores: CaseScores) -> list[str]:
-    """Say how the table is to be read, and what is wrong with it."""
+    """Return the sentences on how to read the table, and on what is wrong with it."""
     lines = [
         f"mrr is mrr@{scores.k}; {scores.short('f1')} is the mean of each query's F1, {scores.short('f1_of_means')} "
         "the harmonic mean of the mean precision and the mean recall"
@@ -106,7 +106,7 @@ def remarks(scores: CaseScores) -> list[str]:
 
 
 def _other_definitions(scores: CaseScores) -> list[str]:
-    """Say what those definitions count that are not the usual ones."""
+    """Return a sentence for each definition that is not the usual one."""
     lines = []
     if scores.definitions.precision == "retrieved":
         lines.append(f"{scores.short('precision')} divides by what came back, {scores.k} at most, also within F1")

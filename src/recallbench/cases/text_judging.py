@@ -35,14 +35,14 @@ class MatchedCase:
     likenesses: tuple[Likeness, ...] = ()
 
     def steps(self, matching: Matching) -> Steps:
-        """Return by what each hit matched, for hybrid."""
+        """Return the step that each hit matched by, for hybrid."""
         if self.decided_by == "text":
             return [near.step(matching) for near in self.likenesses]
         return ["id" if id in self.case.relevant else None for id in self.answer.ids]
 
 
 def decide(cases: Sequence[Case], matching: Matching) -> tuple[DecidedBy, ...]:
-    """Return what decides each case. Where some have ids and no expected text, ids decide each that has any.
+    """Return whether ids or texts decide each case. Where some cases have ids alone, ids decide each that has any.
 
     With hybrid, ids are one of the ways in which a case with an expected text is decided.
     """
@@ -122,7 +122,7 @@ def match_cases(
 
 
 def _texts_of(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> tuple[str, ...]:
-    """Return what the hits say; of a relevant id nothing need be known with hybrid, which takes it as it is."""
+    """Return the texts of the hits; with hybrid, a relevant id needs none."""
     if not words(case.expected or ""):
         raise case.wrong("the expected text has no words", "letters or digits", repr(case.expected)[:SHOWN])
     known = frozenset(case.relevant if matching.method == "hybrid" else ())
@@ -145,7 +145,7 @@ def _text_of(case: Case, id: Any, texts: Texts | None, *, needed: bool) -> str:
 
 
 def judge_matched(matched: Sequence[MatchedCase], matching: Matching, depth: int) -> Judged:
-    """Judge each case by what decides it, all of them in one judgement."""
+    """Judge each case by ids or by text, all of them in one judgement."""
     parts = []
     by_id = [n for n, case in enumerate(matched) if case.decided_by == "id"]
     if by_id:
@@ -164,8 +164,8 @@ def judge_by_text(
 ) -> Judged:
     """Judge by text: each case has one thing to find, and the first text that matches has found it.
 
-    Every text that matches counts for precision and nDCG. Nobody knows how many others there are, so what did not come
-    back is taken to match as well: a case has something to find, and the most that a ranking can get is 1.
+    Every text that matches counts for precision and nDCG. How many others there are is unknown, so texts that did not
+    come back are taken to match as well: a case has something to find, and the most that a ranking can get is 1.
     """
     gold, unseen = [], []
     for case, likes in zip(cases, likenesses, strict=True):

@@ -47,7 +47,7 @@ class Threshold:
 
 
 class BelowThreshold(RecallBenchError, AssertionError):
-    """Thresholds that are missed, all of them; what a test or a pipeline fails with."""
+    """The failure of a test or pipeline: all thresholds that are missed."""
 
     exit_code = 1
 
@@ -68,7 +68,7 @@ class BelowThreshold(RecallBenchError, AssertionError):
 def check(
     report: CaseScores, thresholds: Mapping[str, float] | str, short: Mapping[str, float], *, verbose: bool = False
 ) -> None:
-    """Raise BelowThreshold unless each measure is at least what is asked of it; the comparison is of whole figures.
+    """Raise BelowThreshold unless each measure reaches its threshold; figures are compared unrounded.
 
     `short` goes before the same measure in `thresholds`. With `verbose`, print those that held.
     """

@@ -87,7 +87,7 @@ def is_given(*names: str) -> bool:
 
 
 def _refuse_options_as_values(arguments: Sequence[str], valued: set[str]) -> None:
-    """Raise UsageError where an option that takes a value is followed by what is written like an option."""
+    """Raise UsageError where an option that takes a value is followed by another option."""
     for word, following in pairwise([*arguments, ""]):
         if word == "--":
             return

@@ -113,7 +113,7 @@ def usage_error(error: click.UsageError) -> UsageError:
 
 
 def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Raise UsageError for what is no UTF-8: it could be written into no result, and sent to no server."""
+    """Raise UsageError for an argument that is not UTF-8: no result could hold it, and no server take it."""
     named = [(f"argument {number}", value) for number, value in enumerate(arguments, 1)]
     named += [(f"${name}", value) for name, value in environ.items() if name.startswith(OURS)]
     for name, value in named:

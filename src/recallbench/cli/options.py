@@ -136,7 +136,7 @@ def of_stores(*stores: str) -> list[Declaration]:
 
 
 def _store_options(others: dict[str, Any]) -> dict[str, str]:
-    """Take what was given of the stores' options out of the others, by the names that stores know."""
+    """Take the options of stores out of the others, and return them by the names that stores know."""
     from recallbench.stores.options import read_assignments
     from recallbench.stores.registry import store_options
 

@@ -1,4 +1,4 @@
-"""The screen between this program and a terminal or log: no secret and no control character passes, whoever forgot."""
+"""The screen between this program and a terminal or log: no secret and no control character passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recallbench.escaping.terminal import hidden, visible
 
 
 class Screen:
-    """A stream without secrets that writes out what can't be seen; line breaks and tabs are the program's own."""
+    """A stream without secrets that spells out control characters; line breaks and tabs are the program's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -38,5 +38,5 @@ def screen_output() -> None:
 
 
 def underlying_stream(stream: TextIO) -> TextIO:
-    """Return the stream itself, for what draws with control characters of its own."""
+    """Return the stream itself, for a library that draws with control characters."""
     return stream.stream if isinstance(stream, Screen) else stream

@@ -12,7 +12,7 @@ from recallbench.errors import InputError
 
 
 def read_settings(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
-    """Take what the file holds as the defaults of the command's options.
+    """Make the values of the file the defaults of the command's options.
 
     Raises InputError for a file that can't be read, and for a key that is an option of no command.
     """

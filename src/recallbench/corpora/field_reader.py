@@ -57,7 +57,7 @@ class FieldReader:
         return replace(self, item=f"{self.item}, {part}")
 
     def refusal(self, field: str, expected: str, found: str, remedy: str = "") -> InputError:
-        """The error that says what is wrong with a field of this item."""
+        """Return the error of a field of this item."""
         known = registered_file_hint(self.corpus)
         remedy = remedy or ("mend the file" + (f", or use the registered one: {known}" if known else ""))
         return InputError(f"{self.file}: {self.item}: field {field}", expected=expected, found=found, remedy=remedy)

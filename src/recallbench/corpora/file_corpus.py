@@ -1,4 +1,4 @@
-"""A corpus in one JSON file: what its reader need not say again."""
+"""A corpus in one JSON file: the part that all readers share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 
 
 class FileCorpus(ABC):
-    """A list of items in one file, hashed before it is parsed. A reader gives `read`, and what differs of the rest."""
+    """A list of items in one file, hashed before it is parsed. A reader gives `read`, and overrides what differs."""
 
     clustered: ClassVar[bool] = False
     clarifications: ClassVar[tuple[int, ...]] = ()

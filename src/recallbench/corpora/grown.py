@@ -54,9 +54,9 @@ class Distractors:
         )  # fmt: skip
 
     def grown(self, factor: int, seed: int) -> Iterator[Haystack]:
-        """Each haystack at `factor` times its size; what it held keeps its place, so gold stays what it is.
+        """Yield each haystack at `factor` times its size; its own segments keep their places, so gold stays the same.
 
-        The additions are drawn without repetition. `factor` is at most what there is room for.
+        The additions are drawn without repetition. `factor` is at most `largest_factor()`.
         """
         pool = self.segments
         for haystack, free in zip(self.haystacks, self._free_places(), strict=True):

@@ -1,4 +1,4 @@
-"""Deviations: in what a run departs from the protocol."""
+"""Deviations: a run's departures from the protocol."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def sort_hits(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple
 
 
 def rank_hits(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
-    """The hits of one question in ranking order; refuses what no haystack of `size` items from `first_id` can give."""
+    """Return the hits of one question in ranking order; refuses hits outside the `size` items from `first_id`."""
     ids, scores = zip(*hits, strict=True) if hits else ((), ())
     breach = find_breach(ids, scores, k=k, known=range(first_id, first_id + size), ordered=False, repeats=True)
     if breach:

@@ -26,7 +26,7 @@ def assemble(
     embedder: Embedder | None,
     clarifications: Sequence[int],
 ) -> parts.Metrics:
-    """Every figure of the result, and what store and encoder state of themselves; gates and verdict say nothing yet."""
+    """Return every figure of the result, with the statements of store and encoder; gates and verdict are empty yet."""
     corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
     version_after, settings, evidence = store.version(), dict(store.settings()), dict(store.evidence())
     return parts.Metrics(

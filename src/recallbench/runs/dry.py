@@ -1,4 +1,4 @@
-"""A dry run: the whole path on a miniature, then what the real run would need."""
+"""A dry run: the whole path on a miniature, then the prerequisites of the real run."""
 
 from __future__ import annotations
 

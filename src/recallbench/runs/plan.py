@@ -125,7 +125,7 @@ class Plan:
 
 
 def plan_run(options: Options) -> Plan:
-    """Settle what the options leave open; raises UsageError for what can't go together."""
+    """Settle all that the options leave open; raises UsageError for options that can't go together."""
     rules = load()
     corpus = facts(options.corpus, rules)
     reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)

@@ -45,7 +45,7 @@ class Circumstances:
 
     started: datetime
     since: float
-    """The same moment by the clock that nobody sets, `time.perf_counter()`."""
+    """The same moment by the clock that can't be set, `time.perf_counter()`."""
     options: Options
     embedding: object | None
     """The embedder's own report."""

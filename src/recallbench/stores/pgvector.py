@@ -340,7 +340,7 @@ class PgvectorStore(Store):
 
 
 def _push(pgconn: PGconn) -> None:
-    """Send what the socket did not take at once: it stays here until someone pushes, and the server waits for it."""
+    """Send the rest that the socket did not take at once: until then it stays here, and the server waits for it."""
     writable = poll()
     writable.register(pgconn.socket, POLLOUT)
     while pgconn.flush():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 KnownValues = Mapping[str, tuple[str, str]]
 """By group: where else a result records the same thing, and its value there."""
 LONGEST = 80
-"""Characters of what was found that a finding shows."""
+"""Characters of a value that a finding shows."""
 
 
 class Statement(NamedTuple):

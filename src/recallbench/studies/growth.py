@@ -1,4 +1,4 @@
-"""The same questions over larger and larger haystacks: what a store loses, and what it costs."""
+"""The same questions over larger and larger haystacks: recall lost, and time taken."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ PLAN = "plan.json"
 """The file that says what is repeated; it lies in the folder until all is done."""
 NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
 ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
-"""Options that say where from and where to, not what is measured."""
+"""Options that are places and do not change what is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
     """Run `times` times, each into a folder of its own, then ask one filled store as often, and compare the passes.
 
     Every run's folder is whole or absent, and the summary is written last. The runs in an `unfinished` repeat count;
-    raises UsageError where it is none, or is one of something else.
+    raises UsageError for any other folder, and for a repeat of something else.
     """
     plan = plan_run(options)
     cold, warm = _conditions(plan)
@@ -118,7 +118,7 @@ def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:
 
 
 def _run_unless_finished(options: Options, place: Path, i: int, times: int, progress: Progress, today: date) -> Outcome:
-    """A run of this repeat; one that was made before counts. Raises InputError unless that is as it was written."""
+    """Return a run of this repeat, made now or before; raises InputError for an earlier one that was changed."""
     if not place.exists():
         progress.note(f"run {i} of {times}")
         return run(replace(options, folder=place, label=None), progress, today)

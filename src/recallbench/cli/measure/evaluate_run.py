@@ -142,7 +142,7 @@ class _Side:
         return f"{words}, and {len(self.left_out)} left out" if self.left_out else words
 
     def problems(self) -> list[str]:
-        """Return what is wrong with it, each naming the file."""
+        """Return the problems with it, each naming the file."""
         failures = [answer.failure for answer in self.report.answers if answer.failure is not None]
         notes = [*self.report.notes, *(f"failed, counted as the worst answer: {failure.brief}" for failure in failures)]
         return [note if note.startswith(f"{self.path}: ") else f"{self.path}: {note}" for note in notes]

@@ -35,10 +35,10 @@ def evaluate_set(
     stale_after: str | None,
     require_verified: bool,
 ) -> int:
-    """Run the store over the set, print what came out, and warn of labels older than `stale_after`.
+    """Run the store over the set, print its figures, and warn of labels older than `stale_after`.
 
-    With `table` the table of its questions is printed too, in any form but text alone, and behind it what changed since
-    the earlier result `compare`. 1 where a question failed, or where the verdict falls short of a required one.
+    With `table` the table of its questions is printed too, in any form but text alone, and behind it the change since
+    the earlier result `compare`. Return 1 where a question failed, or where the verdict falls short of a required one.
     """
     from recallbench.cli.measure.headline import gates_hold, headline, print_failures
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field

@@ -14,7 +14,7 @@ from recallbench.retrieval.failures import Failures
 
 
 def headline(metrics: Metrics, folder: Path) -> list[Part]:
-    """Return corpus, figures with what stands beside them, verdict, and where the report is."""
+    """Return the corpus, the figures, the verdict, and the path of the report."""
     rows = []
     control = {bm25.measure: bm25.value for bm25 in metrics.control_bm25[OVERALL]}
     for primary in metrics.headline:

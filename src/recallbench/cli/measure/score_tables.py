@@ -43,7 +43,7 @@ def table_options(
     *,
     comparing: bool,
 ) -> TableOptions:
-    """Return the options as given on a command line; raises UsageError, saying what would work."""
+    """Return the options of a command line; raises UsageError with options that would work."""
     from recallbench.scoring.depth import depth_of
 
     depths = _depths(ks)

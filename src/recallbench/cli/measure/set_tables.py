@@ -74,7 +74,7 @@ def refuse_without_field(field: str, folder: Path, split: str | None, matching: 
 def print_table(
     table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None
 ) -> RecallBenchError | None:
-    """Print the table, with the figures of the result at any k; return the error of what could not be printed."""
+    """Print the table, with the figures of the result at any k; return the error where a part could not be printed."""
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
     store_run = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}

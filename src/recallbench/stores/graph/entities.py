@@ -1,4 +1,4 @@
-"""What texts speak of, found without a model: names, and words that few texts have.
+"""The entities of texts, found without a model: names, and words that few texts have.
 
 An entity is one word in lower case. A word is a name where it stands with a capital within a sentence; at the
 beginning of one, or of a line, a capital says nothing. Any other word of four letters or more is an entity where no
@@ -26,7 +26,7 @@ RARE = 0.25
 """Share of the scope's texts that may have such a word."""
 MOST = 32
 LONGEST = 64
-"""Characters of a word; what is longer is no word but data."""
+"""The most characters of a word; anything longer is data."""
 UNIT = 1000
 """Weights are whole: sums of them are the same in whatever order a server adds."""
 

@@ -105,7 +105,7 @@ RANKER = StoreOption(
 
 
 class GraphStore(Store):
-    """Ranks in the server, by what the graph says; works without vectors."""
+    """Ranks in the server, by the graph; works without vectors."""
 
     name = "graph"
     summary: ClassVar[str] = "sessions, entities and links in a graph database over Bolt; on when NEO4J_URI is set"
@@ -286,5 +286,5 @@ def _seconds(moment: datetime) -> float:
 
 
 def _sendable(text: str) -> str:
-    """The text without what UTF-8 can't carry."""
+    """Return the text without characters that UTF-8 can't carry."""
     return text.encode("utf-8", "replace").decode("utf-8")

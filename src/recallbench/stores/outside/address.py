@@ -29,7 +29,7 @@ def recorded_name(name: str) -> str:
 
 
 def web_address(name: str) -> tuple[str, int | None, str]:
-    """Host, port and path of a web address; raises UsageError, without what may be a secret, where there are none."""
+    """Return host, port and path of a web address; raises UsageError, without possible secrets, for any other."""
     try:
         parts = urlsplit(name)
         host, port = parts.hostname or "", parts.port

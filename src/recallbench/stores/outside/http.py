@@ -38,7 +38,7 @@ FEW = 2
 ABSENT = (404, 405, 501)
 """The statuses of a server that does not offer an optional part of the contract."""
 LONGEST = 300
-"""Characters of what a server says of itself, which goes into reports; and how many settings it may have."""
+"""The most characters of a server's statements, which go into reports; also the most settings that it may have."""
 CONTRACT = {"http.contract": "1"}
 OWN = "the server's own"
 REMEDY = "mend the server; the contract is in README.md, `Any other memory`"

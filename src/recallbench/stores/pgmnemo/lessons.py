@@ -1,4 +1,4 @@
-"""Rows of pgmnemo.agent_lesson: which columns a version has, what goes into them, and whether all can be seen."""
+"""Rows of pgmnemo.agent_lesson: the columns of a version, their values, and whether all rows can be seen."""
 
 from __future__ import annotations
 

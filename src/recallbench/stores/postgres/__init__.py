@@ -1,1 +1,1 @@
-"""Postgres: connections, the embedded server, and what its stores share."""
+"""Postgres: connections, the embedded server, and parts that its stores share."""

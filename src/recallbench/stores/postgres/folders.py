@@ -1,4 +1,4 @@
-"""The folder of one embedded server: whose it is, and how to tell a living owner from a dead one."""
+"""The folder of one embedded server, and whether its owner is alive."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ServerFolder:
         self._room.note(self._facts)
 
     def remove(self) -> None:
-        """Delete everything, with what a server that was killed left elsewhere, and let go of the lock."""
+        """Delete everything, also what a killed server left elsewhere, and let go of the lock."""
         _cleaned(self.path, self._facts)
         self._room.remove()
         self._forget()
@@ -80,7 +80,7 @@ def sweep(where: Iterable[Path] | None = None) -> list[Path]:
 
 
 def _cleaned(folder: Path, facts: Mapping[str, Any], patience: float = PATIENCE) -> None:
-    """End what still runs in a folder that is to go, and free what that held outside of it."""
+    """End all processes of a folder that is to be removed, and free their memory outside of it."""
     pid = int(facts.get("pid", 0))
     if pid:
         end_server(pid, str(facts.get("born", "")), patience)

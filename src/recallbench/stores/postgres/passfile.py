@@ -1,4 +1,4 @@
-"""The file of Postgres passwords that the client's library reads by itself: what is in it, so that it stays secret."""
+"""The passwords in the file that the Postgres client reads by itself, so that they stay secret."""
 
 from __future__ import annotations
 

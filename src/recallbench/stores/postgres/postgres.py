@@ -107,7 +107,7 @@ def connect(dsn: str) -> Connection:
 
 @contextmanager
 def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE … TO …; as its owner") -> Iterator[None]:
-    """Turn what the database raises while `doing` into an error a user can act on; `grant` is what gives the right."""
+    """Turn errors of the database while `doing` into one a user can act on; `grant` is what gives the right."""
     import psycopg
     from psycopg import errors
 
@@ -264,7 +264,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _settings(options: str) -> list[tuple[str, str]]:
-    """Name and value of each setting in a DSN's `options`; the name is empty where it can't be read."""
+    """Return name and value of each setting in a DSN's `options`; the name is empty where it can't be read."""
     settings = []
     for word in re.split(r"(?<!\\)\s+", re.sub(r"(?:^|(?<=\s))-c\s*", "-c", options).strip()):
         read = re.fullmatch(r"(?:-c|--)([\w.-]+)=(.*)", word, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Postgres' binary format of what goes in and comes out in bulk: COPY rows, array parameters, arrays of hits."""
+"""Postgres' binary format of bulk data: COPY rows, array parameters, arrays of hits."""
 
 from __future__ import annotations
 

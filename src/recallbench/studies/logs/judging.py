@@ -1,4 +1,4 @@
-"""Logged recalls judged by their labels: by the ids that came back, or by what the texts say."""
+"""Logged recalls judged by their labels: by the ids that came back, or by their texts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class IdJudge:
 
 
 class TextJudge:
-    """Judges by texts: those that say what is expected are gold, or where a label has ids, these.
+    """Judges by texts: those that say the expected text are gold; where a label has ids, these are.
 
     Behind the measures stands the first of them at each threshold.
     """

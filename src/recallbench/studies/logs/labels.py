@@ -37,7 +37,7 @@ class QueryLabel:
 
 
 def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[QueryLabel], int]:
-    """The labels, and how many queries have none yet; raises InputError, naming the line, for what is neither.
+    """Return the labels, and the number of queries without one; raises InputError, naming the line, for any other line.
 
     With `by_text` a query is labelled by its `expected`, and `relevant` ids are passed over; where some queries have
     ids alone, ids decide each that has any.
