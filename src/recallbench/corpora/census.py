@@ -14,7 +14,7 @@ from recallbench.protocol.rules import CorpusRules
 
 @dataclass(slots=True)
 class Oddities:
-    """Counts of what is odd in a corpus file and accepted."""
+    """Counts of the oddities of a corpus file that are accepted."""
 
     turns: int = 0
     empty_turns: int = 0

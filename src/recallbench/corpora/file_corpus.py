@@ -57,4 +57,4 @@ class FileCorpus(ABC):
 
     @abstractmethod
     def read(self, stream: Stream, oddities: Oddities) -> Iterator[Haystack]:
-        """Each haystack in file order; what is odd but accepted is counted in `oddities`."""
+        """Yield each haystack in file order; accepted oddities are counted in `oddities`."""

@@ -1,4 +1,4 @@
-"""An option of a corpus, declared once, beside what reads it: commands and their help follow from it."""
+"""An option of a corpus, declared once, beside its reader: commands and their help follow from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class CorpusOption:
     """One option of a corpus that its user brings along.
 
-    A registered corpus has none: what an option would change of it is another corpus, with a name of its own.
+    A registered corpus has none: changed by an option it would be another corpus, with a name of its own.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A log of recalls in production, JSON lines: what was asked, which ids came back, how long it took."""
+"""A log of recalls in production, JSON lines: the query, the ids that came back, the time it took."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class RecallLog:
     """The problems of the first of them."""
 
     def recalls(self) -> Iterator[Recall]:
-        """Each recall; raises InputError, naming the line, for what is none, unless bad lines are to be skipped."""
+        """Yield each recall; raises InputError, naming a line that can't be read, unless bad lines are skipped."""
         named = seen = 0
         for path in self.files:
             for number, line in lines(path, partial(self._pass, path) if self.skip_bad else None):

@@ -1,4 +1,4 @@
-"""The nouns of a corpus: what is remembered, what is asked, and where it may be answered from."""
+"""The records of a corpus: segments, questions, and the haystacks that they belong to."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Haystack:
 
 @dataclass(frozen=True, slots=True)
 class CountCheck:
-    """One registered fact of a corpus file, and what the file says."""
+    """One registered fact of a corpus file, beside the file's own."""
 
     name: str
     expected: str
@@ -169,7 +169,7 @@ class Survey:
     denominators: Mapping[str, int]
     """Each named denominator with its count, the protocol's first."""
     checks: tuple[CountCheck, ...]
-    """Every registered count against what was found."""
+    """Every registered count beside the one of the file."""
     repeated_sessions: int
     empty_turns: int
     repaired_evidence: int

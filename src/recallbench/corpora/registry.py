@@ -139,7 +139,7 @@ def _right_file(name: str, entry: CorpusEntry) -> str:
 
 
 def find_entry(name: str) -> CorpusEntry:
-    """Return what a corpus declares of itself; raises UsageError for a name that nothing has."""
+    """Return the declaration of a corpus; raises UsageError for an unknown name."""
     if is_set_name(name):
         return labelled_entry(name)
     if name not in CORPORA:

@@ -1,4 +1,4 @@
-"""The files of a vector cache: opened so that nobody's link is followed, read and written at a place."""
+"""The files of a vector cache: opened without following links, read and written at a place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recallbench.errors import InputError
 
 
 def open_cache_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
-    """Open a file of the cache. Whoever shares it may put a link there to what is not theirs, or a pipe to wait for."""
+    """Open a file of the cache. Another user of it may have put a link or a pipe there."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     except OSError as error:
@@ -25,7 +25,7 @@ def open_cache_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def read_at(descriptor: int, start: int, size: int) -> bytes:
-    """Read so many bytes, or those that there are."""
+    """Read so many bytes, or as many as there are."""
     parts = []
     while size > 0 and (part := os.pread(descriptor, size, start)):
         parts.append(part)

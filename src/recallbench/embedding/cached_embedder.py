@@ -132,7 +132,7 @@ class CachedEmbedder:
                 self._embed_window(window, role, advance)
 
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
-        """Return the vectors of these texts; what was not ensured is embedded now."""
+        """Return the vectors of these texts; those that were not ensured are embedded now."""
         keys = [text_key(self.spec, text, role, position) for position, text in enumerate(texts)]
         rows = self._usable_rows(keys)
         # Rows that replaced accepted ones count as never checked.
@@ -149,7 +149,7 @@ class CachedEmbedder:
         return self._cached_embeddings(rows)
 
     def report(self) -> EmbeddingReport:
-        """Return what happened so far."""
+        """Return the vectors' origin so far."""
         engines, cache = self._engines, self._vector_cache
         notes = list(engines.notes)
         if self._key_note:
@@ -212,7 +212,7 @@ class CachedEmbedder:
         return missing
 
     def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
-        """Embed again what was drawn, and accept all that took part where it agrees; raises InputError otherwise."""
+        """Embed the drawn texts again, and accept the rows of the draw where they agree; else raise InputError."""
         if not check.drawn:
             return
         self._prepare(role)

@@ -85,7 +85,7 @@ class Embedder(Protocol):
         """Embed and cache texts that have no vector yet. `texts` is read once, as a stream; `total` is for progress."""
 
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
-        """The vectors of these texts; what was not ensured is embedded now."""
+        """Return the vectors of these texts; those that were not ensured are embedded now."""
 
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""

@@ -1,4 +1,4 @@
-"""The pinned encoders, read from `encoders.toml`: what each one is, to the hash of its files."""
+"""The pinned encoders, read from `encoders.toml`, down to the hashes of their files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PinnedFiles:
 
 @dataclass(frozen=True, slots=True)
 class EncoderSpec:
-    """Everything that decides what vector a text gets, but for the machine it is computed on."""
+    """Everything that decides the vector of a text, except the machine."""
 
     name: str
     title: str
@@ -65,11 +65,11 @@ class EncoderSpec:
         return self.passage if role == "passage" else self.query
 
     def prefix(self, role: Role) -> str:
-        """Return what is put before a text of this role."""
+        """Return the prefix of a text of this role."""
         return self.passage_prefix if role == "passage" else self.query_prefix
 
     def one_sided(self) -> bool:
-        """Whether a text gets the same vector whichever role it plays."""
+        """Whether a text has the same vector in both roles."""
         return self.passage == self.query and self.passage_prefix == self.query_prefix
 
 

@@ -238,7 +238,7 @@ def choose_backend(
 
 
 def failure_note(proof: Proof) -> str:
-    """Say what a failed proof means."""
+    """Return a sentence on a failed proof."""
     if proof.worst_cosine is None:
         return f"OpenVINO can't run this encoder on this machine ({proof.fault}): torch was used"
     worst = f"worst cosine {proof.worst_cosine:.7f}"

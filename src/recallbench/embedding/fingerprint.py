@@ -11,11 +11,11 @@ from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError
 
 FIRST_USE = "recorded at first use, not pinned"
-"""The hash, in a fingerprint, of files whose real hash nobody gave beforehand."""
+"""The hash, in a fingerprint, of files whose real hash was not known beforehand."""
 
 
 def file_hashes(spec: EncoderSpec, resolver: FileResolver) -> dict[str, str]:
-    """Return the sha256 of every file by `part/file`; downloads what is neither pinned nor recorded."""
+    """Return the sha256 of every file by `part/file`; downloads files that are neither pinned nor recorded."""
     hashes: dict[str, str] = {}
     for part, files in spec.parts().items():
         known = resolver.known_hashes(files)
@@ -43,7 +43,7 @@ def fingerprint(spec: EncoderSpec, hashes: Mapping[str, str], backend: str) -> d
 
 
 def source_facts(spec: EncoderSpec) -> dict[str, str]:
-    """Return which weights an encoder takes."""
+    """Return the source of an encoder's weights."""
     return {
         "encoder": spec.title,
         "passage": f"{spec.passage.repo}@{spec.passage.revision}",
@@ -53,7 +53,7 @@ def source_facts(spec: EncoderSpec) -> dict[str, str]:
 
 
 def treatment_facts(spec: EncoderSpec) -> dict[str, str]:
-    """Return what an encoder does with a text."""
+    """Return an encoder's treatment of a text."""
     return {
         "pooling": spec.pooling,
         "normalisation": "L2" if spec.normalise else "none",
@@ -75,7 +75,7 @@ def pinned_hashes(spec: EncoderSpec) -> dict[str, str]:
 
 
 def engine_facts(spec: EncoderSpec, hashes: Mapping[str, str], side: Role) -> dict[str, str]:
-    """Return what a proof about the forward pass of one side depends on, besides machine and libraries."""
+    """Return the facts that a proof for one side depends on, besides machine and libraries."""
     digests = [digest for name, digest in hashes.items() if name.startswith(f"{side}/")]
     return {"weights": json.dumps(sorted(digests)), "pooling": spec.pooling, "normalise": str(spec.normalise)}
 

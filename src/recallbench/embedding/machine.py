@@ -24,12 +24,12 @@ def has_avx512() -> bool:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the installed versions of what computes a vector; "" where one is missing."""
+    """Return the installed versions of the libraries that compute a vector; "" where one is missing."""
     return {name: version_of(name) for name in LIBRARIES}
 
 
 def describe_computation(backend: str) -> str:
-    """Return what computes a vector on this backend and may change its last digits, in a line."""
+    """Return in a line all that computes a vector on this backend and may change its last digits."""
     runtime, _, device = backend.partition("/")
     versions = library_versions().items()
     used = [f"{name} {version}" for name, version in versions if name != "openvino" or name == runtime]

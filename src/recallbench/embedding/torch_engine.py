@@ -164,7 +164,7 @@ def _load_tensors(path: Path) -> dict[str, torch.Tensor]:
 
 @contextmanager
 def silent_transformers() -> Iterator[None]:
-    """Keep the loading messages of the library off the terminal; what matters of them is raised above."""
+    """Keep the loading messages of the library off the terminal; those that matter are raised above."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

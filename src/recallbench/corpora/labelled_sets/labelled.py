@@ -1,4 +1,4 @@
-"""A labelled set: documents, queries and what answers them, in files. Everything about it follows from the files."""
+"""A labelled set: documents, queries and gold, in files. Everything about it follows from the files."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ KIND, ABSTENTION = "query", "abstention"
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files that decide what is measured, by the names they count under."""
+    """The files that decide the measurement, by the names they count under."""
 
     parts: Mapping[str, Path]
     others: tuple[Path, ...] = ()
@@ -187,10 +187,10 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
 
 
 def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[LabelledQuery]:
-    """Each query that is judged, or that is to find nothing.
+    """Return each query that is judged, or that should find nothing.
 
-    In BEIR's layout queries that nobody judged are passed over, and noted in `unjudged`; of a set of the hub all those
-    that the split does not judge. `expecting` keeps those that say what they expect.
+    In BEIR's layout queries without judgements are passed over, and noted in `unjudged`; of a set of the hub all that
+    the split does not judge. `expecting` keeps those with an expected text.
     """
     return (
         _short_form(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)

@@ -1,4 +1,4 @@
-"""The options of a labelled set: which judgements count, and what pins the files of a hub set."""
+"""The options of a labelled set: the judgements that count, and the pins of a hub set's files."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ PREFIX = "labelled/"
 
 
 class SetName(NamedTuple):
-    """The name of a folder, and one hash over what decides what is measured.
+    """The name of a folder, and one hash over all that decides the measurement.
 
     A set whose gold follows from texts is another set than the one judged by ids, so the method is part of its name.
     """

@@ -1,1 +1,1 @@
-"""Gold from expected texts: which stored text says what was expected, and by which method."""
+"""Gold from expected texts: the stored texts that match them, by one method or another."""

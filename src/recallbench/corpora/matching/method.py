@@ -122,12 +122,12 @@ class Matching:
 
     @property
     def takes_ids(self) -> bool:
-        """Ids and texts count for one query."""
+        """Whether ids and texts count for one query."""
         return self.method == "hybrid"
 
     @property
     def by_text(self) -> bool:
-        """Relevance follows from what a hit says, not from which one it is."""
+        """Whether a hit is relevant by its text, not by its id."""
         return self.method != "id"
 
     def longest_chunk(self, expected: str) -> int:

@@ -1,4 +1,4 @@
-"""The options that say what makes a hit relevant, where a corpus may be judged by texts."""
+"""The options that decide whether a hit is relevant, where a corpus may be judged by texts."""
 
 from __future__ import annotations
 

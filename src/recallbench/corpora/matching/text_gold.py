@@ -1,4 +1,4 @@
-"""Gold from expected texts: a corpus whose questions say what an answer says, and not where it stands."""
+"""Gold from expected texts: a corpus whose questions have the text of an answer, and not its place."""
 
 from __future__ import annotations
 

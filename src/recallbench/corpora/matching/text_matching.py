@@ -26,7 +26,7 @@ class ParsedText:
     """A text parsed once, to be compared with many expected ones."""
 
     def __init__(self, text: str, chunk: int | None = None, *, whole: bool = False) -> None:
-        """`whole`: only the same text says what another does, as results had it before a part of one did."""
+        """`whole`: only an equal text says the same, as in older results; else a part of the text may."""
         self.words = words(text)
         self.chunk = chunk
         self.whole = whole
