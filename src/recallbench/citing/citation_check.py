@@ -13,13 +13,13 @@ from urllib.parse import unquote
 from recallbench.audit.audit import Audit
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import FigureReader
-from recallbench.citing.figure_grammar import CitedFigure, words_not_read
+from recallbench.citing.figure_grammar import CitedFigure, Role, words_not_read
 from recallbench.citing.publication import read_text
 from recallbench.corpora.registry import CORPORA
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import read_data
 from recallbench.results.folder import is_result
-from recallbench.results.metrics import OVERALL
+from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.result import Result, open_result, repository
 
 Status = Literal["agrees", "altered", "unsupported", "not checkable"]
@@ -142,9 +142,8 @@ def _doubt(figure: CitedFigure, result: Result) -> str:
     own = (metrics.corpus.name, metrics.store.name, metrics.embedder_name, result.version, *kinds)
     if words := words_not_read(figure, own):
         return f"what '{words}' makes of it is not known"
-    before = _named(f"{figure.row} {figure.near}", kinds)
-    around = before or _named(figure.clause, kinds)
-    return f"it may be of {' or '.join(around)}" if len(before) != bool(around) else ""
+    named = _named(f"{figure.row} {figure.clause}", kinds)
+    return f"it may be of {' or '.join(named)}" if len(named) > 1 or (named and not figure.is_alone) else ""
 
 
 def _standing(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[str]:
@@ -172,11 +171,9 @@ def _differences(figure: CitedFigure, result: Result) -> Iterator[str]:
     """Return how value, interval and n differ from the folder's, for the kind that is named or all questions."""
     metrics, measure = result.metrics, figure.names[0].measure
     source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
-    kind = next(iter(_named(f"{figure.row} {figure.near}", _kinds(result))), OVERALL)
+    kind = next(iter(_named(f"{figure.row} {figure.clause}", _kinds(result))), OVERALL)
     part = next((part for part in source.get(kind, []) if part.measure == measure), None)
-    beside = part and {"chance": part.chance, "ceiling": part.ceiling}
-    value = beside.get(figure.role, part.value) if part and beside else None
-    if part is None or value is None:
+    if part is None or (value := _value_of(part, figure.role)) is None:
         yield f"{result.folder.name} states no {measure}"
         return
     if not _is_same(value, figure.value):
@@ -188,6 +185,10 @@ def _differences(figure: CitedFigure, result: Result) -> Iterator[str]:
         yield f"the interval {' to '.join(figure.interval)}: the folder has {right}"
     if figure.count and int(re.sub(r"\D", "", figure.count)) != part.n:
         yield f"n = {figure.count}: the folder has {part.n}"
+
+
+def _value_of(part: EstimatePart, role: Role) -> float | None:
+    return part.chance if role == "chance" else part.ceiling if role == "ceiling" else part.value
 
 
 def _kinds(result: Result) -> list[str]:

@@ -86,9 +86,9 @@ class CitedFigure:
     """It is a share, and not one of another thing than a measure."""
     is_single: bool = True
     """No other value is given for this mention of the measure."""
-    near: str = ""
-    """The words since the figure before it; all of its clause, where no other figure stands in it."""
     clause: str = ""
+    is_alone: bool = True
+    """No other figure stands in its clause."""
     sentence: str = ""
     interval: tuple[str, ...] = ()
     count: str = ""
@@ -105,10 +105,8 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     figures = []
     for clause in _CLAUSE.finditer(sentence):
         inside = _figures_of_clause(sentence, *clause.span())
-        ends = [clause.start(), *(figure.start + len(figure.value) for figure in inside)]
-        for end, figure in zip(ends, inside, strict=False):
-            figure.near = clause[0] if len(inside) == 1 else sentence[end : figure.start]
-            figure.clause, figure.sentence = clause[0], sentence
+        for figure in inside:
+            figure.clause, figure.sentence, figure.is_alone = clause[0], sentence, len(inside) == 1
             count = _COUNT.search(sentence, figure.start) or _COUNT.search(sentence)
             figure.count = count["count"] if count else ""
         figures += inside

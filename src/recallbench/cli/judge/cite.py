@@ -51,7 +51,8 @@ def cite(
     """Print the release note's text for a CANONICAL result, or say why it can't be cited (exit 1).
 
     The result is audited first. With --check, every figure in a release note or README is compared with the folder that
-    the text names for it. A figure that was altered, or that no folder supports, is listed with its line (exit 1).
+    the text names for it. A figure that was altered, or that no folder supports, is listed with its line (exit 1); one
+    that can't be placed is listed as not checkable.
     """
     from recallbench.citing import citation
     from recallbench.cli.bars import listener
