@@ -26,17 +26,17 @@ def nearness(
     texts: Mapping[Any, str] | Callable[[Any], str] | None,
 ) -> Near:
     """Return how near texts come to expected ones; BM25's statistics are of all `texts` where these are listed."""
-    came_back = list(dict.fromkeys(chain.from_iterable(returned)))
-    read: dict[str, ParsedText] = {text: ParsedText(text, matching.chunk) for text in came_back}
+    returned_texts = list(dict.fromkeys(chain.from_iterable(returned)))
+    read: dict[str, ParsedText] = {text: ParsedText(text, matching.chunk) for text in returned_texts}
     parsed_expected = {text: ParsedText(text) for text in expected}
 
     def by_words(answer: str, text: str) -> Likeness:
         return likeness(parsed_expected[answer], read[text])
 
     if matching.method == "bm25":
-        return _with_bm25(by_words, known_texts(texts) or came_back, matching)
+        return _with_bm25(by_words, known_texts(texts) or returned_texts, matching)
     if matching.cosine is not None:
-        return _with_cosine(by_words, [text for text in dict.fromkeys(expected) if text], came_back, matching)
+        return _with_cosine(by_words, [text for text in dict.fromkeys(expected) if text], returned_texts, matching)
     return by_words
 
 
@@ -56,14 +56,14 @@ def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> N
     return near
 
 
-def _with_cosine(by_words: Near, expected: Sequence[str], came_back: Sequence[str], matching: Matching) -> Near:
+def _with_cosine(by_words: Near, expected: Sequence[str], returned_texts: Sequence[str], matching: Matching) -> Near:
     # Imported here: only a cosine needs an encoder.
     from recallbench.embedding.registry import default_cache_dir, open_embedder
 
     cache = os.environ.get("RECALLBENCH_CACHE_DIR")
     embedder = open_embedder(matching.encoder, cache_dir=Path(cache) if cache else default_cache_dir())
     try:
-        every = list(dict.fromkeys([*expected, *(text for text in came_back if text.strip())]))
+        every = list(dict.fromkeys([*expected, *(text for text in returned_texts if text.strip())]))
         # Both sides are statements: what an answer says, and what a memory says.
         embedder.ensure(every, "passage", total=len(every))
         vectors = embedder.lookup(every, "passage").vectors.astype(np.float64) if every else np.empty((0, 1))
