@@ -32,7 +32,7 @@ def attestation_path(folder: Path) -> Path:
 
 def statement(result: Result, verdict: str, canonical: bool) -> dict[str, Any]:
     """Return what is signed: the hash of every file, and what the result states. It holds no time."""
-    files = _files(result.folder)
+    files, _ = manifest.read(result.folder / manifest.NAME)
     return {
         "_type": STATEMENT_TYPE,
         "subject": [
@@ -114,7 +114,7 @@ def _other_result(folder: Path, signed: dict[str, Any]) -> str:
     own = sha256_of(folder / manifest.NAME)
     if subjects.get(manifest.NAME) != own:
         return f"it attests another result, or the manifest was changed: {subjects.get(manifest.NAME)} against {own}"
-    files = {**_files(folder), manifest.NAME: own}
+    files = {**manifest.read(folder / manifest.NAME)[0], manifest.NAME: own}
     if subjects != files:
         name = min(subjects.items() ^ files.items())[0]
         return f"what was signed and what the manifest has differ in {name}"
@@ -139,14 +139,6 @@ def _predicate(metrics: Metrics) -> dict[str, Any]:
         "deviations": [f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations],
         "measures": headline_figures(metrics),
     }
-
-
-def _files(folder: Path) -> dict[str, str]:
-    path = folder / manifest.NAME
-    files = parsed(document(path), path).get("files")
-    if not isinstance(files, dict):
-        raise InputError(f"{path} is not a manifest", expected='an object with "files"', found=type(files).__name__)
-    return {str(name): str(sha256) for name, sha256 in files.items()}
 
 
 def _write(path: Path, text: str) -> Path:
