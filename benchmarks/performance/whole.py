@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -46,7 +47,7 @@ def rows(file: Path | None = None) -> list[Row]:
         np.array(embedder.lookup(some, role).vectors) for some, role in ((texts, "passage"), (questions, "query"))
     ]
     embedder.close()
-    everything = ",".join(f"{part}={value}" for part, value in vars_of(DEFAULT_WEIGHTS).items())
+    everything = ",".join(f"{part}={value}" for part, value in asdict(DEFAULT_WEIGHTS).items())
     table = []
     with TemporaryDirectory() as scratch:
         for name, weights in (("cosine only", "cosine"), ("default weights", everything)):
@@ -77,11 +78,6 @@ def rows(file: Path | None = None) -> list[Row]:
                 table.append(_row(f"whole run, {name}, server running", *running))
             table.append(_row(f"whole run, {name}, each starting its server", partial(harness, None), bare_alone))
     return table
-
-
-def vars_of(weights: object) -> dict[str, float]:
-    """Return the factor of each part."""
-    return {name: getattr(weights, name) for name in weights.__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 def _row(name: str, ours: Callable[[], None], bare: Callable[[], None]) -> Row:

@@ -146,7 +146,7 @@ def test_only_known_differences_can_be_allowed(workspace: Path) -> None:
 
 
 def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(workspace: Path, tmp_path: Path) -> None:
-    """A verdict is the file's word, no escape sequence reaches a terminal, and nothing but files is opened."""
+    """The verdict is quoted from the file, no escape sequence is printed, and only regular files are opened."""
 
     def claim(metrics: dict) -> None:
         metrics["verdict"] |= {"label": "VERIFIED", "text": "VERIFIED", "canonical": True}
@@ -251,7 +251,6 @@ def test_nothing_is_written_and_the_committed_result_compares_with_itself(tmp_pa
 
 
 def test_a_measure_is_given_only_where_questions_have_what_it_counts(tmp_path: Path) -> None:
-    """The kinds have a measure only where some question of theirs has what it counts."""
     set_ = tmp_path / "team"
     set_.mkdir()
     jsonl(set_ / "corpus.jsonl", [{"_id": "a", "text": "one red"}, {"_id": "b", "text": "two red"}])

@@ -287,7 +287,7 @@ def test_a_late_fault_does_not_lose_the_table(folder: Path) -> None:
 
 
 def test_options_of_other_definitions_add_the_table(folder: Path) -> None:
-    """q1 finds both of its graded documents among the five of its tenant's three that came back."""
+    """Precision is over the documents that came back, and percentiles are by index."""
     words = ("evaluate", "team", "--store", "bm25", "--folder", "result", "--format", "json")
     done = recallbench(*words, "--precision", "retrieved", "--percentiles", "index", cwd=folder)
     assert done.returncode == 0

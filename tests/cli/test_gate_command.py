@@ -133,8 +133,8 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> N
     assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "gate: 1 of 2 thresholds hold; 1 out of reach")
 
 
-def test_recommended_thresholds(workspace: Path) -> None:
-    """The four that teams use, for one result, for every one, and with a figure of one's own."""
+def test_recommended_thresholds_apply_to_a_result_or_to_all(workspace: Path) -> None:
+    """Four thresholds for a result, for every result, and with a figure of one's own."""
     stated = json.loads((workspace / "results/night_20260101/metrics.json").read_text())["estimates"]["overall"]
     by_name = {estimate["measure"]: estimate["value"] for estimate in stated}
     four = {"precision@10(retrieved)": 0.8, "recall_frac@10": 0.7, "ndcg@10": 0.85, "mrr@10": 0.9}

@@ -78,7 +78,7 @@ def wait_until(process: subprocess.Popen[str], there: Callable[[], bool]) -> Non
         time.sleep(0.001)
 
 
-def interrupted(process: subprocess.Popen[str], order: signal.Signals) -> str:
+def interrupt(process: subprocess.Popen[str], order: signal.Signals) -> str:
     """Send the run a signal, assert that it ends in time, and return its stderr."""
     sent = time.monotonic()
     process.send_signal(order)
@@ -125,7 +125,7 @@ def test_a_frozen_embedded_server_does_not_delay_the_end(workspace: Path, order:
         wait_until(process, at_work)
         family = freeze(servers[0])
         time.sleep(0.5)
-        interrupted(process, order)
+        interrupt(process, order)
     assert [member for member, born in family.items() if born and birth(member) == born] == []
     assert [member for member in shared_memory() if member.creator == servers[0]] == []
     assert list(workspace.glob(f"{PREFIX}*")) == []
@@ -140,7 +140,7 @@ def test_a_frozen_named_server_is_left_alone(workspace: Path) -> None:
                 wait_until(process, lambda: bool(backends(server.pid)))
                 family = freeze(server.pid)
                 time.sleep(0.5)
-                interrupted(process, signal.SIGTERM)
+                interrupt(process, signal.SIGTERM)
         finally:
             for member in family:
                 with suppress(ProcessLookupError):
@@ -160,7 +160,7 @@ def test_a_silent_server_does_not_delay_the_end(workspace: Path, store: str) -> 
             listening.settimeout(60)
             client, _ = listening.accept()
             with client:
-                interrupted(process, signal.SIGTERM)
+                interrupt(process, signal.SIGTERM)
     assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
@@ -172,7 +172,7 @@ def test_a_function_that_swallows_every_interruption_is_ended_by_force(workspace
         # A second signal leaves the run its time to end in good order.
         process.send_signal(signal.SIGINT)
         time.sleep(0.2)
-        printed = interrupted(process, signal.SIGINT)
+        printed = interrupt(process, signal.SIGINT)
     assert "by force" in printed
     assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
