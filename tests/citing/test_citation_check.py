@@ -67,6 +67,7 @@ HONEST = {
     "behind, with interval": f"We reach 83.5% recall@10 (95% CI 76.0–88.8%, n = 158) in {F}",
     "interval in rows": "| measure | value | 95% CI |\n|---|---|---|\n| recall@10 | 83.5 % | 76.0–88.8 % |\n\n"
     f"From {F}",
+    "two measures and an aside": f"recall@10 is 0.8354, and MRR 0.4575, over all questions; {F}",
     "weights": f"recall@10 0.8354 with weights (0.5, 0.5), {F}",
     "clusters": f"Over n = 4 conversations recall@10 is 0.8354, {F}",
     "dash": f"- recall@10 — 0.8354\n- MRR – 0.4575\n\nSee {F}",
@@ -198,6 +199,7 @@ UNPLACED: dict[str, tuple[str, str]] = {
     ),
     "in the past": (f"recall@10 was 0.79 before ({F})", "0.79 is not read as the value"),
     "gain": (f"A gain of 0.02 recall@10 ({F})", "no measure is named"),
+    "latency": (f"recall@10 is 0.8354 and p95 is 0.47 s ({F})", "0.47 is not read as the value"),
     "higher": (f"recall@10 is 0.02 higher ({F})", "0.02 is not read as the value"),
     "another setting": (
         f"| setting | recall@10 |\n|---|---|\n| default | 0.8354 |\n| no fusion | 0.79 |\n\nFrom {F}",

@@ -151,7 +151,7 @@ def _figures_behind(names: tuple[CitedMeasure, ...], sentence: str, start: int, 
         role = cast(Role, control.lastgroup if control else "value")
         is_value = not _OTHERWISE.match(shares_alone, last)
         figures.append(CitedFigure(share[0], role, start + share.start(), names, between, is_value))
-    values = [figure for figure in figures if figure.role == "value"]
+    values = [figure for figure in figures if figure.role == "value" and figure.is_value]
     intervals = list(_INTERVAL.finditer(text))
     if values and intervals:
         # Brackets behind other words are those of another thing, such as weights.
