@@ -38,7 +38,7 @@ def test_counts_and_qualified_names_are_no_figures() -> None:
     rows = "| recall@1 | 0.5472 (n=500) |\n| F1 A-scale | 0.43 |\n| F1 token overlap | 0.0043 |"
     numbers = table_numbers([ReportText("a.md", f"| measure | value |\n|---|---|\n{rows}")])
     assert [(figure.name, figure.value) for figure in numbers.figures] == [("recall@1", 0.5472)]
-    assert [number.text for number in numbers.loose] == ["value: 0.0043"]
+    assert [number.shown for number in numbers.loose] == ["value: 0.0043"]
 
 
 def test_a_table_with_measures_in_rows_is_read() -> None:
@@ -62,7 +62,7 @@ def test_numbers_without_a_measure_are_listed_apart() -> None:
     text = "| what | we |\n|---|---|\n| share | 0.9742 |\n| when | 2026-05-13, v0.3.1, D1:3 |"
     numbers = table_numbers([ReportText("a.md", text)])
     assert numbers.figures == ()
-    assert [(number.where, number.text) for number in numbers.loose] == [("a.md line 3", "we: 0.9742")]
+    assert [(number.where, number.shown) for number in numbers.loose] == [("a.md line 3", "we: 0.9742")]
 
 
 def test_a_long_line_is_read_quickly() -> None:

@@ -11,8 +11,8 @@ from recallbench.foreign.case import ForeignCase, abridge, check
 def check_reports(case: ForeignCase) -> Iterator[Check]:
     """Check that tables agree with the published figures, and that every file and field was read."""
     yield from _tables(case)
-    unread = [f"{item.where}: {item.shown}" for item in case.imported.unread if not item.quoted]
-    unread += [f"{item.where}: {item.text}" for item in case.tables.loose]
+    numbers = (*case.imported.unread, *case.tables.loose)
+    unread = [f"{number.where}: {number.shown}" for number in numbers if not number.quoted]
     quoted = sum(item.quoted for item in case.imported.unread)
     beside = f"; {quoted} more are told of another run" if quoted else ""
     if case.tables.prose:
@@ -27,7 +27,7 @@ def check_reports(case: ForeignCase) -> Iterator[Check]:
 
 def _tables(case: ForeignCase) -> Iterator[Check]:
     comparison = case.comparison
-    others = len(comparison.elsewhere)
+    others = comparison.elsewhere
     aside = f"; {others} are told of another run or of a difference" if others else ""
     if case.unreadable:
         yield check("RB-F-REPORT", "reports", "fail", case.unreadable)

@@ -18,8 +18,8 @@ class TableComparison:
     agreeing: int = 0
     wrong: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
-    """Figures of another run, and differences."""
+    elsewhere: int = 0
+    """How many figures are of another run, or differences."""
     alone: list[Claim] = field(default_factory=list)
     """Figures that no other file has: claims of their own."""
 
@@ -38,7 +38,7 @@ def compare_tables(figures: Sequence[TableFigure], claims: Sequence[Claim]) -> T
         text = f"{figure.where}: {figure.name}{' of ' + figure.label if figure.label else ''} {_printed(figure)}"
         agreeing = next((claim for claim in same if _agrees(figure, claim)), None)
         if figure.other:
-            comparison.elsewhere.append(text)
+            comparison.elsewhere += 1
         elif agreeing is not None:
             _compare_interval(comparison, figure, agreeing, text)
         elif not figure.plain or (figure.where, figure.name) in agreeing_rows or not meaning_of(figure.name).family:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import InputError
-from recallbench.foreign.layouts.layout import ReportText
+from recallbench.foreign.layouts.layout import ReportText, Unread
 from recallbench.foreign.names import MENTION, plain
 from recallbench.reading import document, regular
 
@@ -60,7 +60,7 @@ class TableNumbers:
     """The numbers in the tables of reports."""
 
     figures: tuple[TableFigure, ...] = ()
-    loose: tuple[ReportText, ...] = ()
+    loose: tuple[Unread, ...] = ()
     """Numbers that look like figures, but have no measure."""
     prose: tuple[str, ...] = ()
     """Reports with text outside their tables, which is not read."""
@@ -92,10 +92,10 @@ def read_reports(folder: Path, plain_texts: bool) -> tuple[ReportText, ...]:
     return tuple(reports)
 
 
-def unread_files(folder: Path, read: Sequence[str]) -> tuple[ReportText, ...]:
+def unread_files(folder: Path, read: Sequence[str]) -> tuple[Unread, ...]:
     """Return the other files that may hold claims, in forms that are not read."""
     return tuple(
-        ReportText(path.name, "a file of no known form")
+        Unread(path.name, "a file of no known form")
         for path in sorted(folder.iterdir())
         if path.suffix.lower() in _DOCUMENTS and path.name not in read
     )
@@ -104,7 +104,7 @@ def unread_files(folder: Path, read: Sequence[str]) -> tuple[ReportText, ...]:
 def table_numbers(reports: Sequence[ReportText]) -> TableNumbers:
     """Return the figures of the tables in these reports, with file and line."""
     figures: list[TableFigure] = []
-    loose: list[ReportText] = []
+    loose: list[Unread] = []
     prose = []
     for report in reports:
         header: list[str] = []
@@ -158,7 +158,7 @@ def _measure(cell: str) -> re.Match[str] | None:
     return None if match is None or _QUALIFIED.match(cell, match.end()) else match
 
 
-def _row(header: Sequence[str], cells: Sequence[str], where: str) -> Iterator[TableFigure | ReportText]:
+def _row(header: Sequence[str], cells: Sequence[str], where: str) -> Iterator[TableFigure | Unread]:
     of_row = _measure(cells[0])
     label = "" if of_row or _WHOLE.fullmatch(cells[0]) else cells[0]
     heads = [*header, *[""] * len(cells)]
@@ -181,7 +181,7 @@ def _row(header: Sequence[str], cells: Sequence[str], where: str) -> Iterator[Ta
         for number in _numbers(_RANGE.sub("", cell)):
             if named is None:
                 if number.marked and number.value <= 1.0 and number.decimals >= _TELLING:
-                    yield ReportText(where, f"{head}: {number.text}")
+                    yield Unread(where, f"{head}: {number.text}")
             elif number.marked or not _COUNTED.fullmatch(head):
                 yield TableFigure(
                     plain(named[0]),
