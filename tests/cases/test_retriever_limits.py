@@ -131,12 +131,16 @@ ALARM = """
 import signal, time
 import recallbench
 
+CASE = recallbench.Case("allergy?", ["m1"])
+recallbench.evaluate([CASE], lambda query, k: ["m1"], 3)  # imports what evaluating needs
 rung = []
 signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
 signal.setitimer(signal.ITIMER_REAL, 1.0)
-recallbench.evaluate([recallbench.Case("allergy?", ["m1"])], lambda query, k: ["m1"], 3, timeout=20)
+recallbench.evaluate([CASE], lambda query, k: ["m1"], 3, timeout=20)
 print("before:", rung)
-time.sleep(1.0)
+deadline = time.monotonic() + 20
+while not rung and time.monotonic() < deadline:
+    time.sleep(0.05)
 print("behind:", rung == [signal.SIGALRM])
 """
 
