@@ -1,4 +1,4 @@
-"""The screen between this program and a terminal or log: no secret and no control character passes."""
+"""The screen between this program and a terminal or log: no secret and no invisible character passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recallbench.escaping.terminal import hidden, visible
 
 
 class Screen:
-    """A stream without secrets that spells out control characters; line breaks and tabs are the program's own."""
+    """A stream without secrets that spells out invisible characters; line breaks and tabs are the program's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

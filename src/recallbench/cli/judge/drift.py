@@ -46,9 +46,9 @@ def drift(
     """Follow a measure over stored results, earliest first, with its intervals, and flag a trend.
 
     A trend is proven by Mann and Kendall's test, at p of .05 or less, over five results or more. The last result is
-    also compared with the first, question by question, and held to each --fail-if as compare holds B. Only results of
-    the same protocol, dataset, depth, scope, embedder and store are compared: the largest such group. The others are
-    listed with the reason.
+    also compared with the first, question by question; --fail-if decides on these two. Only results of the same
+    protocol, dataset, depth, scope, embedder and store are compared: the largest such group. The others are listed with
+    the reason.
     """
     from recallbench.compare import drift as verdict
     from recallbench.compare.rules import exit_code, parse_failures

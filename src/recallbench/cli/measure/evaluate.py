@@ -59,7 +59,8 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     ),
     option(
         "compare",
-        "A second run on the same gold, to compare --run with. With DIR: an earlier result folder to compare with.",
+        "A second run on the same gold: is it better or worse than --run? With DIR: an earlier result folder; is the "
+        "new result better or worse?",
         type=PATH,
     ),
     *options.of_corpus(*labelled_options.OPTIONS),

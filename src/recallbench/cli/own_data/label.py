@@ -66,16 +66,19 @@ def label(
         all_queries = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
     else:
         all_queries = queries_to_label(folder, queries)
-    all_queries = [query if query.scope or query.tenant else replace(query, scope=scope or "") for query in all_queries]
-    left = [query for query in all_queries if query.id not in done]
+    all_queries = [
+        unlabelled if unlabelled.scope or unlabelled.tenant else replace(unlabelled, scope=scope or "")
+        for unlabelled in all_queries
+    ]
+    left = [unlabelled for unlabelled in all_queries if unlabelled.id not in done]
     print(f"{len(all_queries) - len(left)} of {len(all_queries)} queries are labelled; {KEYS}", file=sys.stderr)
     proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
     labelled = 0
-    for number, (next_query, proposals) in enumerate(
+    for number, (unlabelled, proposals) in enumerate(
         propose(folder, left, proposing, k, listener(quiet)) if left else (),
         len(all_queries) - len(left) + 1,
     ):
-        print(f"\n[{number} of {len(all_queries)}] {visible_lines(next_query.text)}")
+        print(f"\n[{number} of {len(all_queries)}] {visible_lines(unlabelled.text)}")
         grades = _judged(proposals)
         if grades is None:
             break
@@ -83,7 +86,7 @@ def label(
             print("  Nothing of this is relevant. Should the query find nothing at all?")
             grades = grades if _key() == "y" else {}
         if grades:
-            book.append(next_query, grades, date.today())
+            book.append(unlabelled, grades, date.today())
             labelled += 1
     print(f"{labelled} queries labelled in {book.path}, {len(done) + labelled} in all")
     return 0
