@@ -81,16 +81,16 @@ class Caller:
             for case in cases:
                 try:
                     limit.started = began = monotonic()
-                    ranking = retrieve(case.query, k)
-                    if type(ranking) is not list:
-                        if inspect.isawaitable(ranking):
-                            raise _not_awaited(ranking)
-                        ranking = self._read_hits(ranking)  # what takes its time here does so within the limit
+                    returned = retrieve(case.query, k)
+                    if type(returned) is not list:
+                        if inspect.isawaitable(returned):
+                            raise _not_awaited(returned)
+                        returned = self._read_hits(returned)  # what takes its time here does so within the limit
                     limit.started = None
                     took = monotonic() - began
                     if took > most:  # its own `except:` may have swallowed the alarm
                         raise TimeLimitExceeded
-                    answer = check_answer(case, ranking, k, repeats=self.repeats, ms=1000 * took)
+                    answer = check_answer(case, returned, k, repeats=self.repeats, ms=1000 * took)
                 except TimeLimitExceeded:
                     answer = self._fail(case, self._late_error(case))
                 except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
@@ -98,22 +98,22 @@ class Caller:
                     answer = self._fail(case, error)
                 answers.append(answer)
 
-    def _read_hits(self, ranking: Any) -> Any:
+    def _read_hits(self, returned: Any) -> Any:
         """Read the hits of an answer that does its work only while it is read; return any other answer unchanged."""
-        lazy = isinstance(ranking, Iterable) and not isinstance(ranking, (list, tuple, str, bytes, Mapping, Set))
-        return iter(first_hits(ranking, self.k)) if lazy else ranking
+        lazy = isinstance(returned, Iterable) and not isinstance(returned, (list, tuple, str, bytes, Mapping, Set))
+        return iter(first_hits(returned, self.k)) if lazy else returned
 
     def attempt(self, case: Case) -> Answer:
         """Ask one case in this thread; a call that takes too long counts as late once it returns."""
         try:
             began = time.monotonic()
-            ranking = self.retrieve(case.query, self.k)
-            if inspect.isawaitable(ranking):
-                raise _not_awaited(ranking)
-            ranking = self._read_hits(ranking)
+            returned = self.retrieve(case.query, self.k)
+            if inspect.isawaitable(returned):
+                raise _not_awaited(returned)
+            returned = self._read_hits(returned)
             took = time.monotonic() - began
             self._refuse_late(case, took)
-            return check_answer(case, ranking, self.k, repeats=self.repeats, ms=1000 * took)
+            return check_answer(case, returned, self.k, repeats=self.repeats, ms=1000 * took)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._fail(case, error)
 
@@ -144,19 +144,19 @@ class Caller:
     async def _call(self, case: Case, began: list[float]) -> Answer:
         try:
             began.append(time.monotonic())
-            ranking = self.retrieve(case.query, self.k)
+            returned = self.retrieve(case.query, self.k)
             busy = time.monotonic() - began[0]
-            if inspect.iscoroutine(ranking):
-                steps = _Steps(ranking)
-                ranking = await steps
+            if inspect.iscoroutine(returned):
+                steps = _Steps(returned)
+                returned = await steps
                 busy += steps.seconds
-            elif inspect.isawaitable(ranking):
-                ranking = await ranking
+            elif inspect.isawaitable(returned):
+                returned = await returned
             walking = time.monotonic()
-            ranking = self._read_hits(ranking)
+            returned = self._read_hits(returned)
             now = time.monotonic()
             self._refuse_late(case, busy + now - walking)
-            return check_answer(case, ranking, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
+            return check_answer(case, returned, self.k, repeats=self.repeats, ms=1000 * (now - began[0]))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the retriever raises
             return self._fail(case, error)
 

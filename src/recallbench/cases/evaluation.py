@@ -186,7 +186,7 @@ def score_answers(
     matched, near = match_cases(cases, answers, ways, matching, texts, keep_going=keep_going)
     return Report(
         tuple(cases),
-        tuple(case.answer for case in matched),
+        tuple(entry.answer for entry in matched),
         judge_matched(matched, matching, depth),
         k,
         matching,
@@ -194,7 +194,7 @@ def score_answers(
         notes=tuple(notes),
         ways=ways,
         definitions=definitions,
-        steps=tuple(case.steps(matching) for case in matched) if matching.method == "hybrid" else None,
+        steps=tuple(entry.steps(matching) for entry in matched) if matching.method == "hybrid" else None,
         ties=ties,
     )
 

@@ -45,7 +45,7 @@ class TextFindings:
     def count_first_matches(self, k: int) -> tuple[int, int, int]:
         """Count the cases whose first match in the top k is exact, those where it is fuzzy, and those without any."""
         exact = fuzzy = none = 0
-        for likes in (case.likenesses for case in self._by_text):
+        for likes in (entry.likenesses for entry in self._by_text):
             place = first_match(likes[:k], self.matching)
             by_id = place is not None and likes[place].step(self.matching) == "id"
             exact += place is not None and not by_id and likes[place].exact
@@ -68,18 +68,18 @@ class TextFindings:
 
     def _at(self, threshold: float | None, k: int) -> AtThreshold:
         way = self.matching.at(threshold)
-        likenesses = [case.likenesses for case in self._by_text]
-        judged = judge_by_text([case.case for case in self._by_text], likenesses, way, k)
+        likenesses = [entry.likenesses for entry in self._by_text]
+        judged = judge_by_text([entry.case for entry in self._by_text], likenesses, way, k)
         random = self.random.exact if threshold is None else self.random.rates.get(threshold)
         return AtThreshold(threshold, way.rule, _mean(RecallFrac(k), judged), _mean(Mrr(k), judged), random)
 
 
 def text_findings(matched: Sequence[MatchedCase], matching: Matching, near: Near) -> TextFindings:
     """Return the findings, with the match rate of texts that came back for other cases alone."""
-    by_text = [case for case in matched if case.decided_by == "text"]
+    by_text = [entry for entry in matched if entry.decided_by == "text"]
     places: dict[str, int] = {}
-    own = [{places.setdefault(text, len(places)) for text in case.texts} for case in by_text]
-    texts, expected = list(places), [case.case.expected or "" for case in by_text]
+    own = [{places.setdefault(text, len(places)) for text in entry.texts} for entry in by_text]
+    texts, expected = list(places), [entry.case.expected or "" for entry in by_text]
     random = random_matches(
         [ParsedText(text) for text in expected],
         [ParsedText(text, matching.chunk) for text in texts],

@@ -20,7 +20,7 @@ from recallbench.scoring.judgement import Judged, judge, merged
 Texts = Mapping[Any, str] | Callable[[Any], str]
 """The texts of hits by id."""
 DecidedBy = Literal["id", "text", ""]
-"""The relevant ids, the expected text, or nothing, where nothing is to be found."""
+"""The basis of a judgement: its relevant ids, the expected text, or neither, where nothing is to be found."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,23 +102,23 @@ def match_cases(
 
     Raises InputError, naming the case, where one of the two is missing; `keep_going` makes that case a failed answer.
     """
-    read = []
+    matched_cases = []
     for case, answer, way in zip(cases, answers, ways, strict=True):
         try:
             hits = _texts_of(case, answer, matching, texts) if way == "text" else ()
-            read.append(MatchedCase(case, answer, way, hits))
+            matched_cases.append(MatchedCase(case, answer, way, hits))
         except InputError as error:
             if not keep_going:
                 raise
-            read.append(MatchedCase(case, Answer((), None, error), way))
-    near = nearness([case.expected or "" for case in cases], [case.texts for case in read], matching, texts)
+            matched_cases.append(MatchedCase(case, Answer((), None, error), way))
+    near = nearness([case.expected or "" for case in cases], [entry.texts for entry in matched_cases], matching, texts)
 
     def likenesses(matched: MatchedCase) -> tuple[Likeness, ...]:
         ids = frozenset(matched.case.relevant if matching.method == "hybrid" else ())
         hits = zip(matched.answer.ids, matched.texts, strict=False)
         return tuple(replace(near(matched.case.expected or "", text), by_id=id in ids) for id, text in hits)
 
-    return [replace(case, likenesses=likenesses(case)) for case in read], near
+    return [replace(entry, likenesses=likenesses(entry)) for entry in matched_cases], near
 
 
 def _texts_of(case: Case, answer: Answer, matching: Matching, texts: Texts | None) -> tuple[str, ...]:
@@ -147,14 +147,14 @@ def _text_of(case: Case, id: Any, texts: Texts | None, *, needed: bool) -> str:
 def judge_matched(matched: Sequence[MatchedCase], matching: Matching, depth: int) -> Judged:
     """Judge each case by ids or by text, all of them in one judgement."""
     parts = []
-    by_id = [n for n, case in enumerate(matched) if case.decided_by == "id"]
+    by_id = [n for n, entry in enumerate(matched) if entry.decided_by == "id"]
     if by_id:
         ids = [matched[n] for n in by_id]
-        parts.append((by_id, judge_by_id([case.case for case in ids], [case.answer for case in ids], depth, None)))
-    others = [n for n, case in enumerate(matched) if case.decided_by != "id"]
+        parts.append((by_id, judge_by_id([entry.case for entry in ids], [entry.answer for entry in ids], depth, None)))
+    others = [n for n, entry in enumerate(matched) if entry.decided_by != "id"]
     if others:
         rest = [matched[n] for n in others]
-        judged = judge_by_text([case.case for case in rest], [case.likenesses for case in rest], matching, depth)
+        judged = judge_by_text([entry.case for entry in rest], [entry.likenesses for entry in rest], matching, depth)
         parts.append((others, judged))
     return merged(parts)
 

@@ -93,7 +93,7 @@ def gate(
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=not missing and not any(gated.outcome in ("falls short", "out of reach") for gated in decided),
+        passed=not missing and not any(part.outcome in ("falls short", "out of reach") for part in decided),
         results=[_result_part(gated) for gated in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)

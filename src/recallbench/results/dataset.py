@@ -76,7 +76,7 @@ def read_dataset(
         for segment in haystack.segments:
             id = segment.id if own else f"{SCOPE}/{len(digests)}"
             digests[id], lengths[id] = digest(segment.text), len(segment.text)
-        # The texts of a corpus take up to 277 MB.
+        # Kept without texts, which take up to 277 MB.
         haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
         advance(len(haystack.segments))
 

@@ -54,7 +54,7 @@ def retrieve(
     failures = Failures(keep_going=keep_going)
     result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
     result.tokens = SegmentTokens() if embedder is not None else None
-    ids, used = OpaqueIds(), hashlib.sha256()
+    ids, vector_hash = OpaqueIds(), hashlib.sha256()
     timed = sample_evenly(expected) if expected else frozenset()
     waiting: list[_Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
@@ -87,7 +87,7 @@ def retrieve(
                 else None
             )
             for vectors in (None if embedded is None else embedded.vectors, question_vectors):
-                used.update(b"" if vectors is None else vectors.tobytes())
+                vector_hash.update(b"" if vectors is None else vectors.tobytes())
             requests = [
                 _Request(q, ids.query(q, None if question_vectors is None else question_vectors[i]), scope)
                 for i, q in enumerate(questions)
@@ -113,7 +113,7 @@ def retrieve(
             _ask(store, waiting, result, advance, timed)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
-    result.vectors_sha256 = used.hexdigest() if embedder is not None else ""
+    result.vectors_sha256 = vector_hash.hexdigest() if embedder is not None else ""
     if control is None:
         result.control = result.rankings
     return result
@@ -174,10 +174,10 @@ def _search_single(store: Store, request: _Request, k: int) -> Ranking:
     return ranking
 
 
-def _note_tokens(seen: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:
+def _note_tokens(counts: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:
     cuts = embedded.cut.tolist()
-    seen.tokens += embedded.tokens.tolist()
+    counts.tokens += embedded.tokens.tolist()
     for segment, cut in zip(haystack.segments, cuts, strict=True):
-        seen.truncated.append(cut < len(segment.text))
-        seen.gold_turn_starts += segment.gold_turns
-        seen.gold_turn_cuts += [cut] * len(segment.gold_turns)
+        counts.truncated.append(cut < len(segment.text))
+        counts.gold_turn_starts += segment.gold_turns
+        counts.gold_turn_cuts += [cut] * len(segment.gold_turns)

@@ -15,6 +15,7 @@ from recallbench.scoring.intervals import LEVEL, Interval, wilson, wilson_bounds
 from recallbench.scoring.judgement import Floats, Ints
 
 _LUCK = 2
+"""No interval over clusters is narrower than Wilson's over this many times the trials."""
 _NOTHING = (1e-12) ** 2
 """Variances up to this are rounding."""
 
@@ -33,8 +34,8 @@ def mean_intervals(values: Floats, binary: Sequence[bool], clusters: Ints | None
         return [
             wilson(float(column.sum()), n)
             if is_binary
-            else Interval(*wilson_bounds(float(column.mean()), many), "Wilson 95% over trials of the same variance")
-            for is_binary, column, many in zip(binary, values.T, trials.tolist(), strict=True)
+            else Interval(*wilson_bounds(float(column.mean()), count), "Wilson 95% over trials of the same variance")
+            for is_binary, column, count in zip(binary, values.T, trials.tolist(), strict=True)
         ]
     means = values.mean(axis=0)
     totals, counts = _by_cluster((values - means) / n, clusters)
@@ -85,8 +86,8 @@ def jackknifed(centres: Floats, totals: Floats, counts: Ints, independent: Float
     variances = groups / (groups - 1) * (totals * totals).sum(axis=0)
     remaining = (1 - counts / counts.sum())[:, None]
     left = np.clip(centres - totals / remaining, 0.0, 1.0)
-    each = _logit((left * trials * remaining + 0.5) / (trials * remaining + 1))
-    spread = np.sqrt((groups - 1) / groups * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
+    logits = _logit((left * trials * remaining + 0.5) / (trials * remaining + 1))
+    spread = np.sqrt((groups - 1) / groups * ((logits - logits.mean(axis=0)) ** 2).sum(axis=0))
     middle = _logit((centres * trials + 0.5) / (trials + 1))
     half = t_quantile(groups - 1, 0.5 + LEVEL / 2) * spread
     method = f"jackknife t({groups - 1}) 95% over {groups} clusters on the logit scale"

@@ -44,7 +44,7 @@ class Places:
         return np.bincount(self.question[self.place < k], minlength=questions)
 
     def until(self, depth: int) -> Places:
-        """Return the places above a depth."""
+        """Return those among the first `depth` places."""
         return self.where(self.place < depth)
 
     def select(self, keep: Bools) -> Places:
@@ -59,7 +59,7 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The first `depth` places of Q rankings, judged; (Q,) has an entry for each question.
+    """The first `depth` places of Q rankings, judged; a field marked (Q,) has an entry for each question.
 
     Its size grows with the gold that came back, not with the depth.
     """

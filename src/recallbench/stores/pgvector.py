@@ -353,13 +353,13 @@ class _PendingBlock:
     def __init__(self, pgconn: PGconn) -> None:
         self._pgconn = pgconn
         self._result: PGresult | None = None
-        self._landed = False
+        self._complete = False
 
     def receive(self) -> PGresult:
-        while not self._landed:
+        while not self._complete:
             self._wait()
             result = self._pgconn.get_result()
-            self._landed = result is None
+            self._complete = result is None
             self._result = self._result or result
         assert self._result is not None
         return self._result

@@ -126,7 +126,7 @@ def _run_unless_finished(options: Options, place: Path, i: int, times: int, prog
 
 
 def _conditions(plan: Plan) -> tuple[str, str]:
-    """Return the meaning of cold and of warm for this store; warm is empty where no store can be asked again."""
+    """Return the meaning of cold and of warm for this store; warm is empty where it forgets each haystack."""
     with closing(plan.open_store()) as store:
         if store.one_scope_at_a_time:
             return "the store runs inside this process, and builds each haystack's index anew in every run", ""

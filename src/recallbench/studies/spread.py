@@ -105,8 +105,8 @@ def _changed_settings(every: Sequence[Metrics]) -> list[str]:
         }
 
     identities = [identity(metrics) for metrics in every]
-    names = dict.fromkeys(name for identity in identities for name in identity)
-    return [name for name in names if any(identity.get(name) != identities[0].get(name) for identity in identities)]
+    names = dict.fromkeys(name for facts in identities for name in facts)
+    return [name for name in names if any(facts.get(name) != identities[0].get(name) for facts in identities)]
 
 
 def _spread(
@@ -142,7 +142,7 @@ def _moved(passes: Sequence[Pass]) -> list[parts.MovedPart]:
     return [
         parts.MovedPart(
             question_id=passes[0].questions[i],
-            found=[bool(hit) for hit in anything[:, i]],
+            found=[bool(recalled) for recalled in anything[:, i]],
             first_gold=[None if value == 0 else round(1 / float(value)) for value in first[:, i]],
         )
         for i in np.flatnonzero(changed)

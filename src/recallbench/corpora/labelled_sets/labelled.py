@@ -176,7 +176,7 @@ class Labelled:
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
         labels = list(read_labels(self._files, self.name, self._unjudged, expecting=self._ids_too))
-        # Ids where there are any: in a set whose every query says what it expects, texts were asked for throughout.
+        # Where some queries have ids alone, ids decide each that has any; where all have an expected text, texts do.
         mixed = any(label.expected for label in labels) and any(
             label.relevant and not label.expected for label in labels
         )
@@ -251,6 +251,6 @@ def _hash(files: Files, folder: Path) -> str:
     }
     lines = [f"{name} {sha256}\n" for name, sha256 in sorted(hashes.items())]
     if left_out := queries_of_other_splits(files, f"{PREFIX}{folder_word(folder.resolve().name)}"):
-        # What other splits decide of this one, and nothing else they say.
+        # Other splits count by the queries alone that are left out here because of them.
         lines.append(f"passed over {json.dumps(sorted(left_out))}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -208,12 +208,12 @@ class _Index:
 
 def _with_matches(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
     """The question with its gold, and the position of the segment that comes nearest."""
-    likenesses, exact = index.near(question), index.exact(ParsedText(question.expected))
-    near = np.flatnonzero(likenesses >= min(SENSITIVITY[0], matching.threshold))
-    enough = frozenset(np.flatnonzero(likenesses >= matching.threshold).tolist())
+    nearness, exact = index.near(question), index.exact(ParsedText(question.expected))
+    near = np.flatnonzero(nearness >= min(SENSITIVITY[0], matching.threshold))
+    enough = frozenset(np.flatnonzero(nearness >= matching.threshold).tolist())
     gold = {"exact": exact, "hybrid": question.by_id | exact | enough}.get(matching.method, enough)
-    matched = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), likenesses[near].tolist()))
-    return matched, int(likenesses.argmax())
+    matched = replace(question, gold=gold, exact=exact, likeness=NearSegments(near.tolist(), nearness[near].tolist()))
+    return matched, int(nearness.argmax())
 
 
 def _remedy(matching: Matching, expected: Sequence[str]) -> str:

@@ -96,7 +96,7 @@ class Likeness:
 
 
 def likeness(expected: ParsedText, text: ParsedText) -> Likeness:
-    """Return the nearness of a text by all that words decide."""
+    """Return how near a text comes by its words: whether it has them in their order, and its token F1."""
     exact = text.says(expected)
     return Likeness(exact, text.f1(expected))
 

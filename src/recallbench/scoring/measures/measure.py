@@ -54,7 +54,7 @@ class Measure(ABC):
         return f"{self.name}@{self.k}" + (f"({self.option})" if self.option else "")
 
     def counted(self, judged: Judged) -> Bools:
-        """(Q,): whether a question counts in the mean: those with gold, or fewer."""
+        """(Q,): whether a question counts in the mean; without gold none does, and some measures leave out more."""
         return judged.gold > 0
 
     @abstractmethod

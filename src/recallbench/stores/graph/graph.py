@@ -223,7 +223,7 @@ class GraphStore(Store):
     def _fill(self, scope: int, items: Sequence[Item]) -> None:
         own: dict[str, Any] = {"tenant": self._tenant, "scope": scope}
         texts = [_sendable(item.text) for item in items]
-        graph = entities(texts)
+        mentioned = entities(texts)
         ((placed,),) = [row.values() for row in self._open().run("taking in a scope", SCOPE, **own)]
         self._places[scope] = place = str(placed)
         moments = [None if item.occurred_at is None else _seconds(item.occurred_at) for item in items]
@@ -232,7 +232,7 @@ class GraphStore(Store):
             {"id": item.id, "text": text, "importance": float(item.importance), "occurred": moment}
             for item, text, moment in zip(items, texts, moments, strict=True)
         ]
-        named = [{"name": name, "weight": weight} for name, weight in graph.weights.items()]
+        named = [{"name": name, "weight": weight} for name, weight in mentioned.weights.items()]
         at = {row["id"]: row["place"] for row in self._written("sessions", SESSIONS, sessions, own | {"place": place})}
         of = {row["id"]: row["place"] for row in self._written("entities", ENTITIES, named, own | {"place": place})}
         if len(at) != len(sessions) or len(of) != len(named):
@@ -243,7 +243,7 @@ class GraphStore(Store):
             )
         links = [
             {"source": at[item.id], "target": of[name]}
-            for item, names in zip(items, graph.mentions, strict=True)
+            for item, names in zip(items, mentioned.mentions, strict=True)
             for name in names
         ]
         self._written("mentions", MENTIONS, links, own)

@@ -36,7 +36,7 @@ class Signature:
     stated: str
     """Name and parameters in the server's own words."""
     takes: tuple[str, ...]
-    """Those of GIVEN that it knows."""
+    """The parameters of GIVEN that it has."""
     call: str
     """The statement for one question, with named placeholders for `takes`."""
     calls: str
@@ -78,10 +78,10 @@ def read_signature(connection: Connection, name: str) -> Signature:
         inputs = dict(zip(names[:count], types, strict=False))
         reason = _obstacle(inputs, count - defaults, names)
         if not reason:
-            takes = tuple(name for name in GIVEN if name in inputs)
+            takes = tuple(parameter for parameter in GIVEN if parameter in inputs)
             arguments = {take: f"%({take})s::{inputs[take]}" for take in takes}
             call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, arguments)}"
-            each = arguments | {name: column for name, column in EACH.items() if name in arguments}
+            each = arguments | {parameter: column for parameter, column in EACH.items() if parameter in arguments}
             lists = ", ".join(f"array_agg({answer})" for answer in ANSWERS)
             calls = (
                 f"SELECT found.* FROM unnest(%(vectors)b::{inputs['query_embedding']}[], %(texts)s::text[])"
@@ -93,7 +93,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
     raise Blocked(
         f"{SCHEMA}.{name} can't be called as this version declares it",
         expected="parameters "
-        + ", ".join(f"{name} ({' or '.join(GIVEN[name])})" for name in NEEDED)
+        + ", ".join(f"{parameter} ({' or '.join(GIVEN[parameter])})" for parameter in NEEDED)
         + f", others with defaults, and the columns {' and '.join(ANSWERS)}",
         found="; ".join(refusals),
         remedy="measure a version whose signature fits, or another --pgmnemo-function",

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 PREFIX = "recallbench_version_"
 MARK = 5_242_480
-"""The connection limit that marks every database of ours from its creation on, even where its owner died at once."""
+"""The connection limit that marks a database as ours. It is set by the statement that creates the database, so that one
+whose owner died at that moment is told from other people's."""
 HALF_DROPPED = -2
 """The connection limit that Postgres leaves when a DROP is interrupted: only another DROP works then."""
 LOCK_CLASS = 0x52424E56
