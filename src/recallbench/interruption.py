@@ -3,8 +3,8 @@
 A signal ends the program in good order where that can be done in time, else at once. Python hands a signal to the main
 thread, and only when that comes back from what it waits for: a library that waits for a server which was stopped never
 does, and cleaning up asks that very server again. So a thread of its own hears of the signal too, and ends the program.
-But no thread runs while code that is not Python's keeps the interpreter to itself: the last word has a guard, a process
-that hears of the signal first.
+But no thread runs while code that is not Python's keeps the interpreter to itself: then a guard ends the program, a
+process of its own that hears of the signal first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATIENCE = 6.0
 GRACE = 1.5
 """Seconds that it then has to end at once, before the guard ends it."""
 LAST = 0.3
-"""Seconds that the system has to end it by a signal that tells more than SIGKILL does."""
+"""Seconds that the guard gives the program to end by the signal that it was sent, before it sends SIGKILL."""
 RETRY = 0.5
 """Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 
@@ -188,8 +188,8 @@ def _clean_up() -> None:
 def end_in_time(message: str, code: int, afterwards: Callable[[], object]) -> None:
     """From now on the program ends within a few seconds of one signal: with this message and code if by force.
 
-    Where not even that can be done, it is ended from outside, by the same signal where the system can tell it so, and
-    another process calls `afterwards`. For the main thread alone, before anything waits and behind all handlers.
+    Where not even that can be done, the guard ends it, by the same signal where the system allows that, and then calls
+    `afterwards`. To be called by the main thread, before anything waits and after all handlers are set.
     """
     inside, outside = socket.socketpair()
     inside.setblocking(False)
@@ -287,8 +287,8 @@ def _print(message: str) -> None:
 def _end_when_repeated(numbers: Iterable[signal.Signals]) -> None:
     """Have the second signal of a kind end the program by itself, unless Python's own handler was run by the first.
 
-    The guard can then end a program that runs no line of Python with the signal it was sent, and not by SIGKILL. What
-    can't be had so on this system is left as it is.
+    The guard can then end a program that runs no line of Python with the signal it was sent, and not by SIGKILL. A
+    system without these functions is left as it is.
     """
     import ctypes
 

@@ -23,7 +23,7 @@ PREFIX = ".recallbench-"
 OWNER = "owner"
 MARKER = "unfinished work of recallbench"
 
-Last = Callable[[Path, Mapping[str, Any]], None]
+BeforeRemoval = Callable[[Path, Mapping[str, Any]], None]
 """Called with a dead owner's folder and notes before these are removed."""
 
 
@@ -64,13 +64,15 @@ def scratch(place: Path) -> Iterator[Path]:
         room.remove()
 
 
-def sweep(place: Path, prefix: str = PREFIX, marker: str = MARKER, last: Last | None = None) -> list[Path]:
+def sweep(
+    place: Path, prefix: str = PREFIX, marker: str = MARKER, before_removal: BeforeRemoval | None = None
+) -> list[Path]:
     """Remove the folders in `place` whose owner is dead, and return them."""
-    return [folder for folder in _candidates(place, prefix) if _swept(folder, marker, last)]
+    return [folder for folder in _candidates(place, prefix) if _swept(folder, marker, before_removal)]
 
 
 def _claimed(path: Path) -> TextIO | None:
-    """The file, held; None where a sweep took the folder, still empty, for a dead owner's."""
+    """Return the file, locked; None where a sweep took the folder, which was still empty, for a dead owner's."""
     try:
         file = path.open("x+", encoding="utf-8")
     except FileNotFoundError:
@@ -104,7 +106,7 @@ def _candidates(place: Path, prefix: str) -> Iterator[Path]:
             yield folder
 
 
-def _swept(folder: Path, marker: str, last: Last | None) -> bool:
+def _swept(folder: Path, marker: str, before_removal: BeforeRemoval | None) -> bool:
     try:
         file = os.fdopen(os.open(folder / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8")
     except FileNotFoundError:
@@ -121,8 +123,8 @@ def _swept(folder: Path, marker: str, last: Last | None) -> bool:
             return False
         if not isinstance(facts, dict) or facts.get("marker") != marker:
             return False
-        if last is not None:
-            last(folder, facts)
+        if before_removal is not None:
+            before_removal(folder, facts)
         _remove(folder)
     return not folder.exists()
 

@@ -88,7 +88,7 @@ class CachedEmbedder:
         self._key_note = ""
         self._proof_texts = ProofTexts()
         self._tokens: dict[bytes, int] = {}
-        """True tokens of every distinct text of this run that has its vector."""
+        """The number of tokens, before any cut, of every distinct text of this run that has its vector."""
         self._computed = 0
         self._reused = 0
         self._foreign = 0
@@ -236,7 +236,7 @@ class CachedEmbedder:
         self._worst_again = worst if self._worst_again is None else min(worst, self._worst_again)
 
     def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
-        """Compute and keep the vectors of one window, the longest texts first."""
+        """Compute and cache the vectors of one window, the longest texts first."""
         self._prepare(role)
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
         for start in range(0, len(window), self.spec.batch_size):
@@ -272,7 +272,9 @@ class CachedEmbedder:
             self._tokenizer = EncoderTokenizer(self._resolver.verified_paths(self.spec.tokenizer), self.max_tokens)
         with self._stopwatch.part("tokenise"):
             tokenised = self._tokenizer.tokenise([text.text for text in texts], self.spec.prefix(role))
-            return [PendingText(text.position, text.key, *read) for text, read in zip(texts, tokenised, strict=True)]
+            return [
+                PendingText(text.position, text.key, *tokens) for text, tokens in zip(texts, tokenised, strict=True)
+            ]
 
     def _token_ids(self, texts: Sequence[str], role: Role) -> list[TokenIds]:
         return [pending.ids for pending in self._tokenise([NumberedText(0, b"", text) for text in texts], role)]

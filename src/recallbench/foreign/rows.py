@@ -77,9 +77,9 @@ def _questions(case: ForeignCase) -> Check:
         text = f"the corpus file is not the registered one, and lacks questions: {abridge(strange)}"
         return check("RB-F-QUESTIONS", "questions complete", "cannot-tell", text)
     wrong += strange
-    there = Counter(entry.id for entry in known if entry)
-    wrong += [f"{id} is asked {times} times" for id, times in there.items() if times > 1]
-    missing = [entry.id for entry in case.dataset.questions if entry.gold and entry.id not in there]
+    occurrences = Counter(entry.id for entry in known if entry)
+    wrong += [f"{id} is asked {times} times" for id, times in occurrences.items() if times > 1]
+    missing = [entry.id for entry in case.dataset.questions if entry.gold and entry.id not in occurrences]
     wrong += [f"{id} is missing" for id in missing]
     return passed_unless(
         "RB-F-QUESTIONS", "questions complete", wrong, f"{len(questions)} rows, each a question of the dataset"
@@ -130,13 +130,13 @@ def _twice(case: ForeignCase) -> Check:
         repeated = [id for id, times in Counter(question.ranked).items() if times > 1]
         if not repeated:
             continue
-        holds: Mapping[str, int] | None = Counter(question.haystack) if question.haystack is not None else None
-        if holds is None and case.dataset is not None and entry is not None:
-            holds = case.dataset.sessions[entry.scope]
+        sessions: Mapping[str, int] | None = Counter(question.haystack) if question.haystack is not None else None
+        if sessions is None and case.dataset is not None and entry is not None:
+            sessions = case.dataset.sessions[entry.scope]
         # A haystack may hold a session twice (clarification 6); a conversation never does.
-        if holds is None and not question.scope:
+        if sessions is None and not question.scope:
             undecided.append(f"{question.id} lists {repeated[0]} more than once")
-        elif holds is None or any(holds.get(session_name(id), holds.get(id, 0)) < 2 for id in repeated):
+        elif sessions is None or any(sessions.get(session_name(id), sessions.get(id, 0)) < 2 for id in repeated):
             wrong.append(f"{question.id} lists {repeated[0]} more than once")
     if wrong or not undecided:
         return passed_unless(

@@ -137,8 +137,8 @@ def view(
     ranks = None
     if first is not None and any(rank is not None for rank in first):
         ranks = np.array([-1 if rank is None else rank for rank in first], dtype=np.int64)
-    off = (lengths >= row_depth) & (row_depth > 0) if cut is None else np.array(cut, dtype=np.bool_)
-    return View(name, judge_by_session(ranked, gold, depth), lengths, off, ranks)
+    was_cut = (lengths >= row_depth) & (row_depth > 0) if cut is None else np.array(cut, dtype=np.bool_)
+    return View(name, judge_by_session(ranked, gold, depth), lengths, was_cut, ranks)
 
 
 def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:

@@ -57,7 +57,7 @@ class ReshapedCorpus:
 
     def _cut(self, segment: Segment) -> Segment:
         text = segment.text if self.reproduction.dated else segment.text.partition("\n")[2]
-        # Where labelled turns start is known of the canonical text only.
+        # The starts of labelled turns are known for the canonical text only.
         return replace(segment, text=text[: self.reproduction.characters], gold_turns=())
 
 
@@ -71,17 +71,17 @@ def reproduce(
 ) -> tuple[list[QuestionPart], Retrieval]:
     """Return the values of each question, when a store of the plan's kind is filled and asked the published way."""
     limit = plan.options.limit
-    reading = ReshapedCorpus(reproduction, corpus, limit)
+    reshaped = ReshapedCorpus(reproduction, corpus, limit)
     retrieval = retrieve_afresh(
         plan,
-        reading.haystacks,
+        reshaped.haystacks,
         embedder,
         segments=survey.segments,
         expected=survey.asked if limit is None else limit,
         calls=Calls(reproduction.k, reproduction.depth),
         progress=progress,
     )
-    judged = reading.judged(retrieval)
+    judged = reshaped.judged(retrieval)
     recall, first = (parse(figure.measure).values(judged) for figure in reproduction.published)
     return [
         QuestionPart(id=question.id, recall=share, first=round(1 / reciprocal) if reciprocal else None)
