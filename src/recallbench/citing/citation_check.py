@@ -13,14 +13,16 @@ from urllib.parse import unquote
 from recallbench.audit.audit import Audit
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import FigureReader
-from recallbench.citing.figure_grammar import CitedFigure, Role, words_not_read
+from recallbench.citing.figure_grammar import CitedFigure, Role, has_depth_apart, without_names, words_not_read
 from recallbench.citing.publication import read_text
 from recallbench.corpora.registry import CORPORA
+from recallbench.embedding.encoders import ENCODERS
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.protocol.frozen import read_data
 from recallbench.results.folder import is_result
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.result import Result, open_result, repository
+from recallbench.stores.registry import STORES
 
 Status = Literal["agrees", "altered", "unsupported", "not checkable"]
 
@@ -34,6 +36,12 @@ _NO_DEVIATION = re.compile(
     r"\b(?:no|not|never|none|without|zero|0)(?:\s+(?:a|an|any|one|single|known|does|do|did|it)){0,3}\s+deviat\w*",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(
+    rf"\b(?P<name>{'|'.join(map(re.escape, (*STORES, *ENCODERS)))}|chance|random order|oracle)"
+    r"(?:'s| control| level)?(?: v?\d[\w.]*)?:?(?: (?:has|had|gets|got|with|reache[sd]|an?))*\s*$",
+    re.IGNORECASE,
+)
+"""Another system right before a measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +133,8 @@ def _hindrance(figure: CitedFigure) -> str:
         return f"{'several measures are' if measures else 'no measure is'} named for it"
     if "" in measures:
         return f"{figure.names[0].text} is no measure of a result"
+    if has_depth_apart(figure):
+        return f"the depth of {figure.names[0].text} is not read"
     if not figure.is_single:
         return f"several figures are given for {figure.names[0].text}"
     if len(figure.folders) > 1:
@@ -142,6 +152,8 @@ def _doubt(figure: CitedFigure, result: Result) -> str:
     own = (metrics.corpus.name, metrics.store.name, metrics.embedder_name, result.version, *kinds)
     if words := words_not_read(figure, own):
         return f"what '{words}' makes of it is not known"
+    if subject := _SUBJECT.search(without_names(figure.before, own)):
+        return f"it may be of {subject['name']}"
     named = _named(f"{figure.row} {figure.clause}", kinds)
     return f"it may be of {' or '.join(named)}" if len(named) > 1 or (named and not figure.is_alone) else ""
 

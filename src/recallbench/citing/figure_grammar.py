@@ -32,7 +32,9 @@ _INTERVAL = re.compile(
     re.IGNORECASE,
 )
 _LEVEL = re.compile(r"\d\d\s?%\s*(?:confidence|interval|CI)\b", re.IGNORECASE)
-_CLAUSE = re.compile(rf"(?:[^;|]|;(?=\s*(?:{_INTERVAL.pattern})))+".replace("?P<bracketed>", "?:"), re.IGNORECASE)
+_CLAUSE = re.compile(
+    rf"(?:[^;|]|;(?=\s*(?:{_INTERVAL.pattern}|{_COUNT.pattern})))+".replace("?P<bracketed>", "?:"), re.IGNORECASE
+)
 _CONTROL = re.compile(
     r"[\s(,:;)\]]*(?:and )?(?:(?P<chance>chance|random(?: order)?)|(?P<ceiling>ceiling|oracle)|(?P<bm25>bm25))"
     r"(?: level| control)?(?: is| of| at)?[\s:=]*",
@@ -55,6 +57,14 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """The words behind a number of another thing, or of another time."""
+_OF_ANOTHER_THING = re.compile(
+    r"\b(?:before|earlier|previously|until|last (?:week|month|release|version)|(?:in|with) v?\d+\.\d+\.\d+|without"
+    r"|targets?|goals?|thresholds?|gate|requires?|minimum|bound|band|noise|error|worst|drops"
+    r"|(?:changes?|differences?|gains?|drop|loss|rise|regression|improvement|increase|decrease) (?:of|in|on|for))\b|Δ",
+    re.IGNORECASE,
+)
+"""The words before a measure whose figure is no result's: of another time or setting, a rule or a difference."""
+_DEPTH = re.compile(r"(?:\btop[- ]?|\bk\s*[=:]\s*|(?<!\w)@\s?)\d+", re.IGNORECASE)
 
 
 class CitedMeasure(NamedTuple):
@@ -84,6 +94,8 @@ class CitedFigure:
     """The words between its measure and itself."""
     is_value: bool
     """It is a share, and not one of another thing than a measure."""
+    before: str = ""
+    """The words of its clause before its measure."""
     is_single: bool = True
     """No other value is given for this mention of the measure."""
     clause: str = ""
@@ -107,7 +119,7 @@ def figures_in(sentence: str) -> list[CitedFigure]:
         inside = _figures_of_clause(sentence, *clause.span())
         for figure in inside:
             figure.clause, figure.sentence, figure.is_alone = clause[0], sentence, len(inside) == 1
-            count = _COUNT.search(sentence, figure.start) or _COUNT.search(sentence)
+            count = _COUNT.search(sentence, figure.start, clause.end()) or _COUNT.search(sentence, 0, figure.start)
             figure.count = count["count"] if count else ""
         figures += inside
     return figures
@@ -119,10 +131,14 @@ def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]
     figures = _figures_behind((), sentence, start, ends[0])
     names: tuple[CitedMeasure, ...] = ()
     for mention, end in zip(mentions, ends[1:], strict=True):
+        if not names:
+            words_before = sentence[start : mention.start()]
         names += (_measure_named(mention),)
         if end < ends[-1] and _JOINT.fullmatch(sentence, mention.end(), end):
             continue
         alike = _figures_behind(names, sentence, mention.end(), end)
+        for figure in alike:
+            figure.before = words_before
         before = figures[-1] if figures and not figures[-1].names else None
         if before and not sentence[before.start + len(before.value) : mention.start()].strip(" ("):
             # A value right before its measure; one behind the measure could as well be meant.
@@ -177,11 +193,27 @@ def is_control(label: str) -> bool:
 
 
 def words_not_read(figure: CitedFigure, names: Iterable[str] = ()) -> str:
-    """Return what stands between a measure and its figure beside these names and words that only join the two."""
-    text = figure.between
+    """Return what makes another thing of a figure.
+
+    It is a word before its measure, or what stands between the two beside these names and words that only join them.
+    """
+    if figure.role != "value":
+        return ""
+    text = without_names(figure.between, names)
+    other = _OF_ANOTHER_THING.search(without_names(figure.before, names))
+    return other[0] if other else " ".join(_JOINING.sub(" ", text).split())
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """Return the text with a space in the place of each of these names."""
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
-    return " ".join(_JOINING.sub(" ", text).split()) if figure.role == "value" else ""
+    return text
+
+
+def has_depth_apart(figure: CitedFigure) -> bool:
+    """Return whether the measure is named without a depth, and the sentence tells one in other words."""
+    return not re.search(r"\d", figure.names[0].text) and _DEPTH.search(MEASURE.sub(" ", figure.sentence)) is not None
 
 
 def _measure_named(match: re.Match[str]) -> CitedMeasure:
