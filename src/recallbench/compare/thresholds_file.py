@@ -136,6 +136,13 @@ class ThresholdsFile(_Part):
 
 def read_thresholds(path: Path) -> ThresholdsFile:
     """Return the file; raises InputError, naming line and key, for anything invalid in it."""
+    if not path.exists():
+        raise InputError(
+            f"{path}: can't be read",
+            expected=EXAMPLE,
+            found="no such file",
+            remedy="write one, or name another with --config FILE",
+        )
     try:
         text = document(path).decode("utf-8")
         table = toml(text)
