@@ -1,1 +1,1 @@
-"""Text that nobody vouches for, made harmless for where it lands: one module per target, and no second way."""
+"""Untrusted text, made harmless for its target: one module for each target, and no second way."""

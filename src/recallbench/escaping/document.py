@@ -1,4 +1,4 @@
-"""For JSON that is printed or written: the same document, without a character that can't be seen."""
+"""JSON that is printed or written: the same document, with invisible characters escaped."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _NO_ASCII = re.compile(r"[^\n -~]")
 
 
 def json_text(document: Any, indent: int | None = None) -> str:
-    """A document as JSON; raises ValueError for what has no number there (NaN)."""
+    """Return a document as JSON; raises ValueError for numbers that JSON lacks, as NaN."""
     return plain(json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False))
 
 
 def plain(text: str) -> str:
-    """A JSON text whose strings write control, bidirectional and zero-width characters as `\\uXXXX`."""
-    return _NO_ASCII.sub(lambda found: json.dumps(found[0])[1:-1] if hidden(found[0]) else found[0], text)
+    """Return a JSON text whose strings write control, bidirectional and zero-width characters as `\\uXXXX`."""
+    return _NO_ASCII.sub(lambda match: json.dumps(match[0])[1:-1] if hidden(match[0]) else match[0], text)

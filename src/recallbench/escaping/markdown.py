@@ -1,6 +1,6 @@
-"""For Markdown: text that makes no heading, tag, link, border or emphasis of its own, and ordinary text left as it is.
+"""Markdown: text that makes no heading, tag, link, border or emphasis of its own, and ordinary text left as it is.
 
-What is `Markup` was escaped, or written here; plain text never gets into a page but through these functions.
+`Markup` was escaped here, or is this project's own; plain text gets into a page by these functions alone.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ _BAR = re.compile(r"(\\*)\|")
 
 
 class Markup(str):
-    """Markdown, as it shall stand in a page."""
+    """Text that is Markdown already, and is put into a page as it is."""
 
     __slots__ = ()
 
 
 def inline(text: str) -> Markup:
-    """Text inside a line; `Markup` stays as it is."""
+    """Return text for the inside of a line; `Markup` stays as it is."""
     if isinstance(text, Markup):
         return text
     text = _BACKSLASH.sub(r"\\\\", visible(text)).replace("`", r"\`")
     text = _TAG.sub("&lt;", _ENTITY.sub("&amp;", text))
-    text = _STARS.sub(lambda found: found[0] if _alone(found) else r"\*" * len(found[0]), text)
-    text = _UNDERSCORE.sub(lambda found: r"\_" * len(found[0]), text)
+    text = _STARS.sub(lambda stars: stars[0] if _stands_alone(stars) else r"\*" * len(stars[0]), text)
+    text = _UNDERSCORE.sub(lambda underscores: r"\_" * len(underscores[0]), text)
     if text.count("~") > 1:
         text = text.replace("~", r"\~")
     return Markup(_TARGET.sub(r"\\]", text))
 
 
 def opening(text: str) -> Markup:
-    """Text at the start of a line, a list's item or a paragraph: it makes no heading, list or quotation."""
+    """Return text for the start of a line, a list's item or a paragraph: it makes no heading, list or quotation."""
     if isinstance(text, Markup):
         return text
-    found = inline(visible(text).lstrip())
-    begun = _OPENING.match(found)
-    if begun is None:
-        return found
-    at = begun.end() - 1 if begun[0][0].isdigit() else 0
-    return Markup(f"{found[:at]}\\{found[at:]}")
+    escaped = inline(visible(text).lstrip())
+    mark = _OPENING.match(escaped)
+    if mark is None:
+        return escaped
+    at = mark.end() - 1 if mark[0][0].isdigit() else 0
+    return Markup(f"{escaped[:at]}\\{escaped[at:]}")
 
 
 def code(text: str) -> Markup:
-    """Text as a span of code."""
+    """Return text as a span of code."""
     text = visible(text)
     longest = max(map(len, re.findall("`+", text)), default=0)
     ticks = "`" * (longest + 1)
@@ -61,21 +61,21 @@ def code(text: str) -> Markup:
 
 
 def fenced(text: str) -> list[str]:
-    """Text of several lines as a block of code."""
+    """Return text of several lines as a block of code."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [fence, visible_lines(text), fence]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of cells: `Markup` as it is, text as text."""
+    """Return the lines of a table, its cells escaped but for `Markup`."""
     lines = [_row(header), f"|{'|'.join('---' for _ in header)}|"]
     return lines + [_row(row) for row in rows]
 
 
-def _alone(found: re.Match[str]) -> bool:
-    """Whether blanks stand on both sides, so that nothing is emphasised."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+def _stands_alone(stars: re.Match[str]) -> bool:
+    """Return whether blanks are on both sides, so that nothing is emphasised."""
+    before, after = stars.string[: stars.start()][-1:], stars.string[stars.end() :][:1]
     return not before.strip() and not after.strip()
 
 
@@ -85,4 +85,4 @@ def _row(cells: Sequence[str]) -> str:
 
 def _cell(text: str) -> str:
     # A bar is no border behind an odd number of backslashes, and only there.
-    return _BAR.sub(lambda found: found[1] + ("\\|" if len(found[1]) % 2 == 0 else "\\\\|"), inline(text))
+    return _BAR.sub(lambda bar: bar[1] + ("\\|" if len(bar[1]) % 2 == 0 else "\\\\|"), inline(text))

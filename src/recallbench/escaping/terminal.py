@@ -1,4 +1,4 @@
-"""For a terminal: nothing that moves the cursor, changes colours, hides, turns round or starts a line of its own."""
+"""Text for a terminal: nothing in it moves the cursor, changes colours, hides or reverses text, or starts a line."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from unicodedata import category
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
-"""Letters and marks that show nothing at all."""
+"""Letters and marks that are invisible."""
 _SUSPECT = re.compile(r"[^ -~]")
 
 
 def hidden(text: str) -> bool:
-    """Whether the text holds what can't be seen: control characters, line breaks, bidirectional or zero-width ones."""
+    """Return whether a text has invisible characters: control, bidirectional or zero-width ones, or line breaks."""
     return not (text.isascii() and text.isprintable()) and any(map(_is_hidden, text))
 
 
 def visible(text: str) -> str:
-    """The text on one line, each character that can't be seen written out (`\\x1b`, `\\n`, `\\u202e`)."""
-    return _SUSPECT.sub(_written_out, text) if hidden(text) else text
+    """Return the text on one line, each invisible character spelled out (`\\x1b`, `\\n`, `\\u202e`)."""
+    return _SUSPECT.sub(_spelled_out, text) if hidden(text) else text
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, which stay."""
+    """Return a text of several lines with each line made visible."""
     return "\n".join(map(visible, text.split("\n")))
 
 
@@ -30,6 +30,6 @@ def _is_hidden(character: str) -> bool:
     return character in _BLANK or not (character.isprintable() or category(character) == "Zs")
 
 
-def _written_out(found: re.Match[str]) -> str:
-    character = found[0]
+def _spelled_out(match: re.Match[str]) -> str:
+    character = match[0]
     return character.encode("unicode_escape").decode("ascii") if _is_hidden(character) else character

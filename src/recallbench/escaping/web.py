@@ -1,4 +1,4 @@
-"""For a page of HTML or XML: text that is text, and addresses that lead nowhere but to a file."""
+"""Pages of HTML or XML: text that stays text, and addresses that lead to a file alone."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from recallbench.escaping.terminal import visible
 
 
 def html(text: str) -> str:
-    """Text between tags, or inside a quoted attribute."""
+    """Return text for between tags, or inside a quoted attribute."""
     return escape(visible(text))
 
 
 def address(path: str) -> str:
-    """A relative path as the target of a link: no scheme, no quote and no bracket in it."""
+    """Return a relative path as the target of a link: no scheme, no quote and no bracket in it."""
     return quote(path, safe="/+")
