@@ -44,7 +44,7 @@ from recallbench.scoring.measures.registry import parse
 
 FORM = "recall_any@10 drops 0.005"
 UNEQUAL = 0.3
-"""A cluster with at least this share of the questions is reported: its sign decides so much."""
+"""A cluster with at least this share of the questions is reported, since the test hangs on its sign."""
 ROUNDING = 1e-9
 """The last digits of a mean differ from one processor to the next."""
 Outcome = Literal["passes", "fails", "inconclusive"]

@@ -53,7 +53,7 @@ class ProofTexts:
         self._entries: list[tuple[int, str]] = []
 
     def offer(self, text: str) -> None:
-        """Choose the text in place of another, if the chosen ones are spread better then."""
+        """Add a text; above 32 the one that adds least to the spread of lengths is dropped."""
         entries, entry = self._entries, (len(text), text)
         place = bisect_left(entries, entry)
         if entries[place : place + 1] == [entry]:
@@ -64,7 +64,7 @@ class ProofTexts:
             return  # of a length that is there already: it spreads nothing
         entries.insert(place, entry)
         if len(entries) > PROOF_TEXTS:
-            # The one whose neighbours are closest to each other leaves the smallest gap.
+            # The text whose neighbours are closest to each other leaves the smallest gap.
             del entries[min(range(1, PROOF_TEXTS), key=lambda at: entries[at + 1][0] - entries[at - 1][0])]
 
     def texts(self) -> list[str]:

@@ -35,7 +35,7 @@ MEANINGS: Mapping[str, str] = {
 }
 """The meaning of each view."""
 STATED = ", gold as stated"
-"""Behind the name of a view with the gold of the rows, where the dataset's differs."""
+"""The words behind the name of a view with the gold of the rows, where the dataset's differs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Failures:
         self._unreached = 0
 
     def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T, *, timing: bool = False) -> _T:
-        """Return the result of `act`; with `keep_going` a failure is noted, and `otherwise` returned."""
+        """Return the result of `act`; with `keep_going` a failure is noted by question, and gives `otherwise`."""
         started = time.perf_counter()
         try:
             result = act()
@@ -45,7 +45,7 @@ class Failures:
         return result
 
     def empty_failed(self, rankings: Sequence[Ranking]) -> list[Ranking]:
-        """The rankings, those of failed questions empty: one call that came through makes no answer."""
+        """Return the rankings, with empty ones for failed questions, also where one of two calls succeeded."""
         return [
             Ranking(ranking.question_id, (), ()) if ranking.question_id in self.reasons else ranking
             for ranking in rankings

@@ -1,10 +1,10 @@
-"""Which runs have written into a graph database, so that a later one removes what a killed one left.
+"""The register of runs that have written into a graph database: a later one removes what a killed one left.
 
     (:RecallBenchRun {tenant, place, pid, born})
 
-Each run has such a node before it writes anything else, and takes it along last. It is certainly dead where this
-machine can tell: the same boot and process namespace, and no process with that id and that moment of birth. A run of
-another machine may be alive, whatever its age: it is left alone, and a note has the statement that removes it.
+Each run creates such a node before it writes anything else, and removes it last. A run is known to be dead only where
+its machine is this one (the same boot and process namespace) and has no process with that id and moment of birth. A run
+of another machine may be alive, whatever its age: it is left alone, and a note has the statement that removes it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ TENANT = re.compile(r"recallbench-[0-9a-f]{16}")
 AT_ONCE = 500
 """Nodes that one statement removes."""
 
-ENROL = "CREATE (r:RecallBenchRun {tenant: $tenant, place: $place, pid: $pid, born: $born})"
+REGISTER = "CREATE (r:RecallBenchRun {tenant: $tenant, place: $place, pid: $pid, born: $born})"
 RUNS = "MATCH (r:RecallBenchRun) RETURN r.tenant AS tenant, r.place AS place, r.pid AS pid, r.born AS born"
-FORGET = (
+REMOVALS = (
     "MATCH (n:RecallBenchSession) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
     "MATCH (n:RecallBenchEntity) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
     "MATCH (n:RecallBenchScope) WHERE n.tenant = $tenant WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone",
@@ -34,7 +34,7 @@ FORGET = (
 def register_run(server: Bolt, tenant: str) -> None:
     """Write down that this process is at work under that name."""
     own = os.getpid()
-    server.run("enrolling", ENROL, tenant=tenant, place=_machine(), pid=own, born=_born(own))
+    server.run("enrolling", REGISTER, tenant=tenant, place=_machine(), pid=own, born=_born(own))
 
 
 def sweep(server: Bolt) -> Iterator[str]:
@@ -56,7 +56,7 @@ def sweep(server: Bolt) -> Iterator[str]:
 
 def remove_run(server: Bolt, tenant: str) -> None:
     """Remove all that was written under that name, the name last."""
-    for statement in FORGET:
+    for statement in REMOVALS:
         # A server that counts nothing at the end has nothing left.
         while sum(row["gone"] for row in server.run("cleaning up", statement, tenant=tenant, most=AT_ONCE)):
             pass
@@ -85,7 +85,7 @@ def _is_dead(pid: Any, born: Any) -> bool:
 
 
 def _born(pid: int) -> str:
-    """Return when the process began, in ticks since the boot; `ended` for a zombie, else empty."""
+    """Return when the process began, in ticks since the boot; `ended` for a zombie, empty where there is none."""
     try:
         # The name before it stands in brackets, and may hold any character.
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

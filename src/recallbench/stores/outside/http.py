@@ -33,7 +33,7 @@ from recallbench.stores.vectors import checked_questions, checked_rows
 
 AT_ONCE = 64
 """Items in one request: with vectors about a megabyte."""
-FEW = 2
+FIRST_TRIES = 2
 """Tries of the first request: few, so that a server that was not started is noticed soon."""
 ABSENT = (404, 405, 501)
 """The statuses of a server that does not offer an optional part of the contract."""
@@ -105,7 +105,7 @@ class HttpStore(Store):
         """Return the server's description of itself; raises Blocked when it isn't there."""
         if self._about is None:
             doing = "asking for its version"
-            status, answer = self._web.ask("GET", "/version", None, doing, missing=ABSENT, tries=FEW)
+            status, answer = self._web.ask("GET", "/version", None, doing, missing=ABSENT, tries=FIRST_TRIES)
             self._about = _about(self.name, {} if status in ABSENT else answer)
             self.needs_vectors = self._about.needs_vectors
         return self._about

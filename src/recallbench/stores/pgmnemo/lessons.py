@@ -40,7 +40,7 @@ class LessonTable:
     dims: int
     """The length of an embedding."""
     has_validity: bool
-    """Rows can be closed: only those that end at infinity are recalled."""
+    """Whether rows can be closed: only those that end at infinity are recalled."""
 
 
 def read_table(connection: Connection) -> LessonTable:
@@ -124,8 +124,10 @@ def copy_lessons(
 
 
 def topic(projects: Projects, item: Item) -> str:
-    """Return a topic: one word that no question asks for, another for every row. Some versions take equal topics for
-    one lesson."""
+    """Return the topic of a row: a word of its own, since some versions take equal topics for one lesson.
+
+    No question has that word.
+    """
     return f"recallbench{projects.slot}segment{item.id}"
 
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 SCHEMA = "pgmnemo"
 CANONICAL = "recall_lessons"
 FUNCTIONS = (CANONICAL, "recall_hybrid", "recall_fast")
-GIVEN = {
+ARGUMENT_TYPES = {
     "query_embedding": ("vector",),
     "k": ("integer", "bigint"),
     "role_filter": ("text",),
     "project_id_filter": ("integer", "bigint"),
     "query_text": ("text",),
 }
-"""The arguments of a call, by parameter name, and the types that each fits."""
+"""The arguments of a call, by parameter name, with the types that each fits."""
 NEEDED = ("query_embedding", "k", "project_id_filter")
 EACH = {"query_embedding": "asked.vector", "query_text": "asked.words"}
 ANSWERS = ("lesson_id", "score")
@@ -30,13 +30,13 @@ ANSWERS = ("lesson_id", "score")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How one function is called on this server."""
+    """The way in which one function is called on this server."""
 
     name: str
     stated: str
     """Name and parameters in the server's own words."""
     takes: tuple[str, ...]
-    """The parameters of GIVEN that it has."""
+    """The parameters of ARGUMENT_TYPES that it has."""
     call: str
     """The statement for one question, with named placeholders for `takes`."""
     calls: str
@@ -47,7 +47,7 @@ class Signature:
 
 
 def read_signature(connection: Connection, name: str) -> Signature:
-    """The function of that name; raises Blocked where the server has none that can be called."""
+    """Return the function of that name; raises Blocked where the server has none that can be called."""
     with database_errors("reading the extension's functions"):
         rows = connection.execute(
             """SELECT pg_get_function_arguments(p.oid), p.pronargs, p.pronargdefaults, p.proargnames,
@@ -78,7 +78,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
         inputs = dict(zip(names[:count], types, strict=False))
         reason = _obstacle(inputs, count - defaults, names)
         if not reason:
-            takes = tuple(parameter for parameter in GIVEN if parameter in inputs)
+            takes = tuple(parameter for parameter in ARGUMENT_TYPES if parameter in inputs)
             arguments = {take: f"%({take})s::{inputs[take]}" for take in takes}
             call = f"SELECT {', '.join(ANSWERS)} FROM {_called(name, arguments)}"
             each = arguments | {parameter: column for parameter, column in EACH.items() if parameter in arguments}
@@ -93,7 +93,7 @@ def read_signature(connection: Connection, name: str) -> Signature:
     raise Blocked(
         f"{SCHEMA}.{name} can't be called as this version declares it",
         expected="parameters "
-        + ", ".join(f"{parameter} ({' or '.join(GIVEN[parameter])})" for parameter in NEEDED)
+        + ", ".join(f"{parameter} ({' or '.join(ARGUMENT_TYPES[parameter])})" for parameter in NEEDED)
         + f", others with defaults, and the columns {' and '.join(ANSWERS)}",
         found="; ".join(refusals),
         remedy="measure a version whose signature fits, or another --pgmnemo-function",
@@ -109,10 +109,14 @@ def _obstacle(inputs: dict[str, str], without_default: int, names: list[str]) ->
     if lacking:
         return f"it has no parameter {', '.join(lacking)}"
     # A type has its schema before it, where that is not on the search path.
-    odd = [name for name, types in GIVEN.items() if name in inputs and inputs[name].rpartition(".")[2] not in types]
+    odd = [
+        name
+        for name, types in ARGUMENT_TYPES.items()
+        if name in inputs and inputs[name].rpartition(".")[2] not in types
+    ]
     if odd:
-        return ", ".join(f"{name} is {inputs[name]}, not {' or '.join(GIVEN[name])}" for name in odd)
-    demanded = [name for name in list(inputs)[:without_default] if name not in GIVEN]
+        return ", ".join(f"{name} is {inputs[name]}, not {' or '.join(ARGUMENT_TYPES[name])}" for name in odd)
+    demanded = [name for name in list(inputs)[:without_default] if name not in ARGUMENT_TYPES]
     if demanded:
         return f"it demands {', '.join(demanded)}, which no run can give"
     missing = [name for name in ANSWERS if name not in names[len(inputs) :]]
