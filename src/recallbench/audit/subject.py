@@ -126,9 +126,9 @@ class AuditSubject:
         """Return the questions that the run had to ask."""
         if self.has_dataset:
             # Earlier rows never say that one gold segment is enough: they were scored as if all were needed.
-            apart = not any(row.one_find for row in self.readable_rows)
+            all_needed = not any(row.one_find for row in self.readable_rows)
             return tuple(
-                replace(question, one_find=False) if apart else question for question in self.dataset.questions
+                replace(question, one_find=False) if all_needed else question for question in self.dataset.questions
             )
         return tuple(_stated_question(row) for row in _first_rows(self.readable_rows).values())
 

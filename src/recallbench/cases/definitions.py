@@ -29,9 +29,9 @@ class Definitions:
     ndcg: NdcgOver = "all"
     """The cases that nDCG is the mean over: all with something to find, or those of them that have grades."""
     percentiles: Rule | None = None
-    """Which of the sorted latencies p95 is: the smallest that enough do not exceed, or sorted[int(.95 * n)].
+    """The definition of the p95: the smallest latency that enough do not exceed, or sorted[int(.95 * n)].
 
-    Where it is chosen, tables tell of latency; else they do not, since they would be others at every call.
+    Tables show latencies only where this is chosen, since they differ at every call.
     """
 
     def __post_init__(self) -> None:

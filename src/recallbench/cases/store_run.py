@@ -72,7 +72,7 @@ class StoreRun:
 
 
 def refuse_beyond(ks: Sequence[int], depth: int) -> None:
-    """Raise UsageError for a k that rankings of this depth can't tell of."""
+    """Raise UsageError for a k that is larger than the depth of the rankings."""
     if max(ks) > depth:
         raise UsageError(
             f"k = {max(ks)} is beyond the rankings",

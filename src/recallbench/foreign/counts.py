@@ -81,7 +81,7 @@ def _allowed(case: ForeignCase, count: Count) -> tuple[set[int], str]:
         text = "" if count.value > rows and not totals else f"there are {rows} rows"
         return {rows, golden, *totals}, text
     if count.name in _LEFT_OUT and totals:
-        return {whole - part for whole in (*totals, rows) for part in (rows, golden)}, f"there are {rows} rows"
+        return {total - counted for total in (*totals, rows) for counted in (rows, golden)}, f"there are {rows} rows"
     if count.name in _SEGMENTS and case.corpus is not None:
         return {case.corpus.segments}, f"the protocol registers {case.corpus.segments}"
     if count.name in _SCOPES:

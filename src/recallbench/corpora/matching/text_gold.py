@@ -34,11 +34,11 @@ def step_of(question: Question, position: int) -> Step | None:
 def find_matching_segments(
     segments: Sequence[Segment], questions: Sequence[Question], matching: Matching
 ) -> Iterator[tuple[Question, frozenset[int]]]:
-    """Each question that expects a text, with the positions among the segments that match it, wherever they are of."""
+    """Yield each question that expects a text, with the positions of the segments of any scope that match it."""
     expecting = [question for question in questions if question.expected]
     index = _Index(segments, expecting, matching)
     for question in expecting if segments else ():
-        # What is known by id is of the question's own scope.
+        # Gold known by id belongs to the question's own scope.
         yield question, _with_matches(replace(question, by_id=frozenset()), index, matching)[0].gold
 
 
@@ -66,19 +66,19 @@ class TextMatched:
         return self._corpus.sha256
 
     def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
-        with_evidence = matching = 0
+        with_evidence = with_matches = 0
         expected: list[str] = []
 
         def count(haystack: Haystack) -> None:
-            nonlocal with_evidence, matching
+            nonlocal with_evidence, with_matches
             matched = self._with_gold(haystack)
             with_evidence += sum(bool(question.gold) for question in matched.questions)
-            matching += sum(bool(question.gold and question.expected) for question in matched.questions)
+            with_matches += sum(bool(question.gold and question.expected) for question in matched.questions)
             expected.extend(question.expected for question in matched.questions if question.expected)
             listen(matched)
 
         survey = self._corpus.survey(count)
-        if expected and not matching:
+        if expected and not with_matches:
             raise InputError(
                 f"{self.path}: no document matches what any query expects",
                 expected=f"a document that matches, by {self.matching}",
@@ -132,11 +132,11 @@ class TextMatched:
 class _Matches:
     by_question: Mapping[str, Question]
     random: RandomMatches
-    """Drawn were texts other than the nearest and the exact ones."""
+    """The match rates of random texts; the nearest and the exact ones are never drawn."""
 
 
 class _ParsedTexts(Sequence[ParsedText]):
-    """Texts that are read when they are drawn: of a large set few are."""
+    """Texts, each parsed when it is drawn: few of a large set are."""
 
     def __init__(self, texts: Sequence[str], chunk: int | None = None, *, whole: bool = False) -> None:
         self._texts = texts
@@ -207,7 +207,7 @@ class _Index:
 
 
 def _with_matches(question: Question, index: _Index, matching: Matching) -> tuple[Question, int]:
-    """The question with its gold, and the position of the segment that comes nearest."""
+    """Return the question with its gold, and the position of the nearest segment."""
     nearness, exact = index.near(question), index.exact(ParsedText(question.expected))
     near = np.flatnonzero(nearness >= min(SENSITIVITY[0], matching.threshold))
     enough = frozenset(np.flatnonzero(nearness >= matching.threshold).tolist())

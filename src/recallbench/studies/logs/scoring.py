@@ -121,7 +121,7 @@ class _LabelledLog:
 
 
 def _by_text(labels: Sequence[QueryLabel]) -> dict[str, QueryLabel]:
-    """Return labels by query text, those alone whose ids no sample gave; labels of one text are told apart by id."""
+    """Return by query text the labels whose id is no sample's and whose text no other label has."""
     counts = Counter(label.query for label in labels)
     return {label.query: label for label in labels if counts[label.query] == 1 and not _is_sampled_id(label.id)}
 
