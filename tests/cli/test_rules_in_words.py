@@ -58,11 +58,22 @@ def test_gate_takes_rules(folder: Path) -> None:
             ("drops", "mrr@50", 0.01, "holds"),
         ],
     )
-    (folder / "recallbench.toml").write_text(
-        '[result.night]\nfolder = "night_20260101"\nrules = ["mrr@50 rises 0.1"]\n'
-    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('rules = ["mrr@50 rises 0.1"]', "recallbench.toml: the rule 'mrr@50 rises 0.1' can't be understood"),
+        ('rules = ["recall@10 >= 0.9"]', "say recall_any@10 or recall_frac@10 or recall_all@10"),
+        ('rules = ["mrr@50 >= 0.9", "mrr@50 below 0.4"]', "mrr@50 has two thresholds of the same kind"),
+        ('rules = ["mrr@50 >= 0.9"]\nat_least = {"mrr@50" = 0.4}', "mrr@50 has two thresholds of the same kind"),
+    ],
+)
+def test_gate_refuses_rules_that_it_could_not_keep(folder: Path, more: str, message: str) -> None:
+    (folder / "recallbench.toml").write_text(f'[result.night]\nfolder = "night_20260101"\n{more}\n')
     done = recallbench("gate", cwd=folder)
-    assert (done.returncode, "the rule 'mrr@50 rises 0.1' can't be understood" in done.stderr) == (2, True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
 
 
 def test_the_check_of_an_evaluation_takes_rules() -> None:

@@ -77,7 +77,7 @@ def parse_rule(text: str, parse_measure: Callable[[str], Measure] = parse) -> Ru
             expected="MEASURE drops SHARE, with a share above 0 and up to 1, or MEASURE at_least VALUE, or "
             "MEASURE below VALUE, with a value from 0 to 1",
             found=text,
-            remedy=f"--fail-if '{FORM}'",
+            remedy=f"write it as '{FORM}' or 'recall_any@10 below 0.9'",
         )
     return Rule(parse_measure(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
 

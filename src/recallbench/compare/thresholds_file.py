@@ -60,12 +60,21 @@ class PartThresholds(_Part):
         stated: dict[str, dict[str, float]] = {"at_least": {}, "drops": {}}
         if values.get("thresholds") == RECOMMENDED:
             stated["at_least"] = {str(measure): floor for measure, floor in recommended(DEPTH).items()}
+        known: set[tuple[str, str]] = {
+            (word, name) for word in stated if isinstance(own := values.get(word), dict) for name in own
+        }
         for text in texts:
-            try:
-                rule = parse_rule(text)
-            except UsageError as error:
-                raise ValueError(error.brief) from None
-            stated[rule.word][str(rule.measure)] = rule.threshold
+            rule = parse_rule(text)
+            name = str(rule.measure)
+            if (rule.word, name) in known:
+                raise UsageError(
+                    f"{name} has two thresholds of the same kind",
+                    expected="the stricter alone",
+                    found=f"{text!r} and another",
+                    remedy="take one out",
+                )
+            known.add((rule.word, name))
+            stated[rule.word][name] = rule.threshold
         tables = {word: values.get(word, {}) for word, figures in stated.items() if figures}
         return values | {word: stated[word] | own for word, own in tables.items() if isinstance(own, dict)}
 
@@ -154,6 +163,10 @@ def read_thresholds(path: Path) -> ThresholdsFile:
         file = ThresholdsFile.model_validate(_numbers(table))
     except ValidationError as error:
         raise _invalid(path, text, error) from None
+    except UsageError as error:
+        raise InputError(
+            f"{path}: {error.problem}", expected=error.expected, found=error.found, remedy=error.remedy
+        ) from None
     for name, thresholds in file.result.items():
         _sensible(path, text, name, thresholds)
     return file
