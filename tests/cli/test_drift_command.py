@@ -201,6 +201,9 @@ def test_a_single_result_is_counted_in_the_singular(results: Path, tmp_path: Pat
     assert ", 1 result\n" in printed
     assert "trend: too few: n/a (a single result shows no trend)" in printed
     assert "1 results" not in printed
+    # Nothing is left to compare it with, which proves no drop and excludes none.
+    drops = ("--fail-if", "recall_any@10 drops 0.01")
+    assert [drift(tmp_path, "nights", *drops, *more)[0] for more in ((), ("--strict",))] == [0, 1]
 
 
 @pytest.mark.marked

@@ -250,6 +250,7 @@ def test_a_run_alone_says_that_the_gold_is_missing(tmp_path: Path, run: str) -> 
     write(tmp_path, "run", RUNS[run])
     message = refused(tmp_path, "--run", "run")
     assert message.startswith("recallbench: nothing says what is relevant\n  expected: --gold FILE")
+    assert refused(tmp_path, "--run", "absent").startswith("recallbench: absent: can't be read")
     assert "what to do: recallbench evaluate --run run --gold FILE" in message
 
 

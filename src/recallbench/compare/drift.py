@@ -77,6 +77,13 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
     compared = list(dict.fromkeys([*compared, *(rule.measure for rule in rules)]))
     paired = dict(zip(compared, measured_parts(list(map(str, compared)), pair(first, last, compared)), strict=True))
     last_against_first = paired.get(measure) if len(comparable) > 1 else None
+    conditions = [decide(rule, paired[rule.measure]) for rule in rules]
+    if len(comparable) == 1:
+        no_drop = {"low": None, "high": None, "outcome": "inconclusive", "reason": "there is no earlier result"}
+        conditions = [
+            part.model_copy(update=no_drop) if rule.word == "drops" else part
+            for rule, part in zip(rules, conditions, strict=True)
+        ]
     return parts.Drift(
         schema_version="1",
         recallbench_version=__version__,
@@ -89,7 +96,7 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
         last_against_first=last_against_first,
         notes=_merged_notes(notes),
         fell=(last_against_first is not None and is_lower(last_against_first)) or trend_part.direction == "falling",
-        conditions=[decide(rule, paired[rule.measure]) for rule in rules],
+        conditions=conditions,
     )
 
 

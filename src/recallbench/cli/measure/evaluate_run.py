@@ -56,7 +56,7 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     try:
         gold = read_gold(gold_file, keep_going=files.keep_going)
     except InputError as error:
-        if files.gold is None and b"relevant" not in run_file.read_bytes():
+        if files.gold is None and run_file.is_file() and b"relevant" not in run_file.read_bytes():
             raise UsageError(
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
