@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 LOADED_BY_THEMSELVES = (".__main__", ".pytest_plugin")
-READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "matplotlib", "torch", "transformers", "openvino")
+READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
 
 
 def load() -> None:

@@ -8,7 +8,8 @@ from datetime import datetime
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.drift import Drift, findings, left_out, pace, reading, result_table, title
 from recallbench.reports.page import Page, captioned, listing
-from recallbench.reports.plot import INK, LINE, Plot, plotting
+from recallbench.reports.panel import SECOND, Axis, Panel
+from recallbench.reports.plot import Plot
 
 LABELLED = 8
 """The most dates below the plot."""
@@ -16,9 +17,7 @@ LABELLED = 8
 
 def page(drift: Drift) -> str:
     """Return a self-contained page with the plot and its table."""
-    with plotting(title(drift), 8.0, 3.4) as plot:
-        _draw(plot, drift)
-        drawn = plot.element(describe(drift))
+    drawn = _plot(drift).element(describe(drift))
     body = [
         *listing([*findings(drift), *left_out(drift)]),
         *captioned(drawn, "The table below has the same figures."),
@@ -30,9 +29,7 @@ def page(drift: Drift) -> str:
 
 def picture(drift: Drift) -> str:
     """Return the plot as a file of its own."""
-    with plotting(title(drift), 8.0, 3.4) as plot:
-        _draw(plot, drift)
-        return plot.picture(describe(drift))
+    return _plot(drift).picture(describe(drift))
 
 
 def describe(drift: Drift) -> str:
@@ -43,23 +40,21 @@ def describe(drift: Drift) -> str:
     return f"{drift.measure} by day: {'; '.join(shown)}."
 
 
-def _draw(plot: Plot, drift: Drift) -> None:
+def _plot(drift: Drift) -> Plot:
     days = _days(drift)
     values = [night.estimate.value or 0.0 for night in drift.nights]
-    (axes,) = plot.panels
-    plot.intervals(axes, days, [night.estimate for night in drift.nights])
-    axes.plot(days, values, "o-", color=LINE, linewidth=0.8, label=drift.measure)
+    step = -(-len(days) // LABELLED)
+    dates = [(day, night.made[:10]) for day, night in zip(days, drift.nights, strict=True)][::step]
+    panel = Panel("", Axis(ticks=dates), Axis(drift.measure))
+    panel.intervals(days, [night.estimate for night in drift.nights])
+    panel.line(days, values, label=drift.measure)
     daily = drift.trend.slope_per_day
     slope = daily if daily is not None else drift.trend.slope_per_result
     if drift.trend.direction in ("falling", "rising") and slope is not None:
         steps = days if daily is not None else [float(i) for i in range(len(days))]
-        ends = _ends(steps, values, slope)
         label = f"{drift.trend.direction}, {pace(drift.trend)}"
-        axes.plot([days[0], days[-1]], ends, color=LINE, linestyle="--", label=label)
-    step = -(-len(days) // LABELLED)
-    axes.set_xticks(days[::step], [night.made[:10] for night in drift.nights][::step], rotation=30)
-    axes.set_ylabel(drift.measure)
-    axes.legend(frameon=False, labelcolor=INK)
+        panel.line([days[0], days[-1]], _ends(steps, values, slope), SECOND, label, "none", "dashed")
+    return Plot(title(drift), 760, 240, [panel])
 
 
 def _ends(steps: Sequence[float], values: Sequence[float], slope: float) -> list[float]:

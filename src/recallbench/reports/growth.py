@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 
 from recallbench.escaping.markdown import Markup, opening
 from recallbench.reports.cells import figure, interval
-from recallbench.reports.plot import INK, LINE, SECOND, THIRD, plotting
+from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel
+from recallbench.reports.plot import Plot
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
@@ -128,23 +129,17 @@ def picture(growth: Growth) -> str:
     """Return a plot, as a file of its own, of figures and p95 against the number of documents stored."""
     name = f"{growth.corpus.partition('@')[0]}: {growth.store}"
     stored = [size.stored for size in growth.sizes]
-    with plotting(name, 7.0, 6.0, panels=2) as plot:
-        quality, latency = plot.panels
-        for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):
-            estimates = [size.estimates[i] for size in growth.sizes]
-            values = [math.nan if estimate.value is None else estimate.value for estimate in estimates]
-            quality.plot(stored, values, "o-", color=colour, label=estimates[0].measure)
-            plot.intervals(quality, stored, estimates, label="" if i else "95% interval of each value")
-        quality.set_ylim(0, 1.02)
-        quality.legend(frameon=False, labelcolor=INK)
-        quality.set_title(plot.title)
-        timed = [size.p95_ms for size in growth.sizes if size.p95_ms is not None]
-        if len(timed) == len(growth.sizes):
-            latency.plot(stored, timed, "o-", color=LINE, label="p95 of a warm query, ms")
-            latency.set_ylim(bottom=0)
-            latency.legend(frameon=False, labelcolor=INK)
-        latency.set_xlabel("documents stored")
-        return plot.picture(describe(growth))
+    quality = Panel(name, y=Axis(low=0.0, high=1.02))
+    for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):
+        estimates = [size.estimates[i] for size in growth.sizes]
+        values = [math.nan if estimate.value is None else estimate.value for estimate in estimates]
+        quality.line(stored, values, colour, estimates[0].measure)
+        quality.intervals(stored, estimates, label="" if i else "95% interval of each value")
+    latency = Panel(x=Axis("documents stored"), y=Axis(low=0.0))
+    timed = [size.p95_ms for size in growth.sizes if size.p95_ms is not None]
+    if len(timed) == len(growth.sizes):
+        latency.line(stored, timed, label="p95 of a warm query, ms")
+    return Plot(name, 680, 230, [quality, latency]).picture(describe(growth))
 
 
 def describe(growth: Growth) -> str:

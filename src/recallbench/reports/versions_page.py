@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.page import Page, captioned, listing
-from recallbench.reports.plot import BAND, INK, LINE, Plot, plotting
+from recallbench.reports.panel import Axis, Panel
+from recallbench.reports.plot import Plot
 from recallbench.reports.versions import (
     PrimaryPart,
     Versions,
@@ -20,9 +20,9 @@ from recallbench.reports.versions import (
     version_table,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+BAND_LABEL = (
+    "the protocol's band around each value: bounds repeats of that one version,\ndecides nothing between versions"
+)
 WIDTH = 0.3
 """Half of a band's width, in versions."""
 
@@ -44,21 +44,17 @@ def draw(versions: Versions) -> str:
     """Return the plot as an element of a page: a panel for each primary measure."""
     measures = next(version.figures for version in versions.versions if version.figures)
     names = [visible(version.version) for version in versions.versions]
-    size = (max(6.0, 1.4 + 0.9 * len(names)), 3.1 * len(measures))
-    with plotting(title(versions), *size, panels=len(measures)) as plot:
-        for axes, measure in zip(plot.panels, measures, strict=True):
-            _draw_measure(plot, axes, versions, measure)
-        last = plot.panels[-1]
-        last.set_xticks(range(len(names)), names, rotation=45 if len(names) > 8 else 0)
-        last.set_xlim(-0.6, len(names) - 0.4)
-        handles, labels = plot.panels[0].get_legend_handles_labels()
-        legend = plot.paper.legend(handles, labels, loc="outside lower center", frameon=False, labelcolor=INK)
-        legend.set_in_layout(True)
-        drawn = " and ".join(measure.estimate.measure for measure in measures)
-        return plot.element(f"{drawn} by version: {describe(versions)}")
+    panels = []
+    for measure in measures:
+        panel = _panel(versions, measure)
+        panel.x = Axis(low=-0.6, high=len(names) - 0.4, ticks=list(enumerate(names)))
+        panels.append(panel)
+    drawn = " and ".join(measure.estimate.measure for measure in measures)
+    plot = Plot(title(versions), max(600.0, 140 + 90.0 * len(names)), 230, panels)
+    return plot.element(f"{drawn} by version: {describe(versions)}")
 
 
-def _draw_measure(plot: Plot, axes: Axes, versions: Versions, part: PrimaryPart) -> None:
+def _panel(versions: Versions, part: PrimaryPart) -> Panel:
     measure, name = part.estimate.measure, part.protocol_name
     measured = [
         (place, figure.estimate)
@@ -68,21 +64,13 @@ def _draw_measure(plot: Plot, axes: Axes, versions: Versions, part: PrimaryPart)
     ]
     places = [place for place, _ in measured]
     values = [estimate.value or 0.0 for _, estimate in measured]
-    axes.use_sticky_edges = False
+    panel = Panel(y=Axis(f"{measure}\n({name})" if name != measure else measure))
     if part.band is not None:
-        axes.bar(
-            places,
-            [2 * part.band] * len(places),
-            2 * WIDTH,
-            [value - part.band for value in values],
-            color=BAND,
-            label="the protocol's band around each value: bounds repeats of that one version,\n"
-            "decides nothing between versions",
-        )
-    axes.plot(places, values, color=LINE, linewidth=0.8, linestyle=":", zorder=2)
-    plot.intervals(axes, places, [estimate for _, estimate in measured])
-    axes.plot(places, values, "o", color=LINE, label="measured value")
-    axes.set_ylabel(f"{measure}\n({name})" if name != measure else measure)
+        lows, highs = [value - part.band for value in values], [value + part.band for value in values]
+        panel.boxes(places, lows, highs, WIDTH, BAND_LABEL)
+    panel.intervals(places, [estimate for _, estimate in measured])
+    panel.line(places, values, label="measured value", dash="dotted")
+    return panel
 
 
 def describe(versions: Versions) -> str:
