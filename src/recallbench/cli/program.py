@@ -36,6 +36,12 @@ PANELS = {
             ),
         },
     ),
+    "Look": Panel(
+        "look",
+        {
+            "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
+        },
+    ),
     "Judge": Panel(
         "judge",
         {

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-
-import numpy as np
 
 from recallbench import __version__
 from recallbench.compare.folders import result_side
@@ -22,9 +20,8 @@ from recallbench.reports.cells import system
 from recallbench.reports.comparison import LEVEL
 from recallbench.results.dated import by_start
 from recallbench.results.folder import BLOCKED
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result, open_with_manifest
-from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.trend import trend
 
@@ -151,16 +148,13 @@ def _reason(night: _Night, other: _Night) -> str:
 
 
 def _night(night: _Night, side: Side, measure: Measure) -> parts.NightPart:
-    rankings = side.rankings
-    every = {OVERALL: np.ones(len(rankings.questions), dtype=np.bool_)}
-    (estimate,) = estimates([measure], rankings.calls, rankings.clusters, every)[OVERALL]
-    fields = {name: value for name, value in asdict(estimate).items() if name != "left_out"}
+    (estimate,) = side.rankings.estimates([measure])
     return parts.NightPart(
         folder=str(night.folder),
         made=night.started.isoformat(),
         version=side.part.version.split(" (")[0],
         content_sha256=side.part.content_sha256,
-        estimate=EstimatePart.model_validate(fields | {"measure": str(measure), "ordered": measure.ordered}),
+        estimate=estimate,
     )
 
 

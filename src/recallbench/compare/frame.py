@@ -60,6 +60,13 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     return [part for _, part in allowable]
 
 
+def why_apart(first: Metrics, other: Metrics) -> str:
+    """Return why two results were not asked the same, in words; empty where they were."""
+    return "; ".join(
+        f"{part.what}: {part.first} against {part.second}" for _, part in _forbidden_differences(first, other)
+    )
+
+
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Yield the differences that no option allows."""
 

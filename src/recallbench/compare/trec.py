@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from recallbench.compare.side import KnownTexts, Side
@@ -24,15 +25,15 @@ _Run = Mapping[str, Sequence[tuple[str, float]]]
 
 
 def trec_sides(
-    runs: tuple[Path, Path],
+    runs: Sequence[Path],
     qrels: Path,
     measures: Sequence[Measure],
     clusters: Path | None,
     prefix: str | None,
     allow_depth: bool,
     ties: Ties = "file",
-) -> tuple[Side, Side]:
-    """Return both runs, over every question of the qrels that has a relevant document (grade 1 or more).
+) -> list[Side]:
+    """Return the runs, over every question of the qrels that has a relevant document (grade 1 or more).
 
     A judged question that a run does not answer counts as an empty ranking, as with trec_eval's -c. Raises InputError
     where a run answers none of them or a question has no cluster, and UsageError where one run is cut off above a
@@ -56,16 +57,56 @@ def trec_sides(
                 remedy="name the qrels that belong to the runs",
             )
     _same_depth(runs, ranked, measures, allow_depth)
-    # Positions cover the documents of both runs and the judgements, so that both sides have the same haystacks.
+    # Positions cover the documents of all runs and the judgements, so that all sides have the same haystacks.
     numbers: list[dict[str, int]] = []
     for question, grades in judged.items():
         names = [*grades, *(document for run in ranked for document, _ in run.get(question, ()))]
         numbers.append({name: number for number, name in enumerate(dict.fromkeys(names))})
     cluster_of = _clusters(tuple(judged), clusters, prefix)
-    first, second = (
-        _side(path, run, judged, numbers, measures, cluster_of) for path, run in zip(runs, ranked, strict=True)
-    )
-    return first, second
+    return [_side(path, run, judged, numbers, measures, cluster_of) for path, run in zip(runs, ranked, strict=True)]
+
+
+def place_run(name: str, run: Mapping[str, Sequence[str]], base: Rankings) -> Rankings:
+    """Return the rankings of a run, as ids by question, judged against the gold of a result with the same ids.
+
+    A question that it does not answer has an empty ranking. Raises InputError where it answers none of them, where one
+    ranking is longer than its haystack, and where the gold has grades, which a result's rankings do not keep.
+    """
+    if not {question for question, ids in run.items() if ids} & set(base.questions):
+        raise InputError(
+            f"{name} answers no question of {base.origin}",
+            expected=f"questions such as {base.questions[0]}",
+            found=f"questions such as {next(iter(run), '(none)')}",
+            remedy="name the judgements that belong to it with --qrels",
+        )
+    if base.calls[-1].has_grades.any():
+        raise InputError(
+            f"{name} can't be judged by {base.origin}, whose gold has grades",
+            expected="judgements with these grades",
+            found="none",
+            remedy="name them with --qrels",
+        )
+    call = base.calls[-1]
+    hits = tuple(tuple(dict.fromkeys(run.get(question, ())))[: call.depth] for question in base.questions)
+    positions = []
+    for question, ids, gold, gold_ids, size in zip(
+        base.questions, hits, base.gold, base.gold_ids, call.candidates.tolist(), strict=True
+    ):
+        # Any place will do for a segment that is no gold: only gold counts.
+        places = dict(zip(gold_ids, sorted(gold), strict=True))
+        others = [id for id in ids if id not in places]
+        free = [position for position in range(size) if position not in gold]
+        if len(others) > len(free):
+            raise InputError(
+                f"{name}: {question} has more hits than segments",
+                expected=f"at most {size}",
+                found=str(len(ids)),
+                remedy="check that its ids are those of one haystack",
+            )
+        places |= zip(others, free, strict=False)
+        positions.append([places[id] for id in ids])
+    judged = judge(positions, base.gold, call.candidates.tolist(), call.depth, one_find=call.one_enough.tolist())
+    return replace(base, origin=name, calls=(judged,), hit_ids=(hits,), first_scores=())
 
 
 def read_clusters(path: Path) -> dict[str, str]:
@@ -168,15 +209,17 @@ def _zip(
     return zip(judged.values(), numbers, strict=True)
 
 
-def _same_depth(runs: tuple[Path, Path], ranked: Sequence[_Run], measures: Sequence[Measure], allowed: bool) -> None:
+def _same_depth(runs: Sequence[Path], ranked: Sequence[_Run], measures: Sequence[Measure], allowed: bool) -> None:
     # A run does not state its depth: that of its longest ranking is taken.
     depths = [max(map(len, run.values()), default=0) for run in ranked]
-    shallow = min(depths)
-    if depths[0] != depths[1] and not allowed and (deeper := [m for m in measures if m.k > shallow]):
+    least, most = depths.index(min(depths)), depths.index(max(depths))
+    shallow = depths[least]
+    if depths[most] > shallow and not allowed and (deeper := [m for m in measures if m.k > shallow]):
+        first, second = sorted((least, most))
         raise UsageError(
-            f"{runs[0]} and {runs[1]} can't be compared on {deeper[0]}: they differ in depth",
+            f"{runs[first]} and {runs[second]} can't be compared on {deeper[0]}: they differ in depth",
             expected=f"measures at {shallow} or less, or runs of one depth",
-            found=f"rankings up to {depths[0]} deep against up to {depths[1]}",
+            found=f"rankings up to {depths[first]} deep against up to {depths[second]}",
             remedy=f"choose --measures at {shallow} or less; if both were asked equally deep, say --allow {DEPTH}",
         )
 

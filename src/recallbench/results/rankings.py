@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+
+from recallbench.corpora.records import Corpus
 from recallbench.errors import InputError
 from recallbench.results.folder import not_a_result
-from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.results.rows import NAME, HitRow, Row, position_of
+from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import Bools, Floats, Judged, judge
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY, parse
@@ -55,6 +59,19 @@ class Rankings:
         """Return the mean over those questions of `keep` that the measure counts."""
         return float(self.values(measure)[keep & self.counted(measure)].mean())
 
+    def estimates(self, measures: Sequence[Measure]) -> list[EstimatePart]:
+        """Return the estimate of each measure over all questions, as metrics.json has it."""
+        every = {OVERALL: np.ones(len(self.questions), dtype=np.bool_)}
+        return [
+            EstimatePart.model_validate(
+                {name: value for name, value in asdict(estimate).items() if name != "left_out"}
+                | {"measure": str(measure), "ordered": measure.ordered}
+            )
+            for measure, estimate in zip(
+                measures, estimates(measures, self.calls, self.clusters, every)[OVERALL], strict=True
+            )
+        ]
+
     @property
     def answerable(self) -> Bools:
         """The questions that have gold."""
@@ -62,6 +79,30 @@ class Rankings:
 
     def _reaching(self, measure: Measure) -> Judged:
         return next((call for call in self.calls if call.depth >= measure.k), self.calls[-1])
+
+
+def unanswered(corpus: Corpus, depth: int) -> Rankings:
+    """Return the questions of a corpus that have gold, each with an empty ranking."""
+    asked = [
+        (question, haystack)
+        for haystack in corpus.haystacks()
+        for question in haystack.questions
+        if question.gold and not question.abstention
+    ]
+    gold = [question.gold for question, _ in asked]
+    candidates = [len(haystack.segments) for _, haystack in asked]
+    return Rankings(
+        origin=corpus.name,
+        questions=tuple(question.id for question, _ in asked),
+        clusters=tuple(question.cluster for question, _ in asked),
+        gold=tuple(gold),
+        calls=(judge([[]] * len(asked), gold, candidates, depth),),
+        kinds=tuple(question.kind for question, _ in asked),
+        gold_ids=tuple(
+            tuple(haystack.segments[position].id for position in sorted(question.gold)) for question, haystack in asked
+        ),
+        hit_ids=(((),) * len(asked),),
+    )
 
 
 def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:

@@ -17,7 +17,6 @@ from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.compare.rules import Rule
-    from recallbench.compare.side import Side
     from recallbench.reports.comparison import Comparison
     from recallbench.results.trec import Ties
 
@@ -155,8 +154,8 @@ def _runs(
         )  # fmt: skip
     measures = [parse(text) for text in measure_names] or list(MEASURES)
     every = [*measures, *(condition.measure for condition in conditions)]
-    sides: tuple[Side, Side] = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
-    return compared(*sides, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
+    before, after = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
+    return compared(before, after, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
 
 
 def _split_at_commas(texts: Sequence[str]) -> list[str]:

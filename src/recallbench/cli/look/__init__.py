@@ -1,0 +1,1 @@
+"""Commands that show results side by side."""

@@ -1,0 +1,184 @@
+"""`recallbench table`: results, TREC runs and published folders side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
+from recallbench.escaping.document import plain
+from recallbench.reports.table import Part, print_parts
+
+if TYPE_CHECKING:
+    from recallbench.compare.standings import Entrant
+    from recallbench.reports.standings import Standings
+    from recallbench.results.rankings import Rankings
+    from recallbench.results.trec import Ties
+    from recallbench.scoring.measures.measure import Measure
+
+EXAMPLES = (
+    "Examples: recallbench table results/* --plot systems.svg; recallbench table ours/ theirs.trec published/ "
+    "--format markdown; recallbench table a.trec b.trec --qrels qrels.trec --measures ndcg@10."
+)
+
+
+@command(
+    argument(
+        "results",
+        "Result folders, TREC runs, or folders that another tool published.",
+        nargs=-1,
+        required=True,
+        metavar="RESULT...",
+        type=PATH,
+    ),
+    option("measures", "Measures, separated by commas; the first one decides.", default="recall_any@10,mrr@50"),
+    choice("format", "How the table is printed.", ["text", "markdown", "csv", "json", "html"], default="text"),
+    option("plot", "Draw the first measure into this SVG file, with intervals, BM25, chance and ceiling.", type=PATH),
+    option("qrels", "TREC judgements for the runs [default: the gold of the first result folder].", type=PATH),
+    option(
+        "corpus-file",
+        "The corpus of a published folder; repeat it for several [default: found by variable or data folder].",
+        multiple=True,
+        type=PATH,
+    ),
+    options.TIES,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
+def table(
+    results: tuple[Path, ...],
+    measures: str,
+    format: str,
+    plot: Path | None,
+    qrels: Path | None,
+    corpus_file: tuple[Path, ...],
+    ties: Ties,
+) -> int:
+    """Show results side by side, best first: who finds more, and who can't be told apart.
+
+    Systems that share a letter can't be told apart by a paired test on the first measure, corrected by Holm for all
+    pairs. Settings that differ are columns. Only results of the same protocol, dataset, depth, scope and questions
+    share a table: the largest such group. The others stand below it, each with the reason.
+    """
+    from recallbench.compare.standings import standings
+    from recallbench.errors import UsageError
+    from recallbench.scoring.measures.registry import parse
+
+    if plot is not None and plot.suffix != ".svg":
+        raise UsageError(f"--plot {plot} is no SVG file", expected="a name that ends in .svg", found=str(plot))
+    chosen = [parse(word.strip()) for word in measures.split(",") if word.strip()]
+    if not chosen:
+        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(measures))
+    entrants, unplaced = _entrants(dict.fromkeys(results), chosen, qrels, corpus_file, ties)
+    ranked = standings(entrants, chosen, unplaced)
+    _print(ranked, format)
+    if plot is not None:
+        from recallbench.cli.output_file import write_output
+        from recallbench.reports.standings import picture
+
+        write_output(plot, picture(ranked))
+    return 0
+
+
+def _entrants(
+    paths: Sequence[Path] | dict[Path, None],
+    measures: Sequence[Measure],
+    qrels: Path | None,
+    corpus_files: Sequence[Path],
+    ties: Ties,
+) -> tuple[list[Entrant], list[tuple[str, str]]]:
+    """Return what can be ranked, in the order given, and what can't with the reason."""
+    from recallbench.compare.standings import Entrant
+    from recallbench.errors import InputError, UsageError
+    from recallbench.foreign.layouts import own
+    from recallbench.results.result import open_with_manifest
+    from recallbench.results.trec import in_order_of, read_run
+
+    entrants: dict[Path, Entrant] = {}
+    unplaced: list[tuple[str, str]] = []
+    runs = [path for path in paths if path.is_file()]
+    for path in paths:
+        if path not in runs and (own.recognises(path) or not path.is_dir()):
+            result = open_with_manifest(path)
+            entrants[path] = Entrant(str(path), result.rankings, result)
+    base = next((entrant.rankings for entrant in entrants.values()), None)
+    if runs and qrels is not None:
+        from recallbench.compare.trec import trec_sides
+
+        for path, side in zip(runs, trec_sides(runs, qrels, measures, None, None, False, ties), strict=True):
+            entrants[path] = Entrant(str(path), side.rankings, note="; ".join(side.notes))
+    elif runs and base is None:
+        raise UsageError(
+            "TREC runs alone have no judgements", expected="--qrels FILE, or a result folder beside them", found="none"
+        )
+    for path in paths:
+        if path in entrants:
+            continue
+        try:
+            if path in runs:
+                hits = {
+                    question: [id for id, _ in in_order_of(ties, ranked)] for question, ranked in read_run(path).items()
+                }
+                assert base is not None
+                entrants[path] = _placed(str(path), hits, base)
+            else:
+                entrants[path] = _published(path, base, measures, corpus_files)
+        except InputError as error:
+            unplaced.append((str(path), f"{error.problem}: {error.found}"))
+    if not entrants:
+        raise InputError(
+            "there is nothing to show", expected="one result", found="; ".join(f"{n}: {why}" for n, why in unplaced)
+        )
+    return [entrants[path] for path in paths if path in entrants], unplaced
+
+
+def _published(path: Path, base: Rankings | None, measures: Sequence[Measure], corpus_files: Sequence[Path]) -> Entrant:
+    from recallbench.corpora.registry import open_corpus
+    from recallbench.foreign.placing import placed_run
+    from recallbench.protocol.frozen import load
+    from recallbench.results.rankings import unanswered
+
+    environ = dict(os.environ)
+    corpus_name, run = placed_run(path, corpus_files, environ)
+    if base is None:
+        file = next(iter(corpus_files), None)
+        corpus = open_corpus(corpus_name, rules=load(), environ=environ, file=file, allow_dataset_deviation=True)
+        base = unanswered(corpus, max(measure.k for measure in measures))
+    return _placed(str(path), run, base)
+
+
+def _placed(name: str, run: dict[str, list[str]], base: Rankings) -> Entrant:
+    from recallbench.compare.standings import Entrant
+    from recallbench.compare.trec import place_run
+
+    rankings = place_run(name, run, base)
+    missing = sum(
+        not hits for hits, counts in zip(rankings.hit_ids[-1], base.answerable.tolist(), strict=True) if counts
+    )
+    longest = max(map(len, rankings.hit_ids[-1]))
+    notes = [f"{missing} questions not answered, which count as empty rankings"] if missing else []
+    notes.append(
+        f"rankings up to {longest} deep, judged by the gold of {base.origin}; nothing vouches for their origin"
+    )
+    return Entrant(name, rankings, note="; ".join(notes))
+
+
+def _print(ranked: Standings, format: str) -> None:
+    from recallbench.reports import standings as report
+
+    if format == "json":
+        print(plain(ranked.model_dump_json(indent=1)))
+    elif format == "csv":
+        print(report.table(ranked).csv(), end="")
+    elif format == "markdown":
+        print(report.markdown(ranked), end="")
+    elif format == "html":
+        print(report.page(ranked), end="")
+    else:
+        parts: list[Part] = [report.title(ranked), "", report.table(ranked)]
+        if ranked.apart:
+            parts += ["", report.apart_table(ranked)]
+        print_parts(*parts, "", *report.reading(ranked))

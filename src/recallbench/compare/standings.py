@@ -1,0 +1,176 @@
+"""Many systems on the same questions, best first, with letters for those that a paired test can't tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from recallbench import __version__
+from recallbench.compare.frame import why_apart
+from recallbench.compare.pairs import pair, same_questions
+from recallbench.errors import InputError, UsageError
+from recallbench.escaping.terminal import visible
+from recallbench.reports.cells import system
+from recallbench.reports.comparison import LEVEL
+from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
+from recallbench.results.latency import other_hardware, query_times
+from recallbench.results.metrics import OVERALL, EstimatePart
+from recallbench.results.rankings import Rankings
+from recallbench.results.result import Result
+from recallbench.scoring.letters import shared_letters
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.paired import holm
+from recallbench.scoring.quantiles import quantile
+
+CONTROLS = ("ceiling", "BM25", "chance")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entrant:
+    """One of many systems: its rankings, and its folder where it has one."""
+
+    name: str
+    rankings: Rankings
+    result: Result | None = None
+    note: str = ""
+
+
+def standings(
+    entrants: Sequence[Entrant], measures: Sequence[Measure], unplaced: Sequence[tuple[str, str]] = ()
+) -> Standings:
+    """Return the largest set of systems that were asked the same, by the first measure, and the others apart.
+
+    `unplaced` names what could not even be read as rankings, each with the reason. Raises UsageError for a measure that
+    none of the rankings reaches.
+    """
+    groups: list[list[Entrant]] = []
+    for entrant in entrants:
+        fitting = next((group for group in groups if not _why_apart(group[0], entrant)), None)
+        if fitting is None:
+            groups.append([entrant])
+        else:
+            fitting.append(entrant)
+    chosen = max(groups, key=len)
+    parts = {entrant.name: entrant.rankings.estimates(_reached(measures, entrant)) for entrant in entrants}
+    ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
+    different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
+    letters = shared_letters(len(ranked), different)
+    settings = _differing_settings(ranked)
+    return Standings(
+        schema_version="1",
+        recallbench_version=__version__,
+        asked=_asked(chosen[0]),
+        measures=list(map(str, measures)),
+        standings=[
+            _standing(entrant, parts[entrant.name], letter, settings)
+            for entrant, letter in zip(ranked, letters, strict=True)
+        ],
+        controls=_controls(ranked, parts, measures),
+        tests=len(ranked) * (len(ranked) - 1) // 2,
+        apart=[
+            *(
+                ApartPart(name=entrant.name, reason=_why_apart(chosen[0], entrant), estimates=parts[entrant.name])
+                for entrant in entrants
+                if entrant not in chosen
+            ),
+            *(ApartPart(name=name, reason=reason, estimates=[]) for name, reason in unplaced),
+        ],
+        notes=_notes(ranked),
+    )
+
+
+def _why_apart(first: Entrant, other: Entrant) -> str:
+    """Return why two systems can't share a table; empty where they can."""
+    if first.result is not None and other.result is not None:
+        reason = why_apart(first.result.metrics, other.result.metrics)
+        if reason:
+            return reason
+    try:
+        same_questions(first.rankings, other.rankings)
+    except InputError as error:
+        return f"other questions: {error.expected}; {error.found}"
+    return ""
+
+
+def _reached(measures: Sequence[Measure], entrant: Entrant) -> list[Measure]:
+    depth = entrant.rankings.calls[-1].depth
+    deeper = [measure for measure in measures if measure.k > depth]
+    if deeper:
+        raise UsageError(
+            f"{deeper[0]} can't be taken from {entrant.name}",
+            expected=f"a depth of {depth} or less",
+            found=str(deeper[0]),
+            remedy="choose --measures within the depth of all rankings",
+        )
+    return list(measures)
+
+
+def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[int, int]]:
+    """Return the pairs that differ by a paired test, corrected by Holm for all pairs."""
+    pairs = list(combinations(range(len(rankings)), 2))
+    ps = [pair(rankings[first], rankings[second], [measure])[0].test.p for first, second in pairs]
+    return [places for places, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL]
+
+
+def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
+    result = entrant.result
+    own = {} if result is None else result.metrics.guc_state
+    return StandingPart(
+        name=entrant.name,
+        system="" if result is None else visible(system(result.metrics)),
+        version="" if result is None else result.version,
+        embedder="" if result is None else visible(result.metrics.embedder_name),
+        verdict="" if result is None else visible(result.metrics.verdict.text),
+        letters=letters,
+        estimates=estimates,
+        p95_ms=None if result is None else quantile(query_times(result.folder, "warm"), 0.95),
+        settings={visible(name): visible(own.get(name, "–")) for name in settings},
+        note=entrant.note,
+    )
+
+
+def _differing_settings(entrants: Sequence[Entrant]) -> list[str]:
+    """Return the settings that several state and that differ between them."""
+    stated = [entrant.result.metrics.guc_state for entrant in entrants if entrant.result is not None]
+    names = dict.fromkeys(name for settings in stated for name in settings)
+    values = {name: [settings[name] for settings in stated if name in settings] for name in names}
+    return [name for name, several in values.items() if len(set(several)) > 1]
+
+
+def _controls(
+    entrants: Sequence[Entrant], parts: dict[str, list[EstimatePart]], measures: Sequence[Measure]
+) -> list[ControlPart]:
+    """Return the controls, which the questions decide: those of the first system that has them."""
+    estimates = parts[entrants[0].name]
+    bm25 = next((e.result.metrics.control_bm25[OVERALL] for e in entrants if e.result is not None), [])
+    by_measure = {estimate.measure: estimate.value for estimate in bm25}
+    values = {
+        "ceiling": [estimate.ceiling for estimate in estimates],
+        "BM25": [by_measure.get(str(measure)) for measure in measures],
+        "chance": [estimate.chance for estimate in estimates],
+    }
+    return [
+        ControlPart(name=name, values=values[name])  # type: ignore[arg-type] # one of the three
+        for name in CONTROLS
+        if any(value is not None for value in values[name])
+    ]
+
+
+def _asked(entrant: Entrant) -> str:
+    questions = int(entrant.rankings.answerable.sum())
+    if entrant.result is None:
+        return f"{questions} questions"
+    corpus = entrant.result.metrics.corpus.name.partition("@")[0]
+    return visible(f"{corpus}, {questions} questions")
+
+
+def _notes(entrants: Sequence[Entrant]) -> list[str]:
+    notes = [f"{entrant.name}: {entrant.note}" for entrant in entrants if entrant.note]
+    timed = [entrant for entrant in entrants if entrant.result is not None]
+    for entrant in timed[1:]:
+        assert timed[0].result is not None
+        assert entrant.result is not None
+        if reason := other_hardware(timed[0].result.folder, entrant.result.folder):
+            notes.append(f"{entrant.name}: its times are not comparable with those of {timed[0].name}: {reason}")
+    return notes

@@ -1,0 +1,194 @@
+"""Systems side by side, best first: the document, its table and its plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from recallbench.escaping.markdown import opening
+from recallbench.reports.cells import figure, interval
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.panel import LINE, Axis, Panel
+from recallbench.reports.part import DocumentPart
+from recallbench.reports.plot import Plot
+from recallbench.reports.table import Table
+from recallbench.results.metrics import EstimatePart
+
+SHORTEST = 36
+"""Letters of a name that a plot shows."""
+
+
+class StandingPart(DocumentPart):
+    name: str = Field(description="the folder or file, as it was named")
+    system: str = Field(
+        description="store with its settings that are not defaults; empty for rankings of unknown origin"
+    )
+    version: str
+    embedder: str
+    verdict: str
+    letters: str = Field(description="two that share a letter can't be told apart by the first measure")
+    estimates: list[EstimatePart] = Field(description="by measure, the first one decides the order")
+    p95_ms: float | None = Field(description="of warm queries, one by one; null where none were timed")
+    settings: dict[str, str] = Field(description="those that several state and that differ between them")
+    note: str = Field(description="what to know of its figures; empty for nothing")
+
+
+class ControlPart(DocumentPart):
+    name: Literal["ceiling", "BM25", "chance"]
+    values: list[float | None] = Field(description="by measure")
+
+
+class ApartPart(DocumentPart):
+    name: str
+    reason: str
+    estimates: list[EstimatePart] = Field(description="its own figures, over other questions")
+
+
+class Standings(DocumentPart):
+    """Systems that were asked the same questions, best first, and those that were not."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    asked: str = Field(description="what all of them were asked")
+    measures: list[str]
+    standings: list[StandingPart]
+    controls: list[ControlPart]
+    tests: int = Field(description="pairs of systems that were tested on the first measure, Holm corrects for all")
+    apart: list[ApartPart]
+    notes: list[str]
+
+
+def table(standings: Standings) -> Table:
+    """Return a row for each system and each control; what all have alike is no column."""
+    rows: list[list[str]] = []
+    several = len(standings.standings) > 1
+    for standing in standings.standings:
+        first, *rest = standing.estimates
+        rows.append(
+            [
+                standing.name,
+                standing.system or "–",
+                standing.version or "–",
+                standing.embedder or "–",
+                figure(first.value),
+                interval(first),
+                standing.letters,
+                *(figure(estimate.value) for estimate in rest),
+                figure(standing.p95_ms, 2),
+                *standing.settings.values(),
+                standing.verdict,
+            ]
+        )
+    settings = list(standings.standings[0].settings)
+    for control in standings.controls:
+        first_value, *others = control.values
+        rest_values = [figure(value) for value in others]
+        rows.append(
+            [control.name, "", "", "", figure(first_value), "", "", *rest_values, "", *[""] * len(settings), ""]
+        )
+    leading, *others_named = standings.measures
+    columns = ["name", "store", "version", "encoder", leading, "95% interval", "group", *others_named, "p95 ms"]
+    columns += [*settings, "verdict"]
+    keep = [0, 4, *(i for i in range(1, len(columns)) if i != 4 and _tells(rows, i, several))]
+    keep.sort()
+    return Table(
+        [columns[i] for i in keep],
+        [[row[i] for i in keep] for row in rows],
+        caption=f"Systems by {leading}, best first",
+        left=[name for name in columns if name in ("name", "store", "version", "encoder", "verdict", *settings)],
+    )
+
+
+def _tells(rows: Sequence[Sequence[str]], column: int, several: bool) -> bool:
+    """Whether a column says anything: of the group only where there are several systems."""
+    if column == 6 and not several:
+        return False
+    return any(row[column] not in ("", "–") for row in rows)
+
+
+def apart_table(standings: Standings) -> Table:
+    """Return a row for each result that was asked something else, with the reason."""
+    rows = [
+        [part.name, *(figure(estimate.value) for estimate in part.estimates), *["–"] * missing, part.reason]
+        for part in standings.apart
+        for missing in [len(standings.measures) - len(part.estimates)]
+    ]
+    columns = ["not comparable", *standings.measures, "why"]
+    return Table(columns, rows, caption="Not comparable with these", left=[columns[0], columns[-1]])
+
+
+def reading(standings: Standings) -> list[str]:
+    """Return sentences on how to read the table."""
+    lines = [*standings.notes]
+    leading = standings.measures[0]
+    if standings.tests:
+        lines.append(
+            f"Systems that share a letter can't be told apart by {leading}: paired tests over the same questions, "
+            f"corrected by Holm for all {standings.tests} pairs." if standings.tests > 1 else
+            f"Systems that share a letter can't be told apart by {leading}: a paired test over the same questions."
+        )  # fmt: skip
+    if any(standing.p95_ms is not None for standing in standings.standings):
+        lines.append("p95 ms is that of warm queries, one by one.")
+    return lines
+
+
+def title(standings: Standings) -> str:
+    """Return what the systems were asked."""
+    return standings.asked
+
+
+def picture(standings: Standings) -> str:
+    """Return a plot, as a file of its own, of each system's first measure with its interval, beside the controls."""
+    return _plot(standings).picture(describe(standings))
+
+
+def element(standings: Standings) -> str:
+    """Return the same plot as an element of a page."""
+    return _plot(standings).element(describe(standings))
+
+
+def _plot(standings: Standings) -> Plot:
+    names = [standing.name[-SHORTEST:] + f" {standing.letters}" for standing in standings.standings]
+    places = [float(i) for i in range(len(names))]
+    estimates = [standing.estimates[0] for standing in standings.standings]
+    panel = Panel(
+        title(standings),
+        Axis(low=-0.6, high=len(names) - 0.4, ticks=list(zip(places, names, strict=True))),
+        Axis(standings.measures[0]),
+    )
+    panel.intervals(places, estimates)
+    panel.line(places, [estimate.value or 0.0 for estimate in estimates], LINE, "measured value", dash="none")
+    for control, dash in zip(standings.controls, ("solid", "dashed", "dotted"), strict=False):
+        if control.values[0] is not None:
+            panel.across(control.values[0], control.name, dash=dash)
+    return Plot(title(standings), max(520.0, 120 + 80.0 * len(names)), 260, [panel])
+
+
+def describe(standings: Standings) -> str:
+    """Return the plot's values in words."""
+    shown = [
+        f"{standing.name} {figure(standing.estimates[0].value)} ({interval(standing.estimates[0])})"
+        for standing in standings.standings
+    ] + [f"{control.name} {figure(control.values[0])}" for control in standings.controls]
+    return f"{standings.measures[0]}: {'; '.join(shown)}."
+
+
+def markdown(standings: Standings) -> str:
+    """Return both tables with their notes."""
+    blocks = ["\n".join(table(standings).markdown())]
+    if standings.apart:
+        blocks.append("\n".join(apart_table(standings).markdown()))
+    return "\n\n".join([opening(title(standings)), *blocks, *map(opening, reading(standings))]) + "\n"
+
+
+def page(standings: Standings) -> str:
+    """Return a self-contained page with the plot and the tables."""
+    body = [
+        *captioned(element(standings), "The table below has the same figures."),
+        *table(standings).html(),
+        *(apart_table(standings).html() if standings.apart else ()),
+        *listing(reading(standings)),
+    ]
+    return Page(title(standings), body).html()
