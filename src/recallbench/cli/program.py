@@ -10,7 +10,7 @@ import click
 from recallbench import __version__
 
 
-class Panel(NamedTuple):
+class HelpPanel(NamedTuple):
     """Commands that the help lists together: their folder in `cli`, and a summary of each."""
 
     folder: str
@@ -18,7 +18,7 @@ class Panel(NamedTuple):
 
 
 PANELS = {
-    "Measure": Panel(
+    "Measure": HelpPanel(
         "measure",
         {
             "run": "Measure a store on a corpus and write a result folder that proves the number.",
@@ -36,13 +36,13 @@ PANELS = {
             ),
         },
     ),
-    "Look": Panel(
+    "Look": HelpPanel(
         "look",
         {
             "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
         },
     ),
-    "Judge": Panel(
+    "Judge": HelpPanel(
         "judge",
         {
             "audit": (
@@ -72,7 +72,7 @@ PANELS = {
             ),
         },
     ),
-    "Own data": Panel(
+    "Own data": HelpPanel(
         "own_data",
         {
             "label": (
@@ -84,7 +84,7 @@ PANELS = {
             ),
         },
     ),
-    "Set-up": Panel(
+    "Set-up": HelpPanel(
         "setup",
         {
             "doctor": "List what a real run needs, and whether it is here.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from recallbench.errors import UsageError
@@ -12,6 +13,7 @@ from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store")
 """Differences that a user may allow; any other would compare answers to different questions."""
+_SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def common(first: Metrics, second: Metrics) -> list[str]:
@@ -61,10 +63,10 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
 
 
 def why_apart(first: Metrics, other: Metrics) -> str:
-    """Return why two results were not asked the same, in words; empty where they were."""
-    return "; ".join(
-        f"{part.what}: {part.first} against {part.second}" for _, part in _forbidden_differences(first, other)
-    )
+    """Return the first reason why two results were not asked the same, in words; empty where they were."""
+    for _, part in _forbidden_differences(first, other):
+        return _SHA256.sub(lambda digest: digest[0][:12], f"{part.what}: {part.first} against {part.second}")
+    return ""
 
 
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:

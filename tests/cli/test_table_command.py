@@ -1,0 +1,133 @@
+"""`recallbench table`: results, TREC runs and published folders side by side."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.corpora.registry import open_corpus
+from recallbench.protocol.frozen import load
+
+
+@pytest.fixture
+def place(results_to_compare: Path) -> Path:
+    return results_to_compare
+
+
+def test_results_side_by_side_as_text(place: Path) -> None:
+    done = recallbench("table", "exact", "bm25", "few", "other", cwd=place)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "canary-locomo, 158 questions"
+    columns = "name store version encoder recall_any@10 95% interval group mrr@50 p95 ms verdict"
+    assert " ".join(lines[2].split()) == columns
+    assert [line.split()[0] for line in lines[3:8]] == ["bm25", "exact", "ceiling", "BM25", "chance"]
+    assert " 0.8354 " in lines[3]
+    assert lines[6].split() == ["BM25", "0.8354", "0.4575"]  # the store bm25 is the control
+    few, other = (" ".join(line.split()) for line in lines[10:12])
+    assert few == "few 0.8500 0.4663 limit: none against 20"
+    assert re.fullmatch(
+        r"other 0.8298 0.3821 dataset: canary-locomo [0-9a-f]{12} against canary-longmemeval [0-9a-f]{12}", other
+    )
+    assert "a paired test over the same questions" in done.stdout
+
+
+def test_every_form_says_the_same(place: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    shown = json.loads(recallbench("table", "bm25", "exact", "--format", "json", "--plot", plot, cwd=place).stdout)
+    assert [part["name"] for part in shown["standings"]] == ["bm25", "exact"]
+    assert shown["measures"] == ["recall_any@10", "mrr@50"]
+    value = f"{shown['standings'][0]['estimates'][0]['value']:.4f}"
+    rows = list(csv.DictReader(io.StringIO(recallbench("table", "bm25", "exact", "--format", "csv", cwd=place).stdout)))
+    assert (rows[0]["name"], rows[0]["recall_any@10"]) == ("bm25", value)
+    assert "| bm25 | bm25 | " in recallbench("table", "bm25", "exact", "--format", "markdown", cwd=place).stdout
+    page = recallbench("table", "bm25", "exact", "--format", "html", cwd=place).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"<td>{value}</td>" in page
+    assert "default-src 'none'" in page
+    svg = ET.fromstring(plot.read_bytes())
+    words = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"bm25 a", "exact a", "BM25", "chance", "ceiling", "recall_any@10"} <= set(words)
+
+
+def test_a_run_beside_a_result_is_judged_by_its_gold(place: Path) -> None:
+    done = recallbench("table", "exact", "bm25/run.trec", "bm25", "--format", "json", cwd=place)
+    by_name = {part["name"]: part for part in json.loads(done.stdout)["standings"]}
+    assert by_name["bm25/run.trec"]["estimates"] == by_name["bm25"]["estimates"]
+    assert "nothing vouches for" in by_name["bm25/run.trec"]["note"]
+
+
+def test_runs_alone_need_judgements(place: Path) -> None:
+    done = recallbench("table", "bm25/run.trec", "exact/run.trec", cwd=place)
+    assert (done.returncode, "--qrels FILE, or a result folder beside them" in done.stderr) == (2, True)
+    words = ("table", "bm25/run.trec", "exact/run.trec", "--qrels", "bm25/qrels.trec", "--format", "json")
+    shown = json.loads(recallbench(*words, cwd=place).stdout)
+    assert [part["name"] for part in shown["standings"]] == ["bm25/run.trec", "exact/run.trec"]
+
+
+@pytest.fixture
+def published(place: Path, tmp_path: Path) -> Path:
+    """The rankings of bm25 as pgmnemo publishes them."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    corpus = open_corpus("canary-locomo", rules=load(), environ={})
+    names = {s.id: s.session.replace("session_", "D") for h in corpus.haystacks() for s in h.segments}
+    kept = {row["question_id"]: row for row in map(json.loads, (place / "bm25" / "raw_retrievals.jsonl").open())}
+    rows = []
+    for number, question in enumerate(q for h in corpus.haystacks() for q in h.questions):
+        if row := kept.get(question.id):
+            ranked = [names[hit["id"]] for hit in row["hits"][:10]]
+            gold = [names[id] for id in row["gold"]]
+            rows.append(
+                {"qi": number, "conv_id": question.scope, "category": 1, "question": question.text, "evidence": gold}
+                | {"retrieved_top10": ranked, "first_hit_rank": None, "mrr": 0.0}
+            )
+    metrics = {
+        "version": "v1",
+        "dataset_sha256": corpus.sha256,
+        "overall": {"recall@10": {"n": len(rows), "mean": 0.5}},
+    }
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    (folder / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_a_published_folder_beside_a_result_and_alone(place: Path, published: Path) -> None:
+    words = ("--measures", "recall_any@10", "--format", "json")
+    shown = json.loads(recallbench("table", "bm25", published, *words, cwd=place).stdout)
+    ours, theirs = (part["estimates"][0] for part in shown["standings"])
+    assert shown["apart"] == []
+    assert (ours["value"], ours["n"]) == (theirs["value"], theirs["n"])
+    alone = json.loads(recallbench("table", published, *words, cwd=place).stdout)
+    assert alone["standings"][0]["estimates"][0]["value"] == ours["value"]
+    assert [control["name"] for control in alone["controls"]] == ["ceiling", "chance"]
+
+
+def test_a_folder_that_no_layout_fits_stands_apart(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd").mkdir()
+    done = recallbench("table", "bm25", tmp_path / "odd", "--format", "json", cwd=place)
+    (apart,) = json.loads(done.stdout)["apart"]
+    assert apart["name"].endswith("odd")
+    assert "can't stand in a table" in apart["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), "Missing argument"),
+        (("nowhere",), "is not a result folder"),
+        (("bm25", "--plot", "plot.png"), "a name that ends in .svg"),
+        (("bm25", "--measures", ","), "--measures recall_any@10"),
+        (("bm25", "--measures", "recall_any@90"), "a depth of 50 or less"),
+    ],
+)
+def test_refusals(place: Path, words: tuple[str, ...], expected: str) -> None:
+    done = recallbench("table", *words, cwd=place)
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr

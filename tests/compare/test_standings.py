@@ -1,0 +1,94 @@
+"""Systems side by side: their order, their letters, and what stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from recallbench.compare.standings import Entrant, standings
+from recallbench.compare.trec import place_run
+from recallbench.errors import InputError, UsageError
+from recallbench.reports.standings import apart_table, table
+from recallbench.results.rankings import Rankings
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.measures.registry import parse
+
+ANY = [parse("recall_any@1")]
+QUESTIONS = 40
+
+
+def rankings(hits: Sequence[bool], gold: int = 0) -> Rankings:
+    """Questions over two segments each, of which one is gold; a hit has it first."""
+    ranked = [[gold, 1 - gold] if hit else [1 - gold, gold] for hit in hits]
+    golds = [frozenset({gold})] * len(hits)
+    return Rankings(
+        origin="given",
+        questions=tuple(f"q{i}" for i in range(len(hits))),
+        clusters=("",) * len(hits),
+        gold=tuple(golds),
+        calls=(judge(ranked, golds, [2] * len(hits), 2),),
+        kinds=("",) * len(hits),
+        gold_ids=tuple((f"s/{gold}",) for _ in hits),
+        hit_ids=(tuple(tuple(f"s/{place}" for place in places) for places in ranked),),
+    )
+
+
+def hits(count: int) -> list[bool]:
+    return [i < count for i in range(QUESTIONS)]
+
+
+def test_best_first_with_letters_by_paired_tests() -> None:
+    shown = standings([Entrant(f"of {n}", rankings(hits(n))) for n in (20, 38, 39)], ANY)
+    assert [(part.name, part.letters) for part in shown.standings] == [("of 39", "a"), ("of 38", "a"), ("of 20", "b")]
+    assert [part.estimates[0].value for part in shown.standings] == [0.975, 0.95, 0.5]
+    assert shown.tests == 3
+    assert [(control.name, control.values) for control in shown.controls] == [("ceiling", [1.0]), ("chance", [0.5])]
+    assert table(shown).columns == ["name", "recall_any@1", "95% interval", "group"]
+    assert [row[0] for row in table(shown).rows] == ["of 39", "of 38", "of 20", "ceiling", "chance"]
+
+
+def test_other_questions_stand_apart_with_the_reason_and_their_own_figures() -> None:
+    shown = standings(
+        [
+            Entrant("alone", rankings(hits(10)[:30])),
+            Entrant("first", rankings(hits(10))),
+            Entrant("second", rankings(hits(11))),
+            Entrant("other gold", rankings(hits(11), gold=1)),
+        ],
+        ANY,
+        [("unread", "no layout fits")],
+    )
+    assert [part.name for part in shown.standings] == ["second", "first"]
+    assert [(row[0], row[1]) for row in apart_table(shown).rows] == [
+        ("alone", "0.3333"),
+        ("other gold", "0.2750"),
+        ("unread", "–"),
+    ]
+    reasons = [row[2] for row in apart_table(shown).rows]
+    assert "40 questions" in reasons[0]
+    assert "gold [0] of q0" in reasons[1]
+    assert reasons[2] == "no layout fits"
+
+
+def test_one_system_has_no_letter_column_and_needs_no_test() -> None:
+    shown = standings([Entrant("only", rankings(hits(1)))], ANY)
+    assert (shown.tests, shown.standings[0].letters) == (0, "a")
+    assert "group" not in table(shown).columns
+
+
+def test_a_measure_deeper_than_a_ranking_is_refused() -> None:
+    with pytest.raises(UsageError, match="recall_any@10 can't be taken from only"):
+        standings([Entrant("only", rankings(hits(1)))], [parse("recall_any@10")])
+
+
+def test_a_run_in_the_ids_of_a_result_is_judged_by_its_gold() -> None:
+    base = rankings(hits(0))
+    placed = place_run("theirs", {"q0": ["s/0"], "q1": ["unknown", "s/0"], "q2": ["s/1", "s/0", "s/0"]}, base)
+    assert placed.origin == "theirs"
+    assert placed.values(ANY[0]).tolist()[:4] == [1.0, 0.0, 0.0, 0.0]
+    assert placed.values(parse("recall_any@2")).tolist()[:4] == [1.0, 1.0, 1.0, 0.0]
+    with pytest.raises(InputError, match="theirs answers no question of given"):
+        place_run("theirs", {"elsewhere": ["s/0"]}, base)
+    with pytest.raises(InputError, match="q0 has more hits than segments"):
+        place_run("theirs", {"q0": ["x", "y"]}, base)
