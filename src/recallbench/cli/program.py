@@ -40,6 +40,7 @@ PANELS = {
         "look",
         {
             "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
+            "report": "Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.",
         },
     ),
     "Judge": HelpPanel(

@@ -9,7 +9,7 @@ import numpy as np
 from recallbench import __version__
 from recallbench.compare.pairs import measured_parts, pair, same_questions
 from recallbench.compare.rules import Rule, decide, regressions
-from recallbench.compare.side import KnownTexts, Side
+from recallbench.compare.side import Side
 from recallbench.errors import InputError
 from recallbench.reports.comparison import (
     LEVEL,
@@ -19,6 +19,7 @@ from recallbench.reports.comparison import (
     MeasuredPart,
     UnlikePart,
 )
+from recallbench.results.known_texts import KnownTexts
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY

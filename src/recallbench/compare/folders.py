@@ -8,19 +8,17 @@ from pathlib import Path
 from recallbench.compare.comparison import compare
 from recallbench.compare.frame import common, unlike
 from recallbench.compare.rules import Rule
-from recallbench.compare.side import MEASURES, KnownTexts, Side
+from recallbench.compare.side import MEASURES, Side
 from recallbench.corpora.registry import abilities, open_corpus
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load
-from recallbench.reading import lines, parsed
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import Comparison, SidePart
 from recallbench.results import manifest
+from recallbench.results.known_texts import KnownTexts, row_texts
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
-from recallbench.results.rows import NAME as ROWS
-from recallbench.results.rows import Row
 from recallbench.scoring.measures.measure import Measure
 
 _TextReader = Callable[[Sequence[int]], KnownTexts]
@@ -62,7 +60,7 @@ def result_side(result: Result, texts: _TextReader | None = None) -> Side:
         ),
         rankings=rankings,
         notes=tuple(_notes(result.folder, metrics)),
-        texts=texts or (lambda chosen: _row_texts(result.folder, chosen)),
+        texts=texts or (lambda chosen: row_texts(result.folder, chosen)),
         abilities=tuple(abilities(metrics.corpus.name, rankings.kinds, rankings.abstention)[1]),
     )
 
@@ -122,16 +120,3 @@ def _notes(folder: Path, metrics: Metrics) -> Iterator[str]:
             f"{folder}: measures at {retrieval.calls[0]} or less are scored from a call with k = {retrieval.calls[0]}; "
             f"rankings are shown from the one with k = {retrieval.depth}"
         )
-
-
-def _row_texts(folder: Path, chosen: Sequence[int]) -> KnownTexts:
-    """Return the texts in these rows, which have some only if they were written with text."""
-    questions: dict[str, str] = {}
-    segments: dict[str, str] = {}
-    for number, line in lines(folder / ROWS):
-        if number - 1 in chosen:
-            row = Row.model_validate(parsed(line, folder / ROWS, number))
-            if row.question is not None:
-                questions[row.question_id] = row.question
-            segments |= {hit.id: hit.text for hit in row.hits if hit.text is not None}
-    return KnownTexts(questions, segments)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from recallbench.reports.comparison import SidePart
+from recallbench.results.known_texts import KnownTexts
 from recallbench.results.rankings import Rankings
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY, parse
@@ -15,14 +16,6 @@ MEASURES: tuple[Measure, ...] = (
     *map(parse, ("recall_any@1", "recall_any@5", "recall_frac@10", "recall_all@10", "precision@10", "ndcg@10")),
 )
 """The measures compared by default, the primary ones first."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTexts:
-    """The texts of questions and segments, as far as they are known."""
-
-    questions: Mapping[str, str] = field(default_factory=dict)
-    segments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recallbench.compare.side import KnownTexts, Side
+from recallbench.compare.side import Side
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines
 from recallbench.reports.comparison import SidePart
+from recallbench.results.known_texts import KnownTexts
 from recallbench.results.rankings import Rankings
 from recallbench.results.trec import Ties, in_order_of, read_qrels, read_run
 from recallbench.scoring.judgement import judge

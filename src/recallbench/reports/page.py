@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from recallbench.escaping.web import html
 
@@ -25,6 +27,10 @@ svg {{ height: auto; max-width: 100% }}
 .wide {{ overflow-x: auto }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }}
 caption {{ font-weight: 600; padding: .3rem 0; text-align: left }}
+form {{ display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0 }}
+form[hidden] {{ display: none }}
+select, input {{ background: var(--ground); border: 1px solid var(--rule); color: var(--ink); font: inherit;
+  padding: .2rem .4rem }}
 th, td {{ border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }}
 th, td:not(:last-child) {{ white-space: nowrap }}
 """
@@ -36,16 +42,21 @@ class Page:
 
     title: str
     body: Sequence[str]
+    script: str = ""
+    """Its program, the only one that the page's policy lets run."""
 
     def html(self) -> str:
         """Return the whole file; its policy forbids fetching anything."""
         name = html(self.title)
+        policy = "default-src 'none'; style-src 'unsafe-inline'"
+        if self.script:
+            policy += f"; script-src 'sha256-{b64encode(sha256(self.script.encode()).digest()).decode()}'"
         lines = [
             "<!DOCTYPE html>",
             '<html lang="en">',
             "<head>",
             '<meta charset="utf-8">',
-            """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">""",
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{name}</title>",
             f"<style>{STYLE}</style>",
@@ -55,6 +66,7 @@ class Page:
             f"<h1>{name}</h1>",
             *self.body,
             "</main>",
+            *([f"<script>{self.script}</script>"] if self.script else []),
             "</body>",
             "</html>",
         ]

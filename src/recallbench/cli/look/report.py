@@ -1,0 +1,40 @@
+"""`recallbench report`: a page for a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option
+
+EXAMPLES = "Examples: recallbench report results/0.4.2_20261119; recallbench report DIR --with-text --out page.html."
+
+
+@command(
+    argument("results", "Result folders.", nargs=-1, required=True, metavar="DIR...", type=PATH),
+    option("out", "Where the page of a single result goes [default: DIR.html, beside the folder].", type=PATH),
+    flag("with-text", "Show the texts that the folder holds: corpus text, which its licence may not let you publish."),
+    epilog=f"{EXAMPLES} {VARIABLES}",
+)
+def report(results: tuple[Path, ...], out: Path | None, with_text: bool) -> int:
+    """Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.
+
+    One file that asks for nothing from elsewhere. Texts are shown with --with-text alone, and only where the folder was
+    written with them.
+    """
+    from recallbench.cli.output_file import write_output
+    from recallbench.errors import UsageError
+    from recallbench.reports.result_page import page
+    from recallbench.results.known_texts import row_texts
+    from recallbench.results.latency import query_times
+    from recallbench.results.result import open_with_manifest
+
+    if out is not None and len(results) > 1:
+        raise UsageError("--out names one page", expected="one result", found=f"{len(results)} results")
+    for folder in results:
+        result = open_with_manifest(folder)
+        texts = row_texts(folder) if with_text else None
+        times = {state: query_times(folder, state) for state in ("cold", "warm")}
+        target = out or folder.resolve().with_name(f"{folder.resolve().name}.html")
+        write_output(target, page(result.metrics, result.rankings, times, texts))
+        print(target)
+    return 0

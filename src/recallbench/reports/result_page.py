@@ -1,0 +1,251 @@
+"""`report.html`: a result on one page, from a sentence and a picture to the questions that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recallbench.escaping.web import html
+from recallbench.reports.cells import figure, interval, saturation, share
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.panel import INK, SECOND, Axis, Panel
+from recallbench.reports.plot import Plot
+from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
+from recallbench.reports.table import Table
+from recallbench.results.known_texts import KnownTexts
+from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
+from recallbench.results.rankings import Rankings
+from recallbench.scoring.quantiles import quantile
+
+RANKS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 10**6))
+"""The first and the last place of each group of ranks."""
+SHOWN = 10
+"""Hits that are shown of a question that failed."""
+FILTER = """const rows = [...document.querySelectorAll('#failures tbody tr')];
+const kind = document.getElementById('kind'), words = document.getElementById('words');
+const shown = document.getElementById('shown');
+function filter() {
+  let left = 0;
+  for (const row of rows) {
+    const fits = (!kind.value || row.dataset.kind === kind.value)
+      && row.textContent.toLowerCase().includes(words.value.toLowerCase());
+    row.hidden = !fits;
+    left += fits;
+  }
+  shown.textContent = left + ' of ' + rows.length;
+}
+document.getElementById('filter').hidden = false;
+kind.addEventListener('change', filter);
+words.addEventListener('input', filter);
+filter();
+"""
+"""Hides the failures that a reader did not ask for; without it all of them are shown."""
+
+
+def page(
+    metrics: Metrics, rankings: Rankings, times: Mapping[str, Sequence[float]], texts: KnownTexts | None = None
+) -> str:
+    """Return the whole page; `times` are milliseconds by state, cold and warm."""
+    sections = (
+        _picture(metrics),
+        _kinds(metrics),
+        _first_hits(rankings),
+        _exposure(metrics),
+        _latency(times),
+        _failures(metrics, rankings, texts or KnownTexts()),
+        _measures(metrics),
+        _identity(metrics),
+    )
+    body = [
+        f"<p><strong>{html(opening_sentence(metrics))}</strong></p>",
+        f"<p>{html(verdict_sentence(metrics))}</p>",
+        *(line for section in sections for line in section),
+    ]
+    return Page(title(metrics), body, FILTER).html()
+
+
+def _picture(metrics: Metrics) -> list[str]:
+    depths = [(int(e.measure.partition("@")[2]), e) for e in metrics.estimates[OVERALL] if _is_leading(e)]
+    bm25 = [(int(e.measure.partition("@")[2]), e) for e in metrics.control_bm25[OVERALL] if _is_leading(e)]
+    if not depths:
+        return []
+    ks = [float(k) for k, _ in depths]
+    panel = Panel(
+        "", Axis("k", ticks=[(k, f"{k:.0f}") for k in ks], logarithmic=True), Axis("recall_any@k", low=0.0, high=1.02)
+    )
+    for dash, name, values in (
+        ("dotted", "chance", [estimate.chance for _, estimate in depths]),
+        ("solid", "ceiling", [estimate.ceiling for _, estimate in depths]),
+    ):
+        panel.line(ks, [_number(value) for value in values], INK, name, "none", dash)
+    panel.line([float(k) for k, _ in bm25], [_number(e.value) for _, e in bm25], SECOND, "BM25", "square", "dashed")
+    panel.intervals(ks, [estimate for _, estimate in depths])
+    panel.line(ks, [_number(estimate.value) for _, estimate in depths], label=metrics.store.name)
+    said = "; ".join(f"{e.measure} {figure(e.value)} ({interval(e)}), chance {figure(e.chance)}" for _, e in depths)
+    plot = Plot("Recall against k, beside BM25, chance and ceiling", 680, 280, [panel])
+    return captioned(plot.element(f"{said}."), "The share of questions with something relevant among the first k hits.")
+
+
+def _is_leading(estimate: EstimatePart) -> bool:
+    return estimate.measure.startswith("recall_any@")
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _kinds(metrics: Metrics) -> list[str]:
+    kinds = {kind: estimates for kind, estimates in metrics.estimates.items() if kind != OVERALL}
+    if len(kinds) < 2:
+        return []
+    names = [name for name in COMPARED if any(e.measure == name for e in metrics.estimates[OVERALL])]
+    rows = []
+    for kind, estimates in kinds.items():
+        by_name = {estimate.measure: estimate for estimate in estimates}
+        cells = [f"{figure(by_name[name].value)} ({interval(by_name[name])})" for name in names]
+        rows.append([kind, str(by_name[names[0]].n), *cells])
+    table = Table(("kind", "n", *names), rows, caption="By kind, with 95% intervals")
+    return ["<h2>By kind</h2>", *table.html()]
+
+
+def _first_hits(rankings: Rankings) -> list[str]:
+    answerable = rankings.answerable
+    first = rankings.calls[-1].first[answerable]
+    rows = []
+    for low, high in RANKS:
+        count = int(((first >= low) & (first <= high)).sum())
+        if count or high <= SHOWN:
+            name = f"{low}" if low == high else f"{low} to {high}" if high < 10**6 else f"{low} and beyond"
+            rows.append([name, str(count), share(count / len(first) if len(first) else None)])
+    none = int((first == 0).sum())
+    rows.append(["nowhere", str(none), share(none / len(first) if len(first) else None)])
+    depth = rankings.calls[-1].depth
+    table = Table(("place", "questions", "share"), rows, caption=f"Place of the first relevant hit, {depth} looked at")
+    return ["<h2>Where the first relevant hit landed</h2>", *table.html()]
+
+
+def _exposure(metrics: Metrics) -> list[str]:
+    exposure = metrics.exposure
+    if exposure is None:
+        return []
+    lines = [
+        f"{exposure.truncated:,} of {exposure.segments:,} segments ({share(exposure.truncated_share)}) are longer than "
+        f"{exposure.max_tokens} tokens and were cut there; the longest has {exposure.longest:,}."
+    ]
+    if exposure.gold_turns_cut_share is not None:
+        lines.append(
+            f"Of {exposure.gold_turns:,} turns labelled as evidence, {exposure.gold_turns_cut:,} "
+            f"({share(exposure.gold_turns_cut_share)}) start behind the cut."
+        )
+    return ["<h2>What the encoder did not see</h2>", *listing(lines)]
+
+
+def _latency(times: Mapping[str, Sequence[float]]) -> list[str]:
+    rows = [
+        [state, str(len(taken)), *(figure(quantile(taken, part), 2) for part in (0.5, 0.95)), f"{max(taken):.2f}"]
+        for state, taken in times.items()
+        if taken
+    ]
+    if not rows:
+        return []
+    table = Table(("state", "queries", "p50 ms", "p95 ms", "slowest ms"), rows, caption="One query at a time")
+    return ["<h2>Latency</h2>", *table.html()]
+
+
+def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[str]:
+    estimate = leading(metrics)
+    k = int(estimate.measure.partition("@")[2]) if estimate is not None else SHOWN
+    failed = [
+        i
+        for i, (rank, counts) in enumerate(
+            zip(rankings.calls[-1].first.tolist(), rankings.answerable.tolist(), strict=True)
+        )
+        if counts and not 0 < rank <= k
+    ]
+    head = [f"<h2>Questions without a relevant hit among the first {k}</h2>"]
+    if not failed:
+        return [*head, "<p>None.</p>"]
+    kinds = sorted({rankings.kinds[i] for i in failed})
+    choices = "".join(f'<option value="{html(kind)}">{html(kind)}</option>' for kind in kinds)
+    rows = [_failure(rankings, i, texts) for i in failed]
+    columns = "".join(f'<th scope="col">{name}</th>' for name in ("question", "kind", "first", "relevant", "came back"))
+    return [
+        *head,
+        f"<p>{len(failed):,} of {int(rankings.answerable.sum()):,}. <em>first</em> is the place of the first relevant "
+        "hit; relevant ones are bold.</p>",
+        '<form id="filter" hidden>',
+        f'<label>kind <select id="kind"><option value="">all</option>{choices}</select></label>',
+        '<label>words <input id="words" type="search"></label>',
+        '<output id="shown"></output>',
+        "</form>",
+        '<div class="wide" role="region" aria-label="Questions that failed" tabindex="0">',
+        '<table id="failures">',
+        f"<thead><tr>{columns}</tr></thead>",
+        "<tbody>",
+        *rows,
+        "</tbody>",
+        "</table>",
+        "</div>",
+    ]
+
+
+def _failure(rankings: Rankings, i: int, texts: KnownTexts) -> str:
+    gold = set(rankings.gold_ids[i])
+    rank = int(rankings.calls[-1].first[i])
+    question = html(rankings.questions[i])
+    if text := texts.questions.get(rankings.questions[i]):
+        question += f"<br>{html(text)}"
+    hits = [_hit(id, id in gold, texts) for id in rankings.hit_ids[-1][i][:SHOWN]]
+    came_back = ("<br>" if texts.segments else ", ").join(hits) or "nothing"
+    relevant = ("<br>" if texts.segments else ", ").join(_hit(id, False, texts) for id in rankings.gold_ids[i])
+    return (
+        f'<tr data-kind="{html(rankings.kinds[i])}"><th scope="row">{question}</th><td>{html(rankings.kinds[i])}</td>'
+        f"<td>{rank or '–'}</td><td>{relevant}</td><td>{came_back}</td></tr>"
+    )
+
+
+def _hit(id: str, relevant: bool, texts: KnownTexts) -> str:
+    name = f"<b>{html(id)}</b>" if relevant else html(id)
+    text = texts.segments.get(id)
+    return f"<details><summary>{name}</summary>{html(text)}</details>" if text else name
+
+
+def _measures(metrics: Metrics) -> list[str]:
+    bm25 = {estimate.measure: estimate.value for estimate in metrics.control_bm25[OVERALL]}
+    rows = [
+        [
+            estimate.measure,
+            figure(estimate.value),
+            interval(estimate),
+            figure(estimate.chance),
+            figure(estimate.ceiling),
+            figure(bm25.get(estimate.measure)),
+            saturation(estimate),
+        ]
+        for estimate in metrics.estimates[OVERALL]
+    ]
+    head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "saturated")
+    lines = [
+        "chance: the expected value for a random order.",
+        "ceiling: what an oracle reaches.",
+        "saturated: the share of questions whose haystack has no more than k segments.",
+    ]
+    return ["<h2>All measures</h2>", *Table(head, rows, caption="Over all questions").html(), *listing(lines)]
+
+
+def _identity(metrics: Metrics) -> list[str]:
+    rows = [
+        ("corpus", metrics.corpus.name),
+        ("sha256 of its file", metrics.dataset_sha256),
+        ("store", f"{metrics.store.name}, {metrics.store.version}"),
+        *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
+        ("encoder", metrics.embedder_name),
+        ("protocol", metrics.protocol.cited_as),
+        ("RecallBench", metrics.recallbench_version),
+    ]
+    deviations = [f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations] or ["none"]
+    return [
+        "<h2>What was measured</h2>",
+        *Table(("what", "value"), rows, caption="Identity").html(),
+        "<h2>Deviations from the protocol</h2>",
+        *listing(deviations),
+    ]

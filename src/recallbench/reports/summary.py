@@ -1,0 +1,44 @@
+"""A result in sentences: what was found, beside the controls, and what the result may be called."""
+
+from __future__ import annotations
+
+from recallbench.escaping.terminal import visible
+from recallbench.reports.cells import share, system
+from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+
+LEADING = "recall_any@{}"
+
+
+def title(metrics: Metrics) -> str:
+    """Return the corpus, the store and the encoder in a line; of a labelled set the name without its hash."""
+    return visible(f"{metrics.corpus.name.partition('@')[0]}: {system(metrics)} with {metrics.embedder_name}")
+
+
+def opening_sentence(metrics: Metrics) -> str:
+    """Return how often something relevant was among the first hits, with interval, BM25 and chance."""
+    estimate = leading(metrics)
+    if estimate is None or estimate.value is None:
+        return f"No question of {visible(metrics.corpus.name.partition('@')[0])} has anything to find."
+    k = estimate.measure.partition("@")[2]
+    bounds = ""
+    if estimate.low is not None and estimate.high is not None:
+        bounds = f" (95% interval {share(estimate.low)} to {share(estimate.high)})"
+    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    beside = [f"BM25 finds one for {share(bm25)}"] if bm25 is not None else []
+    beside += [f"chance would for {share(estimate.chance)}"] if estimate.chance is not None else []
+    return (
+        f"{visible(system(metrics))} finds something relevant among its first {k} hits for {share(estimate.value)} of "
+        f"{estimate.n:,} questions{bounds}" + (f"; {', '.join(beside)}." if beside else ".")
+    )
+
+
+def verdict_sentence(metrics: Metrics) -> str:
+    """Return what the result was called when it was written, and who decides that again."""
+    label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
+    return visible(f"{metrics.verdict.text}, {label}, when it was written; `recallbench audit` decides it again.")
+
+
+def leading(metrics: Metrics) -> EstimatePart | None:
+    """Return the estimate of recall_any at 10, or at the largest depth below it."""
+    by_measure = {estimate.measure: estimate for estimate in metrics.estimates[OVERALL]}
+    return next((by_measure[name] for name in map(LEADING.format, (10, 5, 1)) if name in by_measure), None)
