@@ -135,7 +135,6 @@ def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:
         print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
     counts = Counter(entry.status for entry in checked)
     more = f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
-    print(
-        f"{file}: {len(checked)} figures, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold"
-    )
+    figures = f"{len(checked)} figure{'' if len(checked) == 1 else 's'}"
+    print(f"{file}: {figures}, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold")
     return 1 if wrong else 0
