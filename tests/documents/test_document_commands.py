@@ -24,7 +24,7 @@ from documents.markdown import (
     section,
     spans,
 )
-from recallbench.cli.program import program
+from recallbench.cli.program import COMMANDS, program
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.protocol.frozen import load, read_data
@@ -37,33 +37,6 @@ def options_of(command: str) -> frozenset[str]:
     done = recallbench(command, "--help", cwd=ROOT)
     assert done.returncode == 0
     return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", done.stdout))
-
-
-COMMANDS = (
-    "run",
-    "versions",
-    "audit",
-    "multiverse",
-    "evaluate",
-    "compare",
-    "gate",
-    "parity",
-    "repeat",
-    "cite",
-    "attest",
-    "keys",
-    "history",
-    "doctor",
-    "fetch",
-    "corpora",
-    "stores",
-    "embedders",
-    "measures",
-    "drift",
-    "sample",
-    "label",
-    "grow",
-)
 
 
 KNOWN: Mapping[str, Any] = {"--store": STORES, "--embedder": {*ENCODERS, "hash"}}
