@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from tiny_models import Tiny, sentence
 
+from recallbench.embedding import openvino_engine
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable
+from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable, openvino_core
 from recallbench.embedding.torch_engine import TorchEngine, load_module, pad_batch
 from recallbench.embedding.vector_agreement import vector_difference
 from recallbench.embedding.weights import FileResolver
@@ -26,10 +28,8 @@ class Broken:
     """OpenVINO's entry point with one thing wrong."""
 
     def __init__(self, wrong: str) -> None:
-        import openvino
-
         self.wrong = wrong
-        self.core = openvino.Core()
+        self.core = openvino_core()
 
     def compile_model(self, *arguments: Any) -> Any:
         if self.wrong == "compile":
@@ -63,7 +63,7 @@ def break_openvino(patched: pytest.MonkeyPatch, wrong: str) -> None:
         patched.setattr(openvino, "convert_model", convert)
     else:
         real = Broken(wrong)
-        patched.setattr(openvino, "Core", lambda: real)
+        patched.setattr(openvino_engine, "openvino_core", lambda: real)
 
 
 FAULTS = {
@@ -109,17 +109,45 @@ def test_a_proven_openvino_that_stops_working_is_an_error_that_names_the_way_out
 
 
 def test_float32_is_requested_where_the_processor_would_take_less(
-    tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    import openvino
-
-    core = openvino.Core()
+    core = openvino_core()
     if "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         pytest.skip("this processor has no bf16 that OpenVINO could take instead")
+    before = core.get_property("CPU", "INFERENCE_PRECISION_HINT")
     core.set_property("CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
-    monkeypatch.setattr(openvino, "Core", lambda: core)
+    request.addfinalizer(lambda: core.set_property("CPU", {"INFERENCE_PRECISION_HINT": before}))
     spec = tiny_bge.spec
     paths = FileResolver(spec.name, environ, Memo(tmp_path / "memo"), Silent()).verified_paths(spec.passage)
     module = load_module(spec, spec.passage, paths)
     batch = pad_batch([np.array([0, 7, 8, 9, 2], np.int32)], 1)
     assert vector_difference(OpenvinoEngine(module)(batch), TorchEngine(module)(batch)).tolerable
+
+
+SIGNALLED = """
+import faulthandler, gc, signal, sys, time
+import torch
+from recallbench.embedding.openvino_engine import OpenvinoEngine
+
+class Sums(torch.nn.Module):
+    def forward(self, input_ids, attention_mask):
+        return (input_ids * attention_mask).float().sum(1, keepdim=True)
+
+faulthandler.enable()
+engines = [OpenvinoEngine(Sums()) for _ in range(3)]
+while engines:
+    engines.pop(0)
+    gc.collect()
+rung = []
+signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+deadline = time.monotonic() + 20
+while not rung and time.monotonic() < deadline:
+    time.sleep(0.01)
+print(rung == [signal.SIGALRM])
+"""
+
+
+def test_a_signal_is_handled_after_several_engines_are_gone() -> None:
+    done = subprocess.run([sys.executable, "-c", SIGNALLED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

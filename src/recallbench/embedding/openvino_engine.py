@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recallbench.embedding.embedder import Matrix
@@ -45,11 +46,21 @@ def _compile(module: torch.nn.Module) -> Any:
         model = openvino.convert_model(module, example_input=example)
     # One stream over all cores: batches come one after another, and a vector then never depends on timing.
     hints = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
-    compiled = openvino.Core().compile_model(model, "CPU", hints)
+    compiled = openvino_core().compile_model(model, "CPU", hints)
     precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
     if precision != "f32":
         raise ValueError(f"asked for f32, it computes in {precision}")
     return compiled
+
+
+@cache
+def openvino_core() -> Any:
+    """Return the entry point of OpenVINO, the only one of this process.
+
+    On some processors each one gives the thread a stack for signals, and takes it away when it goes, though another one
+    may have been told to restore it: the next signal would then end the process.
+    """
+    return _import_openvino().Core()
 
 
 def _import_openvino() -> Any:
