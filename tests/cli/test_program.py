@@ -194,3 +194,23 @@ def test_an_interruption_of_its_own_imports_leaves_no_traceback(tmp_path: Path) 
     )
     done = recallbench("corpora", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "recallbench: interrupted before it began\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("recallbench rep", ["plain,repeat", "plain,report"]),
+        ("recallbench run --graph-r", ["plain,--graph-ranker"]),
+        ("recallbench run locomo --store-option dat", ["plain,dates=constant", "plain,dates=dataset"]),
+    ],
+)
+def test_a_shell_completes_commands_options_and_what_stores_declare(
+    tmp_path: Path, line: str, expected: list[str]
+) -> None:
+    asking = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_RECALLBENCH_COMPLETE": "bash_complete"}
+    assert recallbench(cwd=tmp_path, env=asking).stdout.splitlines() == expected
+
+
+def test_the_completion_of_a_shell_can_be_printed(tmp_path: Path) -> None:
+    script = recallbench(cwd=tmp_path, env={"_RECALLBENCH_COMPLETE": "zsh_source"}).stdout
+    assert "#compdef recallbench" in script

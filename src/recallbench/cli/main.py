@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from recallbench.cli.program import program
 from recallbench.cli.screen import screen_output
@@ -20,6 +21,8 @@ from recallbench.interruption import PATIENCE, end_in_time, forget_interrupted_e
 HASH_SEED = "42"
 MEASURING = ("run", "versions", "repeat", "evaluate", "grow")
 INTERRUPTED = 130
+COMPLETE = "_RECALLBENCH_COMPLETE"
+"""The variable by which a shell asks for the words that may come next."""
 OURS = ("RECALLBENCH_", "PGMNEMO_", "LOCOMO_", "LONGMEMEVAL_", "HF_")
 """The prefixes of the variables that this program reads."""
 UNHARMED = "no half result is left, and vectors that were computed are kept for the next run"
@@ -69,6 +72,8 @@ def _fix_hash_seed() -> None:
 def _run(arguments: Sequence[str]) -> int:
     try:
         _refuse_half_characters(arguments, os.environ)
+        if instruction := os.environ.get(COMPLETE):
+            return shell_complete(program, {}, "recallbench", COMPLETE, instruction)
         with program.make_context("recallbench", list(arguments)) as context:
             code = int(program.invoke(context) or 0)
         sys.stdout.flush()

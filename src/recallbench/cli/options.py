@@ -119,15 +119,18 @@ def of_stores(*stores: str) -> list[Declaration]:
     """Return the options of these stores (none: of all), as --store-option and as the flags that some have."""
     from recallbench.stores.registry import store_options
 
+    of_these = store_options(*stores)
+    assignments = [f"{store_option.name}={value}" for store_option in of_these for value in store_option.values or [""]]
     declared: list[Declaration] = [
         option(
             "store-option",
             "An option of the store, as `recallbench stores` lists them; repeat it for several.",
             metavar="NAME=VALUE",
             multiple=True,
+            shell_complete=lambda context, parameter, typed: [text for text in assignments if text.startswith(typed)],
         )
     ]
-    for store_option in store_options(*stores):
+    for store_option in of_these:
         if store_option.flag and store_option.values:
             declared.append(choice(store_option.flag, f"{store_option.description}.", store_option.values))
         elif store_option.flag:
