@@ -32,9 +32,9 @@ SWALLOWS = """
 import time
 def memory(items, vectors):
     def search(query, k):
-        open("asked", "w").close()
         while True:
             try:
+                open("asked", "w").close()
                 time.sleep(60)
             except BaseException:
                 pass
