@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recallbench import __version__
 from recallbench.compare.folders import result_side
-from recallbench.compare.frame import unlike
+from recallbench.compare.frame import comparable_groups, unlike
 from recallbench.compare.pairs import measured_parts, pair
 from recallbench.compare.rules import Rule, decide, is_lower
 from recallbench.compare.side import Side
@@ -127,13 +127,7 @@ def _split(folders: Sequence[Path]) -> tuple[list[_Night], list[tuple[Path, str]
 
 def _largest(nights: Sequence[_Night]) -> list[_Night]:
     """Return the largest set of comparable results; of equal ones, that with the latest result."""
-    groups: list[list[_Night]] = []
-    for night in nights:
-        fitting = next((group for group in groups if not _reason(group[0], night)), None)
-        if fitting is None:
-            groups.append([night])
-        else:
-            fitting.append(night)
+    groups = comparable_groups(nights, _reason)
     return max(groups, key=lambda group: (len(group), group[-1].started, group[-1].folder.name))
 
 

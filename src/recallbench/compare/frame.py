@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
@@ -13,6 +14,7 @@ from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store")
 """Differences that a user may allow; any other would compare answers to different questions."""
+T = TypeVar("T")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -60,6 +62,18 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
             remedy=f"if that is what you compare: --allow {','.join(sorted({*allowed, *missing}))}",
         )
     return [part for _, part in allowable]
+
+
+def comparable_groups(sides: Iterable[T], reason: Callable[[T, T], str]) -> list[list[T]]:
+    """Return the sides in groups, each with those that `reason` holds nothing against beside the group's first."""
+    groups: list[list[T]] = []
+    for side in sides:
+        fitting = next((group for group in groups if not reason(group[0], side)), None)
+        if fitting is None:
+            groups.append([side])
+        else:
+            fitting.append(side)
+    return groups
 
 
 def why_apart(first: Metrics, other: Metrics) -> str:

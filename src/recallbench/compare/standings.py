@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from recallbench import __version__
-from recallbench.compare.frame import why_apart
+from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.pairs import pair, same_questions
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
@@ -44,14 +44,7 @@ def standings(
     `unplaced` names what could not even be read as rankings, each with the reason. Raises UsageError for a measure that
     none of the rankings reaches.
     """
-    groups: list[list[Entrant]] = []
-    for entrant in entrants:
-        fitting = next((group for group in groups if not _why_apart(group[0], entrant)), None)
-        if fitting is None:
-            groups.append([entrant])
-        else:
-            fitting.append(entrant)
-    chosen = max(groups, key=len)
+    chosen = max(comparable_groups(entrants, _why_apart), key=len)
     parts = {entrant.name: entrant.rankings.estimates(_reached(measures, entrant)) for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
     different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
