@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from recallbench.addresses import recorded_name
 from recallbench.errors import Blocked, UsageError
-from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.pgvector import PgvectorStore
 from recallbench.stores.postgres.binaries import find_install
 from recallbench.stores.registry import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from recallbench.addresses import recorded_name
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.progress import Progress
 from recallbench.results.folder import (
@@ -18,7 +19,6 @@ from recallbench.results.folder import (
 )
 from recallbench.runs.options import Options
 from recallbench.runs.plan import SYSTEM_UNDER_TEST
-from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.registry import REFERENCE_STORE
 
 

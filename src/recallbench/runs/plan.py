@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
+from recallbench.addresses import recorded_name
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder
@@ -18,7 +19,6 @@ from recallbench.protocol.frozen import load
 from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.runs.options import Options
-from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.registry import (
     REFERENCE_STORE,

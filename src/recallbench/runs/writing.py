@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import recallbench
+from recallbench.addresses import recorded_name
 from recallbench.confidential import concealed_lines
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
@@ -35,7 +36,6 @@ from recallbench.results.retrievals import (
 )
 from recallbench.retrieval.record import Retrieval
 from recallbench.runs.options import Options
-from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.postgres.postgres import redacted
 
 

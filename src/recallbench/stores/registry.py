@@ -8,10 +8,10 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from recallbench.addresses import EXAMPLES, recorded_name, scheme_of
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.progress import Progress
 from recallbench.stores.options import StoreOption
-from recallbench.stores.outside.address import EXAMPLES, recorded_name, scheme_of
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.store import Store
 

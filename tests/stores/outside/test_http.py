@@ -222,7 +222,7 @@ def test_a_request_that_fails_at_first_is_sent_again(script: Scripted, fault: ob
 def test_a_request_that_keeps_failing_ends_the_run(
     script: Scripted, monkeypatch, fault: object, kind: type, complaint: str
 ) -> None:
-    monkeypatch.setattr("recallbench.stores.outside.web.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("recallbench.web_json.FIRST_PAUSE", 0.001)
     script.answer = lambda path, body: fault if path == "/search" else {}
     store = opened(script)
     with pytest.raises(kind) as caught:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from recallbench.confidential import remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.stores.outside.patience import patience_of
+from recallbench.patience import patience_of
 
 URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
 REMEDY = f"export {URI}=bolt://127.0.0.1:7687 {USER}=neo4j {PASSWORD}=…"

@@ -15,26 +15,24 @@ method `close` is closed when its scope is no longer asked.
 from __future__ import annotations
 
 import hashlib
-import importlib
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from recallbench.addresses import PYTHON, recorded_name, scheme_of
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.interruption import TimeLimitExceeded, time_limit
+from recallbench.patience import PATIENCE, patience_of
 from recallbench.stores.options import StoreOption
-from recallbench.stores.outside.address import PYTHON, recorded_name, scheme_of
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
-from recallbench.stores.outside.patience import PATIENCE, patience_of
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
+from recallbench.user_function import load_function
 
 Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
 EXAMPLE = "recallbench run … --store python:my_module:open_memory"
@@ -82,7 +80,7 @@ class CallableStore(Store):
         self.name = name
         self._call = call
         self._patience = patience
-        self._module, self._open = _loaded(call)
+        self._module, self._open = load_function(call, EXAMPLE)
         self._contract = Contract(f"`{call}`", f"mend the function; {GO_ON}")
         self.needs_vectors = bool(getattr(self._open, "needs_vectors", True))
         self._dims = 0
@@ -190,28 +188,3 @@ class PythonStore(CallableStore):
     def status(cls, request: StoreRequest) -> StoreStatus:
         cls.open(request)
         return StoreStatus(True, "in this process")
-
-
-def _loaded(call: str) -> tuple[Any, Callable[..., Any]]:
-    module_name, _, function_name = call.partition(":")
-    if not module_name or not function_name:
-        raise UsageError(f"`{call}` names no function", expected="module:function", remedy=EXAMPLE)
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        module = importlib.import_module(module_name)
-    except RecallBenchError:
-        raise  # it says itself what it lacks, and what to do
-    except Exception as error:
-        raise UsageError(
-            f"the module `{module_name}` can't be imported",
-            found=f"{type(error).__name__}: {error}",
-            remedy=f"run from its folder, or install it; then {EXAMPLE}",
-        ) from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        description = "no such name" if function is None else f"a {type(function).__name__}"
-        raise UsageError(
-            f"`{function_name}` of the module `{module_name}` is no function", found=description, remedy=EXAMPLE
-        )
-    return module, function

@@ -20,16 +20,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any, ClassVar, NamedTuple, Self
 
+from recallbench.addresses import recorded_name
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
-from recallbench.stores.outside.address import recorded_name
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
-from recallbench.stores.outside.web import Web
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
+from recallbench.web_json import Web
 
 AT_ONCE = 64
 """Items in one request: with vectors about a megabyte."""

@@ -12,17 +12,16 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from recallbench.addresses import STORE, Part, recorded_name, web_address
 from recallbench.confidential import remember_logins, remember_secrets, sanitised, sanitised_json
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.stores.outside.address import recorded_name, web_address
-from recallbench.stores.outside.patience import VARIABLE, patience_of
+from recallbench.patience import patience_of
 from recallbench.waiting import Deadline, TooSlow, limit_waiting
 from recallbench.web_client import web_client
 
 if TYPE_CHECKING:
     import httpx2
 
-TOKEN = "RECALLBENCH_STORE_TOKEN"
 TRIES = 5
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 10.0
@@ -39,11 +38,12 @@ shown, however often others before it were shortened."""
 class Web:
     """One server; every request is one that may be sent again."""
 
-    def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, address: str, environ: Mapping[str, str], part: Part = STORE) -> None:
         """User and password of the address go along with each request, else the token of the environment."""
-        self._name = recorded_name(address)
-        self._patience = patience_of(environ)
-        self._client = _client(address, environ, self._patience, self._name)
+        self._part = part
+        self._name = recorded_name(address, part)
+        self._patience = patience_of(environ, part)
+        self._client = _client(address, environ, self._patience, self._name, part)
         self.sent = 0
         self.again = 0
 
@@ -72,7 +72,7 @@ class Web:
             try:
                 status, text, pause = self._send(method, path, content)
             except _Unanswered as fault:
-                failure: Blocked | InputError = fault.error(self._name, doing, attempt, self._patience)
+                failure: Blocked | InputError = fault.error(self._name, doing, attempt, self._patience, self._part)
                 pause = None
                 if attempt >= fault.tries:
                     raise failure from fault
@@ -142,7 +142,7 @@ class Web:
             return Blocked(
                 f"{self._name} lets nobody in while {doing}",
                 found=description,
-                remedy=f"name user and password in the address, or a bearer token in {TOKEN}",
+                remedy=f"name user and password in the address, or a bearer token in {self._part.token}",
             )
         kind = Blocked if status in (429, 502, 503, 504) else InputError
         return kind(
@@ -161,41 +161,41 @@ class _Unanswered(Exception):
         """Return how many tries it deserves; a hanging server takes its whole time with each."""
         return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
 
-    def error(self, name: str, doing: str, attempt: int, patience: float) -> Blocked | InputError:
+    def error(self, name: str, doing: str, attempt: int, patience: float, part: Part) -> Blocked | InputError:
         tried = f" ({attempt} tries)"
         if self.kind == "absent":
             return Blocked(
                 f"{name} does not answer while {doing}",
                 found=self.found + tried,
-                remedy="start the server, or name another --store",
+                remedy=f"start the server, or name another {part.option}",
             )
         expected, remedy = "a whole answer", "mend the server"
         if self.kind == "slow":
             expected = f"an answer within {patience:g} s"
-            remedy = f"mend the server, or allow more seconds with {VARIABLE}"
+            remedy = f"mend the server, or allow more seconds with {part.patience}"
         elif self.kind == "strange":
             expected = "an answer as it is: nothing else was asked for"
         problem = f"{name} gave no answer that can be read while {doing}"
         return InputError(problem, expected=expected, found=self.found + tried, remedy=remedy)
 
 
-def _client(address: str, environ: Mapping[str, str], patience: float, base: str) -> httpx2.Client:
+def _client(address: str, environ: Mapping[str, str], patience: float, base: str, part: Part) -> httpx2.Client:
     import httpx2
 
     remember_logins([address])
-    remember_secrets(environ.get(TOKEN))
+    remember_secrets(environ.get(part.token))
     parts, headers = urlsplit(address), {"accept": "application/json", "accept-encoding": "identity"}
     headers["content-type"] = "application/json"
     login = None
     if parts.username is not None:
         login = httpx2.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
-    elif token := environ.get(TOKEN):
+    elif token := environ.get(part.token):
         if not re.fullmatch(r"[!-~]+", token):
             raise UsageError(
-                f"{TOKEN} can't be sent", expected="printable ASCII without blanks", found="something else"
+                f"{part.token} can't be sent", expected="printable ASCII without blanks", found="something else"
             )
         headers["authorization"] = f"Bearer {token}"
-    host, _, _ = web_address(address)
+    host, _, _ = web_address(address, part)
     try:
         return web_client(
             base_url=base + "/",
