@@ -102,7 +102,7 @@ def test_the_data_frame_has_a_row_per_case(report: recallbench.Report) -> None:
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == [
         "case", "query", "kind", "tenant", "relevant", "ranked",
-        "recall_frac@3", "precision@3", "mrr@3", "ndcg@3", "f1@3", "failure", "matching",
+        "recall_frac@3", "precision@3", "mrr@3", "ndcg@3", "f1@3", "ms", "failure", "matching",
     ]  # fmt: skip
     assert frame["ndcg@3"].mean() == pytest.approx(report.ndcg)
     assert frame.groupby("kind")["mrr@3"].mean()["fact"] == pytest.approx(2 / 3)

@@ -126,20 +126,29 @@ def test_an_unknown_definition_is_refused(wrong: dict[str, Any]) -> None:
 
 def test_percentiles_by_nearest_rank_and_by_index() -> None:
     twenty = [float(n) for n in range(20, 0, -1)]
-    usual, by_index = timed(*twenty, percentiles="nearest-rank"), timed(*twenty, percentiles="index")
+    usual, by_index = timed(*twenty), timed(*twenty, percentiles="index")
     assert (usual.latency_p50_ms, usual.latency_p95_ms) == (10.0, 19.0)
     assert (by_index.latency_p50_ms, by_index.latency_p95_ms) == (11.0, 20.0)  # sorted[10], sorted[19]
     assert "latency: p50 10 ms, p95 19 ms of 20 calls (percentiles: nearest rank)" in usual.table()
     assert "latency: p50 11 ms, p95 20 ms of 20 calls (percentiles: sorted[int(share * n)])" in by_index.table()
-    # Without the option tables have no latency, so they are the same at every call.
-    unasked = timed(*twenty)
-    assert unasked.latency_p95_ms == 19.0
-    assert "latency" not in unasked.table() + unasked.table("json")
-    assert unasked.compare(by_index).parts[0].difference == 0.0
+    assert usual.compare(by_index).parts[0].difference == 0.0
     untimed = timed(None, None, percentiles="index")
     assert (untimed.latencies, untimed.latency_p95_ms) == ((), None)
-    assert "latency" not in untimed.table()
+    assert "latency" not in untimed.table() + untimed.table("json")
+    assert untimed.table("csv").splitlines()[0].endswith(",matching")
     assert untimed.by(lambda case: case.query)["0"].latency_p50_ms is None
+
+
+def test_every_report_has_the_times_of_its_calls() -> None:
+    three = timed(3.0, None, 1.5)
+    assert three.latencies == (3.0, 1.5)
+    assert [row.ms for row in three.rows] == [3.0, None, 1.5]
+    document = json.loads(three.table("json"))
+    assert document["latency_ms"] == {"timed": 2, "p50": 1.5, "p95": 3.0, "percentiles": "nearest-rank"}
+    assert [row.get("ms") for row in document["rows"]] == [3.0, None, 1.5]
+    assert [row["ms"] for row in csv.DictReader(io.StringIO(three.table("csv")))] == ["3.0", "", "1.5", ""]
+    assert three.to_pandas()["ms"].tolist()[::2] == [3.0, 1.5]
+    assert "latency: p50 1.5 ms, p95 3 ms of 2 calls" in three._repr_html_()
 
 
 def test_calls_are_timed_however_they_are_made() -> None:

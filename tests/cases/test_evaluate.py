@@ -146,7 +146,7 @@ def test_invalid_cases_are_refused() -> None:
     with pytest.raises(UsageError, match="nothing to evaluate"):
         recallbench.evaluate([], retrieve, 3)
     with pytest.raises(InputError, match="entry 1 of the cases"):
-        recallbench.evaluate([CASES[0], {"query": "x"}], retrieve, 3)  # type: ignore[list-item]
+        recallbench.evaluate([CASES[0], 7], retrieve, 3)  # type: ignore[list-item]
     with pytest.raises(InputError, match="case `a`: an id that two cases have"):
         recallbench.evaluate([Case("q", [1], id="a"), Case("r", [2], id="a")], retrieve, 3)
     with pytest.raises(InputError, match="case `work\\?`: a query that two cases have"):

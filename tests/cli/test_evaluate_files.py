@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def test_the_command_line_and_the_api_give_the_same_numbers(folder: Path) -> Non
     )
     cases = [api.Case(f"what of {q}?", GOLD[q], kind=KINDS[q], id=q) for q in GOLD]
     report = api.evaluate(cases, lambda query, k: RANKED[query[8:-1]][:k], k=3)
+    report = replace(report, answers=tuple(replace(answer, ms=None) for answer in report.answers))  # no file has them
     assert document["mean"] == {
         "recall_frac@3": report.recall,
         "precision@3": report.precision,

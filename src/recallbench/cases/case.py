@@ -45,6 +45,8 @@ class Case:
             raise self.wrong("a query is a text", "a string that is not blank", repr(self.query)[:SHOWN])
         if self.expected is not None and not (isinstance(self.expected, str) and self.expected.strip()):
             raise self.wrong("`expected` is a text", "a string that is not blank", repr(self.expected)[:SHOWN])
+        if not isinstance(self.labels, Mapping):
+            raise self.wrong("`labels` is not a mapping", "{name: value}", repr(self.labels)[:SHOWN])
         if self.relevant is None or isinstance(self.relevant, (str, bytes)):
             expected = (
                 f"ids in brackets, as [{self.relevant!r}]" if self.relevant else "a list of ids, which may be empty"

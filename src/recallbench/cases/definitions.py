@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from recallbench.errors import UsageError
@@ -28,15 +28,12 @@ class Definitions:
     """The divisor of precision, and with it of f1 and f1_of_means: k, or as many as came back."""
     ndcg: NdcgOver = "all"
     """The cases that nDCG is the mean over: all with something to find, or those of them that have grades."""
-    percentiles: Rule | None = None
-    """The definition of the p95: the smallest latency that enough do not exceed, or sorted[int(.95 * n)].
-
-    Tables show latencies only where this is chosen, since they differ at every call.
-    """
+    percentiles: Rule = NEAREST_RANK
+    """The definition of the p95: the smallest latency that enough do not exceed, or sorted[int(.95 * n)]."""
 
     def __post_init__(self) -> None:
         for name, known in KNOWN.items():
-            if (word := getattr(self, name)) not in known and (name, word) != ("percentiles", None):
+            if (word := getattr(self, name)) not in known:
                 expected = " or ".join(repr(word) for word in known)
                 raise UsageError(f"no such definition of {name}", expected=expected, found=repr(word))
 
@@ -46,12 +43,7 @@ class Definitions:
 
     def named(self) -> dict[str, str]:
         """Return each choice, for machines."""
-        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "percentiles": self.rule}
-
-    @property
-    def rule(self) -> Rule:
-        """Return the rule of the percentiles, chosen or not."""
-        return self.percentiles or NEAREST_RANK
+        return asdict(self)
 
     def __str__(self) -> str:
         """Return the choices that are not the usual ones; empty where all are."""

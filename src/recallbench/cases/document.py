@@ -37,7 +37,7 @@ def summary(scores: CaseScores) -> dict[str, Any]:
         "names": {
             **{name: str(measure) for name, measure in names.items()},
             "mrr": str(scores.short("mrr")),
-            **dict.fromkeys(latencies, PERCENTILES[scores.definitions.rule]),
+            **dict.fromkeys(latencies, PERCENTILES[scores.definitions.percentiles]),
         },
     }
 
@@ -80,13 +80,14 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
                 **({"decided_by": way or None} if scores.apart else {}),
                 **({"matched_by": by or None} if scores.steps is not None else {}),
                 **row.values,
+                **({} if answer.ms is None else {"ms": answer.ms}),
                 "failure": None if answer.failure is None else answer.failure.brief,
             }
             for row, answer, way, by in zip(scores.rows, scores.answers, ways, matched_by, strict=True)
         ],
         "notes": remarks(scores),
     }
-    if scores.latencies and scores.definitions.percentiles:
+    if scores.latencies:
         fields["latency_ms"] = {
             "timed": len(scores.latencies),
             "p50": scores.latency_p50_ms,
@@ -140,12 +141,13 @@ def csv(scores: CaseScores, by: str | None) -> str:
     """Return a row for each case, then the means of each slice and of all."""
     columns, matching = scores.columns, str(scores.matching)
     ties, hybrid = (scores.ties,) if scores.ties else (), scores.steps is not None
-    further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()))
+    timed = bool(scores.latencies)
+    further = (*(("ties",) if ties else ()), *(("matched_by",) if hybrid else ()), *(("ms",) if timed else ()))
 
     def means(name: str, part: CaseScores, matched: str) -> tuple[str, ...]:
         # What a mean is of was matched by several steps.
         steps = ("",) if hybrid else ()
-        return name, "", *(_cell(_number(part.value(m))) for m in columns), "", matched, *ties, *steps
+        return name, "", *(_cell(_number(part.value(m))) for m in columns), "", matched, *ties, *steps, *("",) * timed
 
     ways = scores.ways or ("",) * len(scores)
     matched_by: list[tuple[str, ...]] = [(step,) for step in scores.matched_by] or [()] * len(scores)
@@ -155,7 +157,9 @@ def csv(scores: CaseScores, by: str | None) -> str:
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
         matched = "id" if way == "id" else matching
-        rows.append((row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps))
+        rows.append(
+            (row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps, *(_cell(row.ms),) * timed)
+        )
     for name, part in scores.by(by).items() if by is not None else ():
         rows.append(means(f"{MEAN} {by}={name}", part, matching))
     for decided, part in scores.apart.items():

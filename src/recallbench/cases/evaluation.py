@@ -11,7 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from recallbench.cases.answer import Answer
 from recallbench.cases.caller import Caller
-from recallbench.cases.case import SHOWN, Case
+from recallbench.cases.case import Case
+from recallbench.cases.case_source import Source, take_cases
 from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
 from recallbench.cases.judging import judge_by_id
 from recallbench.cases.nearness import known_texts
@@ -19,9 +20,9 @@ from recallbench.cases.report import Report
 from recallbench.cases.text_findings import text_findings
 from recallbench.cases.text_judging import Texts, decide, judge_matched, match_cases, refuse_ids_for_texts
 from recallbench.corpora.matching.method import OWN, Matching, Method
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
-from recallbench.scoring.quantiles import Rule
+from recallbench.scoring.quantiles import NEAREST_RANK, Rule
 
 Hits = Iterable[Any]
 """Ids, or (id, score) pairs, best first."""
@@ -34,7 +35,7 @@ MOST = 10**12
 
 
 def _prepare(
-    cases: Iterable[Case],
+    cases: Source,
     retrieve: Retriever,
     k: int = 10,
     *,
@@ -50,12 +51,12 @@ def _prepare(
     candidates: int | None = None,
     precision: PrecisionOver = "k",
     ndcg: NdcgOver = "all",
-    percentiles: Rule | None = None,
+    percentiles: Rule = NEAREST_RANK,
 ) -> _Evaluation:
     """Declare the parameters of `evaluate` and `evaluate_async`; raises UsageError for values that make no sense."""
     definitions = Definitions(precision, ndcg, percentiles)
     matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
-    chosen = check_cases(cases)
+    chosen, notes = take_cases(cases)
     if not callable(retrieve):
         raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
     if timeout is not None and not 0 < timeout < math.inf:
@@ -66,7 +67,7 @@ def _prepare(
         )
     repeats = matching.by_text and texts is None
     caller = Caller(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
-    return _Evaluation(chosen, caller, matching, texts, candidates, definitions)
+    return _Evaluation(chosen, caller, matching, texts, candidates, definitions, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class _Evaluation:
     texts: Texts | None
     candidates: int | None
     definitions: Definitions
+    notes: tuple[str, ...]
 
     def report(self, answers: Sequence[Answer]) -> Report:
         """Return the report of these answers, one a case."""
@@ -89,6 +91,7 @@ class _Evaluation:
             matching=self.matching,
             texts=self.texts,
             candidates=self.candidates,
+            notes=self.notes,
             keep_going=self.caller.keep_going,
             definitions=self.definitions,
         )
@@ -129,7 +132,7 @@ def evaluate(*args: Any, **options: Any) -> Report:
 
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
     and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
-    sorted[int(.95 * n)] for the p95 of the calls; with it, or "nearest-rank", tables tell how long calls took.
+    sorted[int(.95 * n)] for the p95 of the calls.
     """
     evaluation = _prepare(*args, **options)
     return evaluation.report(evaluation.caller.answers(evaluation.cases))
@@ -237,29 +240,3 @@ def _matching(
             found=f"match={match!r}",
         )
     return Matching(match, OWN if threshold is None else threshold, chunk, encoder or "", cosine)
-
-
-def check_cases(cases: Iterable[Case]) -> list[Case]:
-    """Return the cases; raises UsageError for none at all, InputError for an entry that is no case or comes twice."""
-    listed = list(cases)
-    if not listed:
-        raise UsageError("nothing to evaluate", expected="one case or more", found="none")
-    wrong = next((n for n, case in enumerate(listed) if not isinstance(case, Case)), None)
-    if wrong is not None:
-        raise InputError(
-            f"entry {wrong} of the cases is not a Case",
-            expected="Case(query, relevant)",
-            found=f"a {type(listed[wrong]).__name__}",
-        )
-    named: set[str] = set()
-    for case in listed:
-        if case.name in named:
-            what = "a query" if case.id is None else "an id"
-            raise case.wrong(
-                f"{what} that two cases have",
-                "each once",
-                f"{case.name} again"[:SHOWN],
-                "leave one out, or give each an id of its own",
-            )
-        named.add(case.name)
-    return listed

@@ -45,7 +45,11 @@ class Report(CaseScores):
         rule `check("recall >= 0.7")`. A threshold that even an oracle misses is said to be out of reach.
         `check("recommended")` takes the four that teams use, whatever the definitions of the report: .80 of
         precision@k(retrieved), .70 of recall_frac@k, .85 of ndcg@k and .90 of mrr@k; what is given beside it goes
-        before the same measure in it, or is one more. With `verbose` it also tells what held.
+        before the same measure in it, or is one more.
+
+        `check(p95_ms=5)` is at most: a percentile of the calls' milliseconds, from p1_ms to p99_ms. It goes by the
+        percentile; with too few calls for an upper bound on it (59 for p95, 299 for p99) the check is inconclusive,
+        which fails, and says so. With `verbose` it also tells what held.
         """
         # Imported here: pydantic takes longer to import than all the rest.
         from recallbench.cases.thresholds import check
@@ -113,6 +117,7 @@ class Report(CaseScores):
                         for measure in self.measures
                         if measure.separable
                     },
+                    "ms": row.ms,
                     "failure": row.failure,
                     "matching": "id" if way == "id" else str(self.matching),
                     **({"matched_by": by} if self.steps is not None else {}),

@@ -37,6 +37,8 @@ class CaseRow:
     """The value of each measure that counts the case, by exact name; empty for one with nothing to find."""
     failure: str | None
     """Why the case failed, and so counts as an empty ranking."""
+    ms: float | None
+    """The milliseconds that its call took; None where it was not timed, or failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +110,12 @@ class CaseScores:
     @property
     def latency_p50_ms(self) -> float | None:
         """The median latency, by the rule of `percentiles`; None where nothing was timed."""
-        return quantile(self.latencies, 0.5, self.definitions.rule)
+        return quantile(self.latencies, 0.5, self.definitions.percentiles)
 
     @property
     def latency_p95_ms(self) -> float | None:
         """The latency that 95% of the calls do not exceed, by the same rule."""
-        return quantile(self.latencies, 0.95, self.definitions.rule)
+        return quantile(self.latencies, 0.95, self.definitions.percentiles)
 
     @property
     def n(self) -> int:
@@ -169,6 +171,7 @@ class CaseScores:
                 answer.ids,
                 {name: column[i] for name, column, has in zip(names, table, counted, strict=True) if has[i]},
                 None if answer.failure is None else str(answer.failure),
+                answer.ms,
             )
             for i, (case, answer) in enumerate(zip(self.cases, self.answers, strict=True))
         )

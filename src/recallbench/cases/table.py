@@ -81,11 +81,11 @@ def remarks(scores: CaseScores) -> list[str]:
         "the harmonic mean of the mean precision and the mean recall"
     ]
     lines += _other_definitions(scores)
-    if scores.latencies and scores.definitions.percentiles:
+    if scores.latencies:
         p50, p95 = scores.latency_p50_ms, scores.latency_p95_ms
         lines.append(
             f"latency: p50 {p50:.3g} ms, p95 {p95:.3g} ms of {len(scores.latencies)} calls "
-            f"(percentiles: {PERCENTILES[scores.definitions.rule]})"
+            f"(percentiles: {PERCENTILES[scores.definitions.percentiles]})"
         )
     if scores.candidates is None:
         lines.append("chance is not known: nothing says how many items could have come back")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from recallbench.cases.case import NOTHING, count
 from recallbench.cases.definitions import SHORT
 from recallbench.cases.scores import CaseScores
+from recallbench.cases.thresholds_latency import NAME, LatencyThreshold, latency_threshold
 from recallbench.compare.rules import is_out_of_reach, keeps_floor, parse_rule
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.scoring.measures.measure import Measure
@@ -51,7 +52,13 @@ class BelowThreshold(RecallBenchError, AssertionError):
 
     exit_code = 1
 
-    def __init__(self, problem: str, shortfalls: Sequence[Threshold], remedy: str, held: Sequence[Threshold]) -> None:
+    def __init__(
+        self,
+        problem: str,
+        shortfalls: Sequence[Threshold | LatencyThreshold],
+        remedy: str,
+        held: Sequence[Threshold | LatencyThreshold],
+    ) -> None:
         super().__init__(problem, remedy=remedy)
         self.shortfalls = tuple(shortfalls)
         self.held = tuple(held)
@@ -75,13 +82,15 @@ def check(
     required, own = _required(report, thresholds), _required(report, short)
     if isinstance(thresholds, str):
         # Whoever asks for a precision of another kind does not want the recommended one as well.
-        named = {measure.name for measure in own}
-        required = {measure: figure for measure, figure in required.items() if measure.name not in named}
+        named = {measure.name for measure in own if not isinstance(measure, str)}
+        required = {key: floor for key, floor in required.items() if isinstance(key, str) or key.name not in named}
     required |= own
     if not required:
         raise UsageError("nothing to check", expected="a threshold, as check(recall=0.7)", found="none")
     results = [
-        Threshold(str(measure), figure, report.value(measure), report.ceiling(measure))
+        latency_threshold(report, measure, figure)
+        if isinstance(measure, str)
+        else Threshold(str(measure), figure, report.value(measure), report.ceiling(measure))
         for measure, figure in required.items()
     ]
     met = [result for result in results if result.holds]
@@ -108,17 +117,23 @@ def check(
         remedies.append(f"{failed} case{'s' if failed > 1 else ''} failed and count as empty rankings")
     if not report.n:
         remedies.append("check cases that have something to find; report.abstention tells how well the others abstain")
+    doubtful = sum(isinstance(result, LatencyThreshold) and bool(result.doubt) for result in missed)
+    inconclusive = f"{doubtful} of {len(results)} thresholds inconclusive" if doubtful else ""
+    fallen = f"{len(missed) - doubtful} of {len(results)} thresholds missed" if len(missed) > doubtful else ""
     error = BelowThreshold(
-        f"{len(missed)} of {len(results)} thresholds missed {over}", missed, "; ".join(remedies), met
+        f"{', '.join(filter(None, (fallen, inconclusive)))} {over}", missed, "; ".join(remedies), met
     )
     error.verbose = verbose
     raise error
 
 
-def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict[Measure, float]:
+def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict[Measure | str, float]:
+    """Return the floor of each measure, and the limit of each percentile by its name."""
     if isinstance(thresholds, str):
+        if NAME.match(thresholds):
+            raise UsageError("the limit of a percentile is a keyword", expected="check(p95_ms=5)", found=thresholds)
         if thresholds == RECOMMENDED:
-            return dict(recommended(report.k))
+            return dict(recommended(report.k).items())
         if not re.search(r"[\s<>]", thresholds):
             raise UsageError(
                 "no thresholds of that name",
@@ -129,8 +144,11 @@ def _required(report: CaseScores, thresholds: Mapping[str, float] | str) -> dict
         if rule.word == "drops":
             raise UsageError("a drop needs a baseline", expected="a floor, as recall >= 0.7", found=thresholds)
         return {rule.measure: rule.threshold}
-    floors = {}
+    floors: dict[Measure | str, float] = {}
     for name, required in thresholds.items():
+        if NAME.fullmatch(name):
+            floors[name] = required
+            continue
         measure = _measure(report, name)
         if isinstance(required, bool) or not isinstance(required, (int, float)) or not 0 <= required <= 1:
             raise UsageError(f"a threshold for {name}", expected="a number from 0 to 1", found=repr(required))
@@ -145,6 +163,6 @@ def _measure(report: CaseScores, name: str) -> Measure:
         return parse(name)
     raise UsageError(
         f"unknown threshold {name!r}",
-        expected=f"{', '.join(SHORT)}, or an exact name as recall_any@{report.k}",
+        expected=f"{', '.join(SHORT)}, p95_ms, or an exact name as recall_any@{report.k}",
         found=name,
     )

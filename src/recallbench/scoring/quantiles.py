@@ -33,6 +33,11 @@ def quantile(values: Sequence[float], share: float, rule: Rule = NEAREST_RANK) -
     return ordered[place(len(ordered), share, rule)] if ordered else None
 
 
+def fewest_for_bound(share: float, level: float = LEVEL) -> int:
+    """Return how many values it takes for the largest of them to lie above the quantile with this probability."""
+    return math.ceil(math.log(1 - level) / math.log(share))
+
+
 def quantile_interval(values: Sequence[float], share: float, level: float = LEVEL) -> Interval:
     """Return two of the values as bounds, for any distribution; None for a bound that takes more values."""
     ordered, n = sorted(values), len(values)

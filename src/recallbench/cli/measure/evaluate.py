@@ -54,8 +54,9 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     ),
     choice(
         "percentiles",
-        f"Also show p50 and p95 of the timed queries. {options.RULES}",
+        f"Of latencies. {options.RULES}",
         options.PERCENTILE_RULES,
+        default="nearest-rank",
     ),
     option(
         "compare",

@@ -1,0 +1,105 @@
+"""Cases in every form that `evaluate` takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import recallbench
+from recallbench import Case
+from recallbench.cases.case_source import Source
+from recallbench.errors import InputError, RecallBenchError
+
+ROWS = [
+    {"query": "work?", "relevant": ["acme"], "kind": "fact", "tenant": "t1"},
+    {"query": "plan?", "relevant": {"q3": 2, "acme": 0}, "kind": "plan", "tenant": None},
+]
+RANKED = {"work?": ["acme", "x"], "plan?": ["x", "q3"]}
+
+
+def evaluated(source: Source) -> recallbench.Report:
+    return recallbench.evaluate(source, lambda query, k: RANKED[query][:k], k=2)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ROWS,
+        [Case("work?", ["acme"], kind="fact", labels={"tenant": "t1"}), ROWS[1]],
+        {"work?": ROWS[0], "plan?": ROWS[1]},
+        pandas.DataFrame(ROWS),
+        (row for row in ROWS),
+    ],
+    ids=["dicts", "mixed", "by query", "DataFrame", "generator"],
+)
+def test_rows_of_fields_are_cases(source: Source) -> None:
+    report = evaluated(source)
+    # plan: the one id with a grade above 0 is second, 1 / log2(3).
+    assert [row.values["mrr@2"] for row in report.rows] == [1.0, 0.5]
+    assert [(case.kind, dict(case.labels)) for case in report.cases] == [("fact", {"tenant": "t1"}), ("plan", {})]
+    assert report.cases[1].grades == {"q3": 2.0, "acme": 0.0}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        [("work?", ["acme"]), ("plan?", ["q3"])],
+        [["work?", ("acme",)], ["plan?", {"q3": 1}]],
+        {"work?": ["acme"], "plan?": {"q3": 1}},
+        zip(["work?", "plan?"], [["acme"], ["q3"]], strict=True),
+    ],
+    ids=["tuples", "lists", "dictionary", "zip"],
+)
+def test_pairs_of_query_and_ids_are_cases(source: Source) -> None:
+    assert [row.values["mrr@2"] for row in evaluated(source).rows] == [1.0, 0.5]
+
+
+def test_a_gold_file_is_a_source_of_cases(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    rows: list[Mapping[str, Any]] = [*ROWS, {"query": "none?", "relevant": {"acme": 0}}]
+    gold.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for path in (gold, str(gold)):
+        report = evaluated(path)
+        assert (len(report), report.mrr) == (2, 0.75)
+        assert "1 query whose judgements are all of grade 0 passed over" in report.table()
+    with pytest.raises(InputError, match=r"nowhere\.jsonl"):
+        evaluated(tmp_path / "nowhere.jsonl")
+
+
+def test_ids_of_queries_may_be_named_as_in_files() -> None:
+    for name in ("id", "_id", "qid", "query_id"):
+        report = evaluated(
+            pandas.DataFrame({name: [1, 2], "query": ["work?", "plan?"], "relevant": [["acme"], ["q3"]]})
+        )
+        assert [row.case.name for row in report.rows] == ["1", "2"]
+    assert evaluated([{"_id": "work?", "relevant": ["acme"]}]).cases[0].query == "work?"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([], "nothing to evaluate"),
+        (pandas.DataFrame({"query": [], "relevant": []}), "nothing to evaluate"),
+        (7, "these are no cases"),
+        ([ROWS[0], "plan?"], "entry 1 of the cases is not a case"),
+        ([("work?",)], "entry 0 of the cases is not a case"),
+        ([ROWS[0], ROWS[0]], "case `work\\?`: a query that two cases have"),
+        ([{"query": "work?", "relevant": "acme"}], "`relevant` is a collection of ids"),
+        ([{"query": "work?", "relevant": ["acme"], "labels": "t1"}], "`labels` is not a mapping"),
+        ([{"relevant": ["acme"]}], "a query is a text"),
+    ],
+)
+def test_what_is_no_case_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(RecallBenchError, match=message):
+        evaluated(source)
+
+
+def test_a_misspelt_field_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        evaluated([{"query": "work?", "relevent": ["acme"]}])
+    assert caught.value.found == "none of these; the unknown field 'relevent' may mean 'relevant'"
