@@ -9,6 +9,7 @@ import api
 import audit
 import compare
 import embedding
+import look
 import memory
 import scoring
 import search
@@ -21,7 +22,7 @@ if __name__ == "__main__":
         show(
             [
                 row
-                for part in (startup, scoring, api, audit, compare, search, whole, embedding, memory)
+                for part in (startup, scoring, api, audit, compare, look, search, whole, embedding, memory)
                 for row in part.rows()
             ]
         )

@@ -149,6 +149,11 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("report's deviations", "RB-REPORT", text("report.md", r"^- \*\*store\*\*.*\n", "")),
     Mutation("report's verdict", "RB-REPORT", text("report.md", "UNVERIFIED", "VERIFIED")),
     Mutation("report with a section more", "RB-REPORT", append("report.md", "\n## Headline\n\n0.999\n")),
+    Mutation("page's sentence", "RB-REPORT", text("report.html", r"for [0-9.]+% of", "for 99.9% of")),
+    Mutation("page's point", "RB-REPORT", text("report.html", r"<polyline[^>]*>", "<polyline>")),
+    Mutation("page's failure", "RB-REPORT", text("report.html", r"<tr data-kind=.*\n", "")),
+    Mutation("page's script", "RB-REPORT", text("report.html", "<script>", "<script>alert(1);")),
+    Mutation("page with a line more", "RB-REPORT", append("report.html", "<p>0.999</p>\n")),
     Mutation("report of another encoding", "RB-REPORT", file("report.md", "é".encode("latin-1"))),
     # the deviations and the verdict
     Mutation("deviation removed", "RB-DEVIATIONS", metrics("deviations", by=lambda deviations: deviations[1:])),
@@ -232,7 +237,7 @@ LOCOMO: tuple[Mutation, ...] = (
         "RB-RUN",
         lambda f: (f / "run.trec").write_bytes((f / "run.trec").read_bytes().replace(b"\n", b"\r\n")),
     ),
-    Mutation("a page of its own", "RB-FILES", file("report.html", b"<h1>0.999</h1>")),
+    Mutation("a page of its own", "RB-FILES", file("index.html", b"<h1>0.999</h1>")),
     Mutation(
         "UTF-16",
         "RB-RECORDED",

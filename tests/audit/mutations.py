@@ -14,6 +14,8 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
+from recallbench.reports.result_page import PAGE, page_of
+from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
 from recallbench.results.retrievals import run_tag, trec_run
@@ -118,9 +120,16 @@ def thoroughly(*changes: Change) -> Change:
         lines = trec_run(ranked.questions, ranked.rankings, ranked.calls.depth, run_tag(derived.store.name))
         (folder / "metrics.json").write_text(derived.model_dump_json(indent=1) + "\n")
         (folder / "run.trec").write_text("".join(lines))
-        (folder / "report.md").write_text(render(derived, ReportedRun(subject.environment, _timings(subject))))
+        write_reports(subject)
 
     return forge
+
+
+def write_reports(subject: AuditSubject) -> None:
+    """Write report and page again, as they follow from the folder's other files."""
+    report = render(subject.derived, ReportedRun(subject.environment, _timings(subject)))
+    (subject.folder / "report.md").write_text(report)
+    (subject.folder / PAGE).write_text(page_of(subject.result, subject.derived, row_texts(subject.folder)))
 
 
 def up(value: float) -> float:

@@ -14,7 +14,8 @@ from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import ReportedRun, render
+from recallbench.reports.report import ReportedRun, render_without_sentence
+from recallbench.reports.result_page import PAGE
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
@@ -87,7 +88,9 @@ def test_a_result_of_the_first_edition_has_no_abilities_and_passes(workspace: Pa
     earlier = metrics.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
     subject = AuditSubject(Result(folder, earlier), rules, facts(metrics.corpus.name, rules), (), {})
     (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
-    (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
+    run = ReportedRun(subject.environment, _timings(subject))
+    (folder / "report.md").write_text(render_without_sentence(subject.derived, run))
+    (folder / PAGE).unlink()
     (folder / "manifest.json").write_text(build(folder))
     assert "abilities" not in (folder / "metrics.json").read_text()
     assert "By ability" not in (folder / "report.md").read_text()

@@ -19,7 +19,8 @@ from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
-from recallbench.reports.report import ReportedRun, render
+from recallbench.reports.report import ReportedRun, render_without_sentence
+from recallbench.reports.result_page import PAGE
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
@@ -128,7 +129,9 @@ def test_only_results_of_the_first_edition_may_hold_raw_names(workspace: Path) -
             Result(folder, stated), rules, facts(stated.corpus.name, rules), [workspace / "plain"], {}
         )
         (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
-        (folder / "report.md").write_text(render(subject.derived, ReportedRun(subject.environment, _timings(subject))))
+        run = ReportedRun(subject.environment, _timings(subject))
+        (folder / "report.md").write_text(render_without_sentence(subject.derived, run))
+        (folder / PAGE).unlink()
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
         report = audit(folder, corpus_files=[workspace / "plain"], environ={})

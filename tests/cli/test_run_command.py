@@ -1,6 +1,7 @@
 """`recallbench run`, as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -33,12 +34,22 @@ def folder(parent: Path, corpus: str) -> Path:
     return result
 
 
+def test_page_and_report_open_with_the_same_sentence(canary: Path) -> None:
+    result = folder(canary, "canary-locomo")
+    report = (result / "report.md").read_text()
+    (sentence,) = re.findall(r"<p><strong>(.*?)</strong></p>", (result / "report.html").read_text())
+    assert report.splitlines()[2] == f"**{sentence}**"
+    assert "finds something relevant among its first 10 hits for" in sentence
+    assert re.findall("^## .*", report, re.MULTILINE)[-3:] == ["## Circumstances", "## Gates", "## What was measured"]
+
+
 @pytest.mark.parametrize("corpus", ["canary-locomo", "canary-longmemeval"])
 def test_a_run_leaves_a_complete_folder(canary: Path, corpus: str) -> None:
     result = folder(canary, corpus)
     assert {path.name for path in result.iterdir()} == {
         "metrics.json",
         "report.md",
+        "report.html",
         "raw_retrievals.jsonl",
         "run.trec",
         "run.bm25.trec",

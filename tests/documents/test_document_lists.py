@@ -33,7 +33,7 @@ def test_files_of_a_result_are_listed(tmp_path: Path) -> None:
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path).returncode == 0
     table = section(README, "## A result folder")
     listed = re.findall(
-        r"`([\w.]+\.(?:md|json|jsonl|trec))`", "\n".join(re.findall(r"^\| (`.+?) \|", table, re.MULTILINE))
+        r"`([\w.]+\.(?:md|html|json|jsonl|trec))`", "\n".join(re.findall(r"^\| (`.+?) \|", table, re.MULTILINE))
     )
     assert sorted(listed) == sorted(path.name for path in (tmp_path / "r").iterdir())
 

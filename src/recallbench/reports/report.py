@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
-from recallbench.reports import set_report
+from recallbench.reports import set_report, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
@@ -30,39 +30,45 @@ class ReportedRun:
 
 
 def render(metrics: Metrics, run: ReportedRun) -> str:
-    """Return the whole report."""
-    return _joined([*_sections(metrics), _circumstances(run)])
+    """Return the whole report: what a reader wants first, settings, plans and hashes at its end."""
+    title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**", ""]
+    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run)])
+
+
+def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
+    """Return the report with the first lines of the results that have no page."""
+    title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {metrics.embedder_name}')}"
+    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run)])
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _sections(metrics: Metrics) -> tuple[list[str], ...]:
+def _sections(metrics: Metrics, run: ReportedRun) -> tuple[list[str], ...]:
     return (
-        _title(metrics),
         _headline(metrics),
         _deviations(metrics),
-        _gates(metrics),
-        _measures(metrics),
         _kinds(metrics),
         _abilities(metrics),
         *set_report.sections(metrics),
-        _denominators(metrics),
+        _measures(metrics),
         _control(metrics),
-        _exposure(metrics),
+        _denominators(metrics),
         _abstention(metrics),
+        _exposure(metrics),
         _retrieval(metrics),
+        _circumstances(run),
+        _gates(metrics),
+        *set_report.sources(metrics),
         _identity(metrics),
     )
 
 
-def _title(metrics: Metrics) -> list[str]:
+def _standing(metrics: Metrics) -> list[str]:
+    """Return what the result may be called, and what it was measured under."""
     label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
-    embedder = metrics.embedder_name
     return [
-        f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {embedder}')}",
-        "",
         f"**Verdict when written: {inline(metrics.verdict.text)}**, {label}. `recallbench audit` decides it again.",
         "",
         inline(f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}."),

@@ -12,10 +12,14 @@ from recallbench.reports.plot import Plot
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts
+from recallbench.results.latency import query_times
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
+from recallbench.results.result import Result
 from recallbench.scoring.quantiles import quantile
 
+PAGE = "report.html"
+"""The page in a result folder; results of earlier releases have none."""
 RANKS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 10**6))
 """The first and the last place of each group of ranks."""
 SHOWN = 10
@@ -39,6 +43,12 @@ words.addEventListener('input', filter);
 filter();
 """
 """Hides the failures that a reader did not ask for; without it all of them are shown."""
+
+
+def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
+    """Return the page of a folder's rankings and times, with these figures."""
+    times = {state: query_times(result.folder, state) for state in ("cold", "warm")}
+    return page(metrics, result.rankings, times, texts)
 
 
 def page(

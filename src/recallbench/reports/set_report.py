@@ -12,8 +12,13 @@ from recallbench.results.metrics import Metrics
 
 
 def sections(metrics: Metrics) -> Sequence[list[str]]:
-    """Return the sections: tenants, the worst questions, the age of labels, files of the hub, matching by text."""
-    return (_tenants(metrics), _worst(metrics), _labels(metrics), _hub(metrics), _matching(metrics))
+    """Return the sections of figures: tenants, the worst questions, the age of labels, matching by text."""
+    return (_tenants(metrics), _worst(metrics), _labels(metrics), _matching(metrics))
+
+
+def sources(metrics: Metrics) -> Sequence[list[str]]:
+    """Return the section of the files that the set was made of."""
+    return (_hub(metrics),)
 
 
 def _tenants(metrics: Metrics) -> list[str]:
@@ -49,11 +54,18 @@ def _labels(metrics: Metrics) -> list[str]:
     if labels is None:
         return []
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
-    dates = inline(f"{labels.dated} queries have dated labels{between}; {labels.undated} have no date.")
-    passed = [f"{labels.unjudged} queries are not judged, and were passed over."] if labels.unjudged else []
+    undated = f"{labels.undated} {'has' if labels.undated == 1 else 'have'} no date."
+    dates = inline(f"{_queries(labels.dated, 'has', 'have')} dated labels{between}; {undated}")
+    passed = []
+    if labels.unjudged:
+        passed.append(f"{_queries(labels.unjudged, 'is', 'are')} not judged, and passed over.")
     if labels.irrelevant:
-        passed.append(f"{labels.irrelevant} queries are judged with grade 0 alone, and were passed over.")
+        passed.append(f"{_queries(labels.irrelevant, 'is', 'are')} judged with grade 0 alone, and passed over.")
     return ["## Labels", "", dates, *passed]
+
+
+def _queries(count: int, of_one: str, of_more: str) -> str:
+    return f"1 query {of_one}" if count == 1 else f"{count} queries {of_more}"
 
 
 def _hub(metrics: Metrics) -> list[str]:

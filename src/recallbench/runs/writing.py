@@ -20,9 +20,12 @@ from recallbench.corpora.records import Haystack
 from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
+from recallbench.reports.result_page import PAGE, page_of
 from recallbench.results import environment, manifest
 from recallbench.results.folder import staged
+from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
+from recallbench.results.result import open_result
 from recallbench.results.retrievals import (
     CONTROL_TAG,
     GRADED,
@@ -80,6 +83,7 @@ def write(
         _write(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
         _write(staging / "timings.jsonl", _timings(retrieval))
         _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings))])
+        _write(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
         if is_set_name(metrics.corpus.name):
             _write(staging / NAMES, document_names(named))
         if reproduced is not None:

@@ -6,6 +6,7 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.errors import InputError
 from recallbench.reading import regular, state
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME
+from recallbench.reports.result_page import PAGE
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.retrievals import GRADED, NAMES
@@ -21,7 +22,7 @@ ALWAYS = (
     "run.trec",
     "timings.jsonl",
 )
-SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES)
+SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES, PAGE)
 
 
 def files(subject: AuditSubject) -> Finding:

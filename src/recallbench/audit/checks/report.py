@@ -1,4 +1,4 @@
-"""report.md gives the re-scored figures, and its last section the recorded circumstances."""
+"""report.md and report.html give the re-scored figures and the recorded circumstances."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,9 @@ from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.escaping.terminal import hidden
 from recallbench.reading import lines, objects
-from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render
+from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, render_without_sentence
+from recallbench.reports.result_page import PAGE, page_of
+from recallbench.results.known_texts import row_texts
 from recallbench.retrieval.timing import QueryTime, Timings
 from recallbench.scoring.editions import CURRENT
 
@@ -26,19 +28,32 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 
 def report(subject: AuditSubject) -> Finding:
     stated = [line for _, line in lines(subject.folder / "report.md")]
-    derived = (
-        render(subject.derived, ReportedRun(subject.environment, _timings(subject))).removesuffix("\n").split("\n")
-    )
-    earlier = subject.metrics.statistics_edition != CURRENT.number
+    has_page = (subject.folder / PAGE).is_file()
+    run = ReportedRun(subject.environment, _timings(subject))
+    derived = (render if has_page else render_without_sentence)(subject.derived, run).removesuffix("\n").split("\n")
+    earlier = subject.metrics.statistics_edition != CURRENT.number or not has_page
     problems = list(_differing_figures(stated, derived) if earlier else _differing_lines(stated, derived))
+    if has_page:
+        problems += _differences_of_page(subject)
     if problems and subject.metrics.recallbench_version != __version__:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
         )
     cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
     return pass_unless(
-        problems, f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
+        problems,
+        f"{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
+        + (", and the page byte for byte" if has_page else ""),
     )
+
+
+def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
+    stated = [line for _, line in lines(subject.folder / PAGE)]
+    derived = page_of(subject.result, subject.derived, row_texts(subject.folder)).removesuffix("\n").split("\n")
+    for number, (line, expected) in enumerate(zip_longest(stated, derived, fillvalue=""), 1):
+        if line != expected:
+            yield f"{PAGE}, line {number}: {_excerpts(line, expected)}"
+            return  # a missing or added line shifts all that follow
 
 
 def _timings(subject: AuditSubject) -> Timings:
@@ -53,9 +68,10 @@ def _timings(subject: AuditSubject) -> Timings:
 
 
 def _differing_lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    circumstances = derived.index(CIRCUMSTANCES)
+    heading = ""
     for number, (line, expected) in enumerate(zip(stated, derived, strict=False)):
-        alike = _rounded(line, expected) if number > circumstances else line == expected
+        heading = expected if expected.startswith("## ") else heading
+        alike = _rounded(line, expected) if heading == CIRCUMSTANCES else line == expected
         if not alike:
             yield f"line {number + 1}: {_excerpts(line, expected)}"
     if len(stated) != len(derived):
@@ -113,5 +129,8 @@ def _excerpts(line: str, expected: str) -> str:
 
 
 REPORT = Examination(
-    "RB-REPORT", "report", "every table and sentence of report.md as the re-scored figures tell it", report
+    "RB-REPORT",
+    "report",
+    "every table and sentence of report.md and its page as the re-scored figures tell it",
+    report,
 )

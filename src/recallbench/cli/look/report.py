@@ -23,9 +23,8 @@ def report(results: tuple[Path, ...], out: Path | None, with_text: bool) -> int:
     """
     from recallbench.cli.output_file import write_output
     from recallbench.errors import UsageError
-    from recallbench.reports.result_page import page
+    from recallbench.reports.result_page import page_of
     from recallbench.results.known_texts import row_texts
-    from recallbench.results.latency import query_times
     from recallbench.results.result import open_with_manifest
 
     if out is not None and len(results) > 1:
@@ -33,8 +32,7 @@ def report(results: tuple[Path, ...], out: Path | None, with_text: bool) -> int:
     for folder in results:
         result = open_with_manifest(folder)
         texts = row_texts(folder) if with_text else None
-        times = {state: query_times(folder, state) for state in ("cold", "warm")}
         target = out or folder.resolve().with_name(f"{folder.resolve().name}.html")
-        write_output(target, page(result.metrics, result.rankings, times, texts))
+        write_output(target, page_of(result, result.metrics, texts))
         print(target)
     return 0

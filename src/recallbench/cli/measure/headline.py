@@ -8,13 +8,14 @@ from pathlib import Path
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
+from recallbench.reports.result_page import PAGE
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.failures import Failures
 
 
 def headline(metrics: Metrics, folder: Path) -> list[Part]:
-    """Return the corpus, the figures, the verdict, and the path of the report."""
+    """Return the corpus, the figures, the verdict, and the paths of page and report."""
     rows = []
     control = {bm25.measure: bm25.value for bm25 in metrics.control_bm25[OVERALL]}
     for primary in metrics.headline:
@@ -46,6 +47,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     lines += [
         f"gate failed: {gate.name}: {gate.observed}" for gate in metrics.gates if gate.status in ("fail", "cannot-tell")
     ]
+    lines.append(f"page: {(folder / PAGE).absolute()}")
     lines.append(f"report: {(folder / 'report.md').absolute()}")
     return lines
 

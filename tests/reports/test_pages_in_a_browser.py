@@ -1,0 +1,137 @@
+"""The pages in a real browser, by day, by night, on a phone and on paper: whole, quiet and without a request."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from commandline import recallbench
+from recallbench.reports.versions_page import render
+from reports.test_versions_page import TWO
+
+pytestmark = pytest.mark.marked
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LOOKS: dict[str, dict[str, Any]] = {
+    "day": {"color_scheme": "light"},
+    "night": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 400, "height": 850}, "is_mobile": True, "device_scale_factor": 2},
+    "paper": {},
+}
+COLOURS = {
+    "day": {"ground": (255, 255, 255), "ink": (29, 29, 31), "line": (11, 87, 164), "band": (185, 214, 242)},
+    "night": {"ground": (23, 24, 26), "ink": (232, 232, 234), "line": (125, 184, 245), "band": (39, 72, 107)},
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip(f"no browser is here: none of {', '.join(NAMES)} is on the PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind, as commands write them."""
+    folder = tmp_path_factory.mktemp("pages")
+    words = ("run", "canary-locomo", "--quiet", "--with-text")
+    for store in (("exact", "--embedder", "hash"), ("bm25",)):
+        assert recallbench(*words, "--store", *store, "--folder", store[0], cwd=folder).returncode == 0
+    (folder / "table.html").write_text(
+        recallbench("table", "exact", "bm25", "--format", "html", cwd=folder).stdout, encoding="utf-8"
+    )
+    (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118"}), encoding="utf-8")
+    return {
+        "result": folder / "exact/report.html",
+        "table": folder / "table.html",
+        "versions": folder / "versions.html",
+    }
+
+
+def opened(browser: Browser, path: Path, look: str) -> tuple[Page, list[str]]:
+    """Open a file; the list takes what the console says and what is requested beside the file."""
+    page = browser.new_context(**LOOKS[look], offline=True).new_page()
+    noticed: list[str] = []
+
+    def requested(request: Request) -> None:
+        if request.url != path.as_uri():
+            noticed.append(f"requested {request.url}")
+
+    page.on("request", requested)
+    page.on("console", lambda message: noticed.append(message.text))
+    page.on("pageerror", lambda error: noticed.append(str(error)))
+    page.goto(path.as_uri())
+    if look == "paper":
+        page.emulate_media(media="print")
+    return page, noticed
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("name", ["result", "table", "versions"])
+def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path], name: str, look: str) -> None:
+    page, noticed = opened(browser, pages[name], look)
+    violations = Axe().run(page).response["violations"]
+    assert [(found["id"], [node["html"][:80] for node in found["nodes"]]) for found in violations] == []
+    assert noticed == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    page.context.close()
+
+
+def test_the_filter_shows_the_failures_of_a_kind_and_of_words(browser: Browser, pages: dict[str, Path]) -> None:
+    page, noticed = opened(browser, pages["result"], "day")
+    rows, shown = page.locator("#failures tbody tr"), page.locator("#failures tbody tr:visible")
+    count = rows.count()
+    assert shown.count() == count > 10
+    assert page.locator("#shown").inner_text() == f"{count} of {count}"
+
+    kind = rows.first.get_attribute("data-kind")
+    of_kind = page.locator(f'#failures tbody tr[data-kind="{kind}"]').count()
+    page.select_option("#kind", kind)
+    assert shown.count() == of_kind < count
+    assert page.locator("#shown").inner_text() == f"{of_kind} of {count}"
+
+    page.select_option("#kind", "")
+    question = rows.first.locator("th").inner_text().splitlines()[0]
+    page.fill("#words", question.upper())
+    assert shown.locator("th").all_inner_texts()[0].startswith(question)
+    page.fill("#words", "no text says this")
+    assert (shown.count(), page.locator("#shown").inner_text()) == (0, f"0 of {count}")
+    page.fill("#words", "")
+    assert shown.count() == count
+
+    page.locator("#failures details").first.click()
+    assert page.locator("#failures details[open]").count() == 1
+    assert noticed == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("look", ["day", "night"])
+def test_a_plot_has_its_colours_by_day_and_by_night(
+    browser: Browser, pages: dict[str, Path], tmp_path: Path, look: str
+) -> None:
+    page, _ = opened(browser, pages["versions"], look)
+    shot = tmp_path / "page.png"
+    page.screenshot(path=shot, full_page=True)
+    page.context.close()
+    painted = Counter(Image.open(shot).convert("RGB").get_flattened_data())
+    colours, other = COLOURS[look], COLOURS["night" if look == "day" else "day"]
+    assert painted.most_common(1)[0][0] == colours["ground"]
+    assert painted[colours["band"]] > 1000
+    assert painted[colours["line"]] > 50
+    assert painted[colours["ink"]] > 500
+    # No colour of the other scheme.
+    assert painted[other["band"]] == 0
+    assert painted[other["ground"]] < 200
