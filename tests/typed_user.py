@@ -12,3 +12,22 @@ report: Report = recallbench.evaluate([Case("q", ["a"])], find, k=3)
 value: float = report.recall
 slices: dict[str, Report] = report.by("kind")
 gain: float = recallbench.ndcg(["a"], {"a": 2}, k=3)
+
+
+def plain(query: str, k: int) -> list[str]:
+    return []
+
+
+def nearest(query: str, k: int, vector: object) -> list[str]:
+    return []
+
+
+reports = recallbench.evaluate({"q": ["a"]}, {"plain": plain, "again": plain}, k=3)
+best: Report = reports[reports.best]
+vectors: Report = recallbench.evaluate([("q", ["a"])], nearest, embed=lambda texts: [[1.0]] * len(texts))
+rows: Report = recallbench.evaluate([{"query": "q", "relevant": ["a"]}], retrieve=plain, params={"alpha": 0.3})
+
+
+async def several() -> Report:
+    asked = await recallbench.evaluate_async("gold.jsonl", {"find": find})
+    return asked["find"]

@@ -24,8 +24,8 @@ import pytest
 if TYPE_CHECKING:
     from recallbench.cases.baseline import BaselineChange
     from recallbench.cases.case import Case
-    from recallbench.cases.evaluation import Retriever
     from recallbench.cases.report import Report
+    from recallbench.cases.signature import Retriever
 
 FOLDER = ".recallbench"
 UPDATE = "--recallbench-update"

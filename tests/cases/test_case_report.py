@@ -13,7 +13,6 @@ import pytest
 
 import recallbench
 from recallbench import BelowThreshold, Case
-from recallbench.cases.tradeoff_plot import picture
 from recallbench.errors import InputError, UsageError
 
 CASES = [
@@ -202,8 +201,8 @@ def test_the_tradeoff_by_hand(report: recallbench.Report) -> None:
 
 
 def test_the_plot_is_the_same_whenever_it_is_drawn(report: recallbench.Report) -> None:
-    svg = picture(report.tradeoff((1, 2, 3)))
-    assert svg == picture(report.tradeoff((1, 2, 3)))
+    svg = report.tradeoff((1, 2, 3)).plot().picture()
+    assert svg == report.tradeoff((1, 2, 3)).plot().picture()
     assert "best f1@k: k = 3" in svg
 
 

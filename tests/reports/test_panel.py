@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(panel: Panel) -> ET.Element:
-    return ET.fromstring(Plot("A title", 400, 200, [panel]).picture("In words.").encode())
+    return ET.fromstring(Plot("A title", 400, 200, [panel], "In words.").picture().encode())
 
 
 def texts(panel: Panel) -> list[str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field, ValidationError
 
-from recallbench.cases.case import Case
 from recallbench.cases.change import Change
+from recallbench.cases.params import differing
 from recallbench.cases.scores import CaseScores
 from recallbench.compare.pairs import measured_parts, pair_values
 from recallbench.compare.rules import Rule, Ruling, above_zero, decide_by_case, exit_code, rule_on
@@ -56,6 +55,12 @@ class Baseline(DocumentPart):
     depth: int
     matching: str
     measures: list[str]
+    params: dict[str, str | int | float | bool] = Field(
+        default={},
+        # Left out where empty, so that files have the bytes of earlier releases.
+        exclude_if=lambda params: not params,
+        description="what the retriever was run with",
+    )
     cases: list[BaselineCase]
 
 
@@ -80,10 +85,11 @@ def baseline_of(report: CaseScores, more: Sequence[Measure] = ()) -> Baseline:
         depth=report.judged.depth,
         matching=str(report.matching),
         measures=[str(measure) for measure in measures],
+        params=dict(report.params),
         cases=[
             BaselineCase(
                 case=case.name,
-                sha256=_identity(case),
+                sha256=case.sha256,
                 values=[None if np.isnan(value) else round(float(value), DIGITS) for value in row] if has_gold else [],
             )
             for case, row, has_gold in zip(report.cases, values, counted, strict=True)
@@ -116,7 +122,7 @@ def read(path: Path) -> Baseline:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BaselineChange(Change):
     """A report minus its baseline, ruled on measure by measure."""
 
@@ -132,7 +138,7 @@ class BaselineChange(Change):
             f"{part.measure}: {ruling.word}, {_numbers(part)}"
             for part, ruling in zip(self.parts, self.rulings, strict=True)
         ]
-        return [*lines, reading]
+        return [*self.params_in_words(), *lines, reading]
 
     def document(self) -> dict[str, Any]:
         """Return the document for machines."""
@@ -198,7 +204,7 @@ def compare(report: CaseScores, before: Baseline, drops: Mapping[str, float] | N
             for i in primary
             if rulings[i].outcome == "inconclusive"
         ]
-    change = BaselineChange(parts, now.matching, rulings, tuple(open_))
+    change = BaselineChange(parts, now.matching, differing(before.params, now.params), rulings, tuple(open_))
     if exit_code(decided, fallen, strict=strict) or (strict and open_):
         raise Regressed(_explain(change, decided, fallen), remedy="mend it, or accept it with --recallbench-update")
     return change
@@ -224,13 +230,6 @@ def _named(report: CaseScores, name: str) -> Measure:
 
 def _all_measures(report: CaseScores, more: Sequence[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*report.columns, *more]))
-
-
-def _identity(case: Case) -> str:
-    """Return a hash of the query and all that is relevant; the order of ids does not count."""
-    grades = {repr(id): grade for id, grade in (case.grades or {}).items()}
-    facts = [case.query, sorted(map(repr, case.relevant)), sorted(grades.items()), case.expected, case.kind]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _refuse_other_cases(before: Baseline, now: Baseline) -> None:

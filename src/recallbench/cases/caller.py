@@ -17,8 +17,8 @@ from recallbench.cases.answer import Answer, check_answer, failure_of, first_hit
 from recallbench.cases.case import Case
 from recallbench.interruption import TimeLimitExceeded, call_timer, can_interrupt
 
-Retrieve = Callable[[str, int], Any]
-"""A function of a query and k that returns a ranking, or something to await for it."""
+Retrieve = Callable[..., Any]
+"""A function of a query, k and, where it has such a parameter, a vector; returns a ranking or something to await."""
 GRACE = 1.0
 """Seconds beyond its limit after which an async retriever is taken to block its own event loop."""
 
@@ -36,6 +36,10 @@ class Caller:
     keep_going: bool
     repeats: bool
     """The hits are texts, of which two may be the same."""
+    vectors: Mapping[str, Any] | None = None
+    """The vector of each case by its name, for a retriever that takes it."""
+    name: str = ""
+    """The retriever's name in errors, where there are several."""
 
     def answers(self, cases: Sequence[Case]) -> list[Answer]:
         """Return an answer for each case; raises InputError at the first that fails, unless `keep_going`."""
@@ -75,13 +79,13 @@ class Caller:
         return answers
 
     def _call_each(self, answers: list[Answer], cases: Sequence[Case]) -> None:
-        retrieve, k, monotonic = self.retrieve, self.k, time.monotonic
+        k, monotonic = self.k, time.monotonic
         most = math.inf if self.timeout is None else self.timeout
         with call_timer(self.timeout) as limit:
             for case in cases:
                 try:
                     limit.started = began = monotonic()
-                    returned = retrieve(case.query, k)
+                    returned = self._ask(case)
                     if type(returned) is not list:
                         if inspect.isawaitable(returned):
                             raise _not_awaited(returned)
@@ -98,6 +102,11 @@ class Caller:
                     answer = self._fail(case, error)
                 answers.append(answer)
 
+    def _ask(self, case: Case) -> Any:
+        if self.vectors is None:
+            return self.retrieve(case.query, self.k)
+        return self.retrieve(case.query, self.k, vector=self.vectors[case.name])
+
     def _read_hits(self, returned: Any) -> Any:
         """Read the hits of an answer that does its work only while it is read; return any other answer unchanged."""
         lazy = isinstance(returned, Iterable) and not isinstance(returned, (list, tuple, str, bytes, Mapping, Set))
@@ -107,7 +116,7 @@ class Caller:
         """Ask one case in this thread; a call that takes too long counts as late once it returns."""
         try:
             began = time.monotonic()
-            returned = self.retrieve(case.query, self.k)
+            returned = self._ask(case)
             if inspect.isawaitable(returned):
                 raise _not_awaited(returned)
             returned = self._read_hits(returned)
@@ -144,7 +153,7 @@ class Caller:
     async def _call(self, case: Case, began: list[float]) -> Answer:
         try:
             began.append(time.monotonic())
-            returned = self.retrieve(case.query, self.k)
+            returned = self._ask(case)
             busy = time.monotonic() - began[0]
             if inspect.iscoroutine(returned):
                 steps = _Steps(returned)
@@ -168,6 +177,8 @@ class Caller:
         if isinstance(error, _Awaitable):
             raise error
         failure = failure_of(case, error)
+        if self.name and not failure.problem.startswith(f"{self.name}: "):
+            failure.problem = f"{self.name}: {failure.problem}"
         if not self.keep_going:
             raise failure
         return Answer((), None, failure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +41,8 @@ class Case:
     """Its name in tables and errors; the query, where there is no id."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """More slices, such as {"tenant": "acme"}: `report.by("tenant")`."""
+    vector: Any = None
+    """The query's vector, for a retriever with a parameter `vector`."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.query, str) or not self.query.strip():
@@ -47,6 +51,8 @@ class Case:
             raise self.wrong("`expected` is a text", "a string that is not blank", repr(self.expected)[:SHOWN])
         if not isinstance(self.labels, Mapping):
             raise self.wrong("`labels` is not a mapping", "{name: value}", repr(self.labels)[:SHOWN])
+        if self.vector is not None:
+            object.__setattr__(self, "vector", self._vector())
         if self.relevant is None or isinstance(self.relevant, (str, bytes)):
             expected = (
                 f"ids in brackets, as [{self.relevant!r}]" if self.relevant else "a list of ids, which may be empty"
@@ -84,6 +90,13 @@ class Case:
         """Return the id, else the query."""
         return self.id if self.id is not None else self.query
 
+    @property
+    def sha256(self) -> str:
+        """Return a hash of the query and all that is relevant; the order of ids does not count."""
+        grades = {repr(id): grade for id, grade in (self.grades or {}).items()}
+        facts = [self.query, sorted(map(repr, self.relevant)), sorted(grades.items()), self.expected, self.kind]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
     def label(self, field: str) -> str:
         """Return the slice of this case by `kind` or by one of its labels; empty where it has none."""
         return (self.kind or "") if field == "kind" else str(self.labels.get(field, ""))
@@ -107,6 +120,18 @@ class Case:
                     "not an id", "strings or numbers; a pair with a number is a scored hit", repr(id)[:SHOWN]
                 )
         return ids
+
+    def _vector(self) -> Any:
+        import numpy  # imported here: most cases have no vector
+
+        try:
+            vector = numpy.asarray(self.vector)
+            right = vector.ndim == 1 and len(vector) > 0 and bool(numpy.isfinite(vector).all())
+        except (TypeError, ValueError):
+            right = False
+        if not right:
+            raise self.wrong("`vector` is no vector", "finite numbers in one row", repr(self.vector)[:SHOWN])
+        return vector
 
     def _grade(self, id: Any, value: Any) -> float:
         try:

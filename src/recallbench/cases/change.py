@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recallbench.cases.case import Case
+from recallbench.cases.params import differing
 from recallbench.cases.scores import CaseScores
 from recallbench.compare.pairs import measured_parts, pair_values
 from recallbench.compare.rules import change_word
@@ -20,17 +21,21 @@ from recallbench.reports.comparison import (
     signed,
     signed_range,
 )
-from recallbench.reports.table import Table
+from recallbench.reports.display import Display
+from recallbench.reports.plot import Plot
+from recallbench.reports.table import Part, Table
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(Display):
     """After minus before, measure by measure, case by case."""
 
     parts: tuple[MeasuredPart, ...]
     matching: str
+    params: Mapping[str, tuple[str, str]]
+    """The parameters that differ: each value before and after."""
 
     @property
     def before(self) -> tuple[float, ...]:
@@ -41,6 +46,10 @@ class Change:
     def after(self) -> tuple[float, ...]:
         """Return the means after, measure by measure."""
         return tuple(part.second for part in self.parts)
+
+    def displayed(self) -> list[Part | Plot]:
+        """Return the table and its sentences."""
+        return [self.table(), *self.sentences()]
 
     def table(self) -> Table:
         """Return a row for each measure."""
@@ -54,15 +63,22 @@ class Change:
             or "cases that do not differ"
         )
         return [
+            *self.params_in_words(),
             *(f"{part.measure}: {change_word(part)}, {_numbers(part)}" for part in self.parts),
             f"paired over {self.parts[0].n} cases, matching: {self.matching}; p is two-sided, from {tests}; "
             f"Holm corrects for the {len(self.parts)} measures",
         ]
 
+    def params_in_words(self) -> list[str]:
+        """Return a sentence on the parameters that differ, if any do."""
+        moved = "; ".join(f"{name} {before} before, {after} after" for name, (before, after) in self.params.items())
+        return [f"params: {moved}"] if moved else []
+
     def document(self) -> dict[str, Any]:
         """Return the document for machines."""
         return {
             "matching": self.matching,
+            **({"params": {name: list(pair) for name, pair in self.params.items()}} if self.params else {}),
             "measures": [
                 {
                     **part.model_dump(include=set(DifferencePart.model_fields)),
@@ -100,7 +116,9 @@ def change(before: CaseScores, after: CaseScores) -> Change:
     measures = [column for column in before.columns if column.counted(before.judged).any()]
     pairs = [pair_values(*_values(before, after, measure)) for measure in measures]
     names = [str(measure) for measure in measures]
-    return Change(tuple(measured_parts(names, pairs, names)), str(before.matching))
+    return Change(
+        tuple(measured_parts(names, pairs, names)), str(before.matching), differing(before.params, after.params)
+    )
 
 
 def _values(before: CaseScores, after: CaseScores, measure: Measure) -> tuple[Floats, Floats]:

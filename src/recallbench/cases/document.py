@@ -28,6 +28,7 @@ def summary(scores: CaseScores) -> dict[str, Any]:
             "matching": str(scores.matching),
             **scores.definitions.named(),
             "timed": len(scores.latencies),
+            **({"retriever": dict(scores.params)} if scores.params else {}),
             "recallbench_version": __version__,
         },
         **figures,
@@ -52,6 +53,7 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
         "matching": str(scores.matching),
         "definitions": scores.definitions.named(),
         **({"ties": scores.ties} if scores.ties else {}),
+        **({"params": dict(scores.params)} if scores.params else {}),
         "cases": len(scores),
         "n": scores.n,
         "failed": len(scores.failures),
@@ -90,6 +92,7 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
     if scores.latencies:
         fields["latency_ms"] = {
             "timed": len(scores.latencies),
+            **({"retriever": dict(scores.params)} if scores.params else {}),
             "p50": scores.latency_p50_ms,
             "p95": scores.latency_p95_ms,
             "percentiles": scores.definitions.percentiles,

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from recallbench.cases.answer import Answer
 from recallbench.cases.caller import Caller
-from recallbench.cases.case import Case
+from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.case_source import Source, take_cases
 from recallbench.cases.definitions import USUAL, Definitions, NdcgOver, PrecisionOver
 from recallbench.cases.judging import judge_by_id
 from recallbench.cases.nearness import known_texts
+from recallbench.cases.params import Params, record_params
 from recallbench.cases.report import Report
+from recallbench.cases.signature import Retriever, Retrievers, with_parameters_of
 from recallbench.cases.text_findings import text_findings
 from recallbench.cases.text_judging import Texts, decide, judge_matched, match_cases, refuse_ids_for_texts
+from recallbench.cases.text_vectors import Embed, query_vectors, takes_vectors
 from recallbench.corpora.matching.method import OWN, Matching, Method
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.quantiles import NEAREST_RANK, Rule
 
-Hits = Iterable[Any]
-"""Ids, or (id, score) pairs, best first."""
-Retriever = Callable[[str, int], Hits | Awaitable[Hits]]
-P = ParamSpec("P")
-R = TypeVar("R")
+if TYPE_CHECKING:
+    from recallbench.cases.side_by_side import SideBySide
+
 TIMEOUT = 60.0
 MOST = 10**12
 """Items that could come back; so many are exact in every sum."""
@@ -36,7 +36,7 @@ MOST = 10**12
 
 def _prepare(
     cases: Source,
-    retrieve: Retriever,
+    retrieve: Retriever | Retrievers,
     k: int = 10,
     *,
     timeout: float | None = TIMEOUT,
@@ -52,66 +52,110 @@ def _prepare(
     precision: PrecisionOver = "k",
     ndcg: NdcgOver = "all",
     percentiles: Rule = NEAREST_RANK,
+    params: Mapping[str, Any] | None = None,
+    embed: Embed | None = None,
 ) -> _Evaluation:
     """Declare the parameters of `evaluate` and `evaluate_async`; raises UsageError for values that make no sense."""
     definitions = Definitions(precision, ndcg, percentiles)
     matching = _matching(match, match_threshold, match_chunk, match_embedder, match_cosine)
     chosen, notes = take_cases(cases)
-    if not callable(retrieve):
-        raise UsageError("retrieve is a function", expected="retrieve(query, k)", found=f"a {type(retrieve).__name__}")
+    retrievers = _retrievers(retrieve)
     if timeout is not None and not 0 < timeout < math.inf:
         raise UsageError("a timeout is in seconds", expected="above 0, or None for no limit", found=str(timeout))
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise UsageError(
             "concurrency is how many cases are asked at a time", expected="1 or more", found=f"{concurrency}"
         )
-    repeats = matching.by_text and texts is None
-    caller = Caller(retrieve, depth_of(k), timeout, concurrency, keep_going, repeats)
-    return _Evaluation(chosen, caller, matching, texts, candidates, definitions, notes)
+    repeats, depth = matching.by_text and texts is None, depth_of(k)
+    recorded = _params_by_name(params, retrievers) if isinstance(retrieve, Mapping) else {"": record_params(params)}
+    vectors = query_vectors(chosen, list(retrievers.values()), embed)
+    callers = {
+        name: Caller(
+            one, depth, timeout, concurrency, keep_going, repeats, vectors if takes_vectors(one) else None, name
+        )
+        for name, one in retrievers.items()
+    }
+    return _Evaluation(chosen, callers, matching, texts, candidates, definitions, notes, recorded)
+
+
+def _retrievers(retrieve: Retriever | Retrievers) -> dict[str, Retriever]:
+    """Return the retrievers by name; a single one has none. Raises UsageError for anything else."""
+    several = isinstance(retrieve, Mapping)
+    retrievers: dict[str, Retriever] = {**retrieve} if isinstance(retrieve, Mapping) else {"": retrieve}
+    odd = next((name for name, one in retrievers.items() if not callable(one) or not isinstance(name, str)), None)
+    if odd is not None:
+        named = f" {odd!r}" if several else ""
+        raise UsageError(
+            f"retrieve{named} is a function",
+            expected="retrieve(query, k)" + (", by name" if several else ", or {name: retrieve}"),
+            found=f"a {type(retrievers[odd]).__name__}",
+        )
+    if not retrievers or (several and not all(name.strip() for name in retrievers)):
+        raise UsageError("retrieve names nothing", expected="{name: retrieve}", found=repr(list(retrievers))[:SHOWN])
+    return retrievers
+
+
+def _params_by_name(params: Mapping[str, Any] | None, retrievers: Mapping[str, Retriever]) -> dict[str, Params]:
+    """Return the parameters of each of several retrievers; raises UsageError for those of another name."""
+    given = {} if params is None else params
+    if not isinstance(given, Mapping) or any(name not in retrievers for name in given):
+        raise UsageError(
+            "params of several retrievers are by their names",
+            expected=f"params={{{next(iter(retrievers))!r}: {{'alpha': 0.3}}}}",
+            found=repr(params)[:SHOWN],
+        )
+    return {name: record_params(given.get(name)) for name in retrievers}
 
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """Cases, how they are put to the retriever, and how the answers are scored."""
+    """Cases, how they are put to each retriever, and how the answers are scored."""
 
     cases: list[Case]
-    caller: Caller
+    callers: Mapping[str, Caller]
     matching: Matching
     texts: Texts | None
     candidates: int | None
     definitions: Definitions
     notes: tuple[str, ...]
+    params: Mapping[str, Params]
 
-    def report(self, answers: Sequence[Answer]) -> Report:
-        """Return the report of these answers, one a case."""
+    def report(self, name: str, answers: Sequence[Answer]) -> Report:
+        """Return the report of one retriever's answers, one a case."""
+        caller = self.callers[name]
         return score_answers(
             self.cases,
             answers,
-            self.caller.k,
+            caller.k,
             matching=self.matching,
             texts=self.texts,
             candidates=self.candidates,
             notes=self.notes,
-            keep_going=self.caller.keep_going,
+            keep_going=caller.keep_going,
             definitions=self.definitions,
+            params=self.params[name],
         )
 
+    def outcome(self, answers: Mapping[str, Sequence[Answer]]) -> Report | SideBySide[Report]:
+        """Return the report of a single retriever, or those of several side by side."""
+        reports = {name: self.report(name, of_one) for name, of_one in answers.items()}
+        if "" in reports:
+            return reports[""]
+        # Imported here: tables of several systems take pydantic, which takes longer to import than all the rest.
+        from recallbench.cases.side_by_side import side_by_side
 
-def _with_parameters_of(declared: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Give a function the parameters of another, for `help()` and for type checkers."""
-
-    def with_parameters(function: Callable[..., R]) -> Callable[P, R]:
-        own, declaration = inspect.signature(function), inspect.signature(declared)
-        signature = declaration.replace(return_annotation=own.return_annotation)
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        return function
-
-    return with_parameters
+        return side_by_side(reports)
 
 
-@_with_parameters_of(_prepare)
-def evaluate(*args: Any, **options: Any) -> Report:
+@with_parameters_of(_prepare)
+def evaluate(*args: Any, **options: Any) -> Report | SideBySide[Report]:
     """Ask `retrieve(query, k)` each case and score what comes back.
+
+    `cases` are `Case` objects, dictionaries of their fields, (query, relevant) tuples, {query: relevant}, a DataFrame,
+    or the path of a gold file.
+
+    Of several retrievers, {name: retrieve}, the reports come back side by side: a mapping of name to report that shows
+    itself as a table, best first, in which those that share a letter can't be told apart by a paired test.
 
     `retrieve` returns at most k ids, or (id, score) pairs with the highest score first, each id once; it may be async,
     and `evaluate` may be called while an event loop runs (`await evaluate_async(...)` stays in that loop).
@@ -133,17 +177,23 @@ def evaluate(*args: Any, **options: Any) -> Report:
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
     and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
     sorted[int(.95 * n)] for the p95 of the calls.
+
+    `params={"alpha": 0.3}` records what the retriever was run with: every output shows it, and comparisons name what
+    differs. Those of several retrievers are by their names.
+
+    A retriever with a parameter `vector` is given that of the query: of `Case.vector`, else by `embed`, a function of a
+    list of texts or the name of an encoder. All are embedded before the first call, which no latency counts.
     """
     evaluation = _prepare(*args, **options)
-    return evaluation.report(evaluation.caller.answers(evaluation.cases))
+    return evaluation.outcome({name: caller.answers(evaluation.cases) for name, caller in evaluation.callers.items()})
 
 
-@_with_parameters_of(_prepare)
-async def evaluate_async(*args: Any, **options: Any) -> Report:
+@with_parameters_of(_prepare)
+async def evaluate_async(*args: Any, **options: Any) -> Report | SideBySide[Report]:
     """`evaluate` for an async `retrieve`, in the event loop that is running: its clients and pools may belong to it."""
     evaluation = _prepare(*args, **options)
-    answers = await evaluation.caller.answers_async(evaluation.cases)
-    return await asyncio.to_thread(evaluation.report, answers)
+    answers = {name: await caller.answers_async(evaluation.cases) for name, caller in evaluation.callers.items()}
+    return await asyncio.to_thread(evaluation.outcome, answers)
 
 
 def score_answers(
@@ -159,6 +209,7 @@ def score_answers(
     keep_going: bool = False,
     definitions: Definitions = USUAL,
     ties: str = "",
+    params: Params | None = None,
 ) -> Report:
     """Return the report of answers that are there already, `depth` deep where that is more than k."""
     matching = matching or Matching()
@@ -173,7 +224,7 @@ def score_answers(
         report = Report(
             tuple(cases), tuple(answers), judge_by_id(cases, answers, depth, candidates), k, matching, candidates
         )
-        return replace(report, notes=tuple(notes), definitions=definitions, ties=ties)
+        return replace(report, notes=tuple(notes), definitions=definitions, ties=ties, params=params or {})
     if candidates is not None:
         raise UsageError("there is no level of chance for matches by text", expected="no candidates", found="some")
     ways = decide(cases, matching)
@@ -199,6 +250,7 @@ def score_answers(
         definitions=definitions,
         steps=tuple(entry.steps(matching) for entry in matched) if matching.method == "hybrid" else None,
         ties=ties,
+        params=params or {},
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recallbench.cases.text_vectors import encoded
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.passages import Passages
 from recallbench.corpora.matching.text_matching import Likeness, ParsedText, likeness
@@ -57,18 +56,9 @@ def _with_bm25(by_words: Near, searched: Sequence[str], matching: Matching) -> N
 
 
 def _with_cosine(by_words: Near, expected: Sequence[str], returned_texts: Sequence[str], matching: Matching) -> Near:
-    # Imported here: only a cosine needs an encoder.
-    from recallbench.embedding.registry import default_cache_dir, open_embedder
-
-    cache = os.environ.get("RECALLBENCH_CACHE_DIR")
-    embedder = open_embedder(matching.encoder, cache_dir=Path(cache) if cache else default_cache_dir())
-    try:
-        every = list(dict.fromkeys([*expected, *(text for text in returned_texts if text.strip())]))
-        # Both sides are statements: what an answer says, and what a memory says.
-        embedder.ensure(every, "passage", total=len(every))
-        vectors = embedder.lookup(every, "passage").vectors.astype(np.float64) if every else np.empty((0, 1))
-    finally:
-        embedder.close()
+    every = list(dict.fromkeys([*expected, *(text for text in returned_texts if text.strip())]))
+    # Both sides are statements: what an answer says, and what a memory says.
+    vectors = encoded(matching.encoder, every, "passage").astype(np.float64) if every else np.empty((0, 1))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = dict(zip(every, vectors / np.where(lengths > 0, lengths, 1.0), strict=True))
 

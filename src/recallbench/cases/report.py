@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from recallbench.cases.document import csv, document, summary
+from recallbench.cases.report_plot import plot
 from recallbench.cases.scores import CaseScores
 from recallbench.cases.table import PREVIEW, html, markdown, text
 from recallbench.cases.tradeoff import Tradeoff, tradeoff
 from recallbench.errors import Blocked, UsageError
 from recallbench.escaping.document import json_text
+from recallbench.reports.plot import Plot
 
 if TYPE_CHECKING:
     import pandas
@@ -60,8 +62,8 @@ class Report(CaseScores):
         """The figures under the names that harnesses commonly give them, for JSON; None where there is no figure.
 
         "precision@k", "recall@k", "f1@k", "ndcg@k" and "mrr" at the report's k (the first four also with its number, as
-        "recall@10"), "latency_p50_ms" and "latency_p95_ms" of the calls. "params" says how they were made, and "names"
-        has the exact name of each.
+        "recall@10"), "latency_p50_ms" and "latency_p95_ms" of the calls. "params" says how they were made (the
+        retriever's own under "retriever"), and "names" has the exact name of each.
         """
         return summary(self)
 
@@ -91,6 +93,10 @@ class Report(CaseScores):
             case "json":
                 return json_text(document(self, by), indent=2) + "\n"
         raise UsageError("no such format", expected="text, markdown, csv or json", found=repr(format))
+
+    def plot(self) -> Plot:
+        """Recall and precision against k: a notebook draws the plot, `save("report.svg")` writes it."""
+        return plot(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each case: what was asked, its slice, the ranking and the measures under their exact names."""

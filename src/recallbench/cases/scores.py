@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ import numpy as np
 from recallbench.cases.answer import Answer
 from recallbench.cases.case import ABSTENTION, NOTHING, Case, count
 from recallbench.cases.definitions import SHORT, USUAL, Definitions
+from recallbench.cases.params import Params, in_words
 from recallbench.cases.shares import Share, Steps, shares
 from recallbench.cases.text_findings import TextFindings
 from recallbench.cases.text_judging import DecidedBy
@@ -65,6 +66,8 @@ class CaseScores:
     """For hybrid matching: by case, the step that each hit matched by."""
     ties: str = ""
     """The rule for equal scores in rankings from a file, "file" or "trec"; empty where a retriever answered."""
+    params: Params = field(default_factory=dict)
+    """The parameters of the retriever, as the caller named them."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -236,7 +239,8 @@ class CaseScores:
         if self.shares:
             by = ", ".join(f"{share.cases} by {share.step}" for share in self.shares)
         how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
-        return f"{summary}{f' ({failed} failed)' if failed else ''}; {how}"
+        params = f"; params: {in_words(self.params)}" if self.params else ""
+        return f"{summary}{f' ({failed} failed)' if failed else ''}; {how}{params}"
 
     @cached_property
     def _counted(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from recallbench.cases.case import NOTHING, count
 from recallbench.cases.definitions import PERCENTILES
+from recallbench.cases.params import in_words
 from recallbench.cases.scores import CaseRow, CaseScores
 from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
@@ -66,7 +67,8 @@ def _sections(scores: CaseScores, by: str | None = None, most: int | None = None
 def _opening(scores: CaseScores) -> str:
     chosen = f", definitions: {scores.definitions}" if str(scores.definitions) else ""
     ties = f", ties: {scores.ties}" if scores.ties else ""
-    return f"{count(len(scores))}, k = {scores.k}, matching: {scores.matching}{chosen}{ties}"
+    params = f", params: {in_words(scores.params)}" if scores.params else ""
+    return f"{count(len(scores))}, k = {scores.k}, matching: {scores.matching}{chosen}{ties}{params}"
 
 
 def column(measure: Measure) -> str:

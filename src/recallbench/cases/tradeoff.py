@@ -10,10 +10,19 @@ from recallbench.cases.case import count
 from recallbench.cases.definitions import USUAL, Definitions
 from recallbench.cases.scores import CaseScores
 from recallbench.errors import UsageError
-from recallbench.reports.table import Table
+from recallbench.reports.display import Display
+from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel, Shape
+from recallbench.reports.plot import Plot
+from recallbench.reports.table import Part, Table
 from recallbench.scoring.depth import depth_of
 
 COLUMNS = ("recall", "precision", "f1", "f1_of_means")
+CURVES: tuple[tuple[str, str, Shape, str, str], ...] = (
+    ("recall", "recall_frac", "circle", "solid", LINE),
+    ("precision", "precision", "square", "solid", SECOND),
+    ("f1", "f1", "triangle", "dashed", THIRD),
+)
+"""Short name, field of a point, its shape, the dashes of its line, and the colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +36,8 @@ class Point:
     f1_of_means: float
 
 
-@dataclass(frozen=True, slots=True)
-class Tradeoff:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tradeoff(Display):
     """A report over several k."""
 
     points: tuple[Point, ...]
@@ -44,6 +53,21 @@ class Tradeoff:
     def best(self) -> Point:
         """Return the k with the highest f1@k; of equal ones the smallest."""
         return max(self.points, key=lambda point: (round(point.f1, 12), -point.k))
+
+    def displayed(self) -> list[Part | Plot]:
+        """Return the table, its sentence and the plot."""
+        return [self.table(), self.sentence(), self.plot()]
+
+    def plot(self) -> Plot:
+        """Return precision, recall and F1 against k, drawn: a notebook shows it, `save("ks.svg")` writes it."""
+        ks = [point.k for point in self.points]
+        title = f"{count(self.n)}, matching: {self.matching}"
+        panel = Panel(title, Axis("k", ticks=[(k, str(k)) for k in ks], logarithmic=True), Axis(low=0.0, high=1.02))
+        for name, field, shape, dash, colour in CURVES:
+            values = [getattr(point, field) for point in self.points]
+            panel.line(ks, values, colour, self.name(name), shape, dash)
+        panel.upright(self.best.k, f"best {self.name('f1')}: k = {self.best.k}")
+        return Plot(title, 620, 300, [panel], f"{self.sentence()}.")
 
     def table(self) -> Table:
         """Return a row for each k; * marks the best f1."""

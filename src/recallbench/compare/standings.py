@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from recallbench import __version__
@@ -34,6 +34,17 @@ class Entrant:
     rankings: Rankings
     result: Result | None = None
     note: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Its settings, where it has no folder that states them."""
+    p95_ms: float | None = None
+    """Of its calls, where it has no folder with the times of queries."""
+    basis: Mapping[str, str] = field(default_factory=dict)
+    """What comparable systems share beside the questions."""
+
+    @property
+    def stated(self) -> Mapping[str, str]:
+        """Return its settings."""
+        return self.settings if self.result is None else self.result.metrics.guc_state
 
 
 def standings(
@@ -79,6 +90,9 @@ def _why_apart(first: Entrant, other: Entrant) -> str:
         reason = why_apart(first.result.metrics, other.result.metrics)
         if reason:
             return reason
+    for name, value in first.basis.items():
+        if (there := other.basis.get(name)) != value:
+            return f"{name}: {value} against {there}"
     try:
         same_questions(first.rankings, other.rankings)
     except InputError as error:
@@ -108,7 +122,6 @@ def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[in
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
     result = entrant.result
-    own = {} if result is None else result.metrics.guc_state
     return StandingPart(
         name=entrant.name,
         system="" if result is None else visible(system(result.metrics)),
@@ -117,17 +130,16 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
         verdict="" if result is None else visible(result.metrics.verdict.text),
         letters=letters,
         estimates=estimates,
-        p95_ms=None if result is None else quantile(query_times(result.folder, "warm"), 0.95),
-        settings={visible(name): visible(own.get(name, "–")) for name in settings},
+        p95_ms=entrant.p95_ms if result is None else quantile(query_times(result.folder, "warm"), 0.95),
+        settings={visible(name): visible(entrant.stated.get(name, "–")) for name in settings},
         note=entrant.note,
     )
 
 
 def _differing_settings(entrants: Sequence[Entrant]) -> list[str]:
     """Return the settings that several state and that differ between them."""
-    stated = [entrant.result.metrics.guc_state for entrant in entrants if entrant.result is not None]
-    names = dict.fromkeys(name for settings in stated for name in settings)
-    values = {name: [settings[name] for settings in stated if name in settings] for name in names}
+    names = dict.fromkeys(name for entrant in entrants for name in entrant.stated)
+    values = {name: [entrant.stated[name] for entrant in entrants if name in entrant.stated] for name in names}
     return [name for name, several in values.items() if len(set(several)) > 1]
 
 

@@ -17,7 +17,7 @@ LABELLED = 8
 
 def page(drift: Drift) -> str:
     """Return a self-contained page with the plot and its table."""
-    drawn = _plot(drift).element(describe(drift))
+    drawn = _plot(drift).element()
     body = [
         *listing([*findings(drift), *left_out(drift)]),
         *captioned(drawn, "The table below has the same figures."),
@@ -29,7 +29,7 @@ def page(drift: Drift) -> str:
 
 def picture(drift: Drift) -> str:
     """Return the plot as a file of its own."""
-    return _plot(drift).picture(describe(drift))
+    return _plot(drift).picture()
 
 
 def describe(drift: Drift) -> str:
@@ -54,7 +54,7 @@ def _plot(drift: Drift) -> Plot:
         steps = days if daily is not None else [float(i) for i in range(len(days))]
         label = f"{drift.trend.direction}, {pace(drift.trend)}"
         panel.line([days[0], days[-1]], _ends(steps, values, slope), SECOND, label, "none", "dashed")
-    return Plot(title(drift), 760, 240, [panel])
+    return Plot(title(drift), 760, 240, [panel], describe(drift))
 
 
 def _ends(steps: Sequence[float], values: Sequence[float], slope: float) -> list[float]:

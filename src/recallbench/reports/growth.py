@@ -139,7 +139,7 @@ def picture(growth: Growth) -> str:
     timed = [size.p95_ms for size in growth.sizes if size.p95_ms is not None]
     if len(timed) == len(growth.sizes):
         latency.line(stored, timed, label="p95 of a warm query, ms")
-    return Plot(name, 680, 230, [quality, latency]).picture(describe(growth))
+    return Plot(name, 680, 230, [quality, latency], describe(growth)).picture()
 
 
 def describe(growth: Growth) -> str:

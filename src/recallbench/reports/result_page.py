@@ -74,10 +74,17 @@ def page(
 
 
 def _picture(metrics: Metrics) -> list[str]:
+    drawn = plot(metrics)
+    caption = "The share of questions with something relevant among the first k hits."
+    return [] if drawn is None else captioned(drawn.element(), caption)
+
+
+def plot(metrics: Metrics) -> Plot | None:
+    """Return the plot of recall against k, beside BM25, chance and ceiling; None where no depth has a figure."""
     depths = [(int(e.measure.partition("@")[2]), e) for e in metrics.estimates[OVERALL] if _is_leading(e)]
     bm25 = [(int(e.measure.partition("@")[2]), e) for e in metrics.control_bm25[OVERALL] if _is_leading(e)]
     if not depths:
-        return []
+        return None
     ks = [float(k) for k, _ in depths]
     panel = Panel(
         "", Axis("k", ticks=[(k, f"{k:.0f}") for k in ks], logarithmic=True), Axis("recall_any@k", low=0.0, high=1.02)
@@ -91,8 +98,7 @@ def _picture(metrics: Metrics) -> list[str]:
     panel.intervals(ks, [estimate for _, estimate in depths])
     panel.line(ks, [_number(estimate.value) for _, estimate in depths], label=metrics.store.name)
     said = "; ".join(f"{e.measure} {figure(e.value)} ({interval(e)}), chance {figure(e.chance)}" for _, e in depths)
-    plot = Plot("Recall against k, beside BM25, chance and ceiling", 680, 280, [panel])
-    return captioned(plot.element(f"{said}."), "The share of questions with something relevant among the first k hits.")
+    return Plot("Recall against k, beside BM25, chance and ceiling", 680, 280, [panel], f"{said}.")
 
 
 def _is_leading(estimate: EstimatePart) -> bool:

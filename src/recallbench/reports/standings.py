@@ -130,7 +130,8 @@ def reading(standings: Standings) -> list[str]:
             f"Systems that share a letter can't be told apart by {leading}: a paired test over the same questions."
         )  # fmt: skip
     if any(standing.p95_ms is not None for standing in standings.standings):
-        lines.append("p95 ms is that of warm queries, one by one.")
+        stored = any(standing.system for standing in standings.standings)
+        lines.append("p95 ms is that of warm queries, one by one." if stored else "p95 ms is that of the calls.")
     return lines
 
 
@@ -140,16 +141,12 @@ def title(standings: Standings) -> str:
 
 
 def picture(standings: Standings) -> str:
-    """Return a plot, as a file of its own, of each system's first measure with its interval, beside the controls."""
-    return _plot(standings).picture(describe(standings))
+    """Return the plot as a file of its own."""
+    return plot(standings).picture()
 
 
-def element(standings: Standings) -> str:
-    """Return the same plot as an element of a page."""
-    return _plot(standings).element(describe(standings))
-
-
-def _plot(standings: Standings) -> Plot:
+def plot(standings: Standings) -> Plot:
+    """Return a plot of each system's first measure with its interval, beside the controls."""
     names = [standing.name[-SHORTEST:] + f" {standing.letters}" for standing in standings.standings]
     places = [float(i) for i in range(len(names))]
     estimates = [standing.estimates[0] for standing in standings.standings]
@@ -163,7 +160,7 @@ def _plot(standings: Standings) -> Plot:
     for control, dash in zip(standings.controls, ("solid", "dashed", "dotted"), strict=False):
         if control.values[0] is not None:
             panel.across(control.values[0], control.name, dash=dash)
-    return Plot(title(standings), max(520.0, 120 + 80.0 * len(names)), 260, [panel])
+    return Plot(title(standings), max(520.0, 120 + 80.0 * len(names)), 260, [panel], describe(standings))
 
 
 def describe(standings: Standings) -> str:
@@ -186,7 +183,7 @@ def markdown(standings: Standings) -> str:
 def page(standings: Standings) -> str:
     """Return a self-contained page with the plot and the tables."""
     body = [
-        *captioned(element(standings), "The table below has the same figures."),
+        *captioned(plot(standings).element(), "The table below has the same figures."),
         *table(standings).html(),
         *(apart_table(standings).html() if standings.apart else ()),
         *listing(reading(standings)),

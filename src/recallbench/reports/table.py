@@ -55,6 +55,12 @@ class Table:
             for row in every
         ]
 
+    def __str__(self) -> str:
+        return "\n".join(self.text())
+
+    def _repr_html_(self) -> str:
+        return "\n".join(self.html())
+
     def markdown(self) -> list[str]:
         """Return a line for each row, with bars between the cells."""
         return markdown.table(self.columns, ([_markdown(cell) for cell in row] for row in self.rows))

@@ -50,8 +50,8 @@ def draw(versions: Versions) -> str:
         panel.x = Axis(low=-0.6, high=len(names) - 0.4, ticks=list(enumerate(names)))
         panels.append(panel)
     drawn = " and ".join(measure.estimate.measure for measure in measures)
-    plot = Plot(title(versions), max(600.0, 140 + 90.0 * len(names)), 230, panels)
-    return plot.element(f"{drawn} by version: {describe(versions)}")
+    description = f"{drawn} by version: {describe(versions)}"
+    return Plot(title(versions), max(600.0, 140 + 90.0 * len(names)), 230, panels, description).element()
 
 
 def _panel(versions: Versions, part: PrimaryPart) -> Panel:

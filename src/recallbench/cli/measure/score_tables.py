@@ -125,10 +125,9 @@ def _print(
 
 
 def _draw(tradeoff: Tradeoff, plot: Path) -> None:
-    from recallbench.cases.tradeoff_plot import picture
     from recallbench.cli.output_file import write_output
 
-    write_output(plot, picture(tradeoff))
+    write_output(plot, tradeoff.plot().picture())
 
 
 def _depths(text: str | None) -> tuple[int, ...]:

@@ -1,0 +1,93 @@
+"""The vectors of texts: of queries, for retrievers that take them, and of anything by one of the known encoders."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from recallbench.cases.case import SHOWN, Case
+from recallbench.errors import InputError, UsageError
+
+Embed = Callable[[list[str]], Any] | str
+"""A function of texts that returns a vector for each, or the name of an encoder, as of `--embedder`."""
+PARAMETER = "vector"
+
+
+def query_vectors(
+    cases: Sequence[Case], retrievers: Sequence[Callable[..., Any]], embed: Embed | None
+) -> Mapping[str, Any] | None:
+    """Return the vector of each case by its name; None where no retriever takes any.
+
+    Cases without a vector of their own are embedded together, before anything is timed. Raises UsageError for vectors
+    that no retriever takes, and for a retriever that has to get them from nowhere.
+    """
+    wanted = [takes for retrieve in retrievers if (takes := _parameter(retrieve)) is not None]
+    if not wanted:
+        if embed is not None:
+            raise UsageError(
+                "embed makes vectors that no retriever takes",
+                expected="retrieve(query, k, vector)",
+                found="no `vector`",
+            )
+        return None
+    missing = [case for case in cases if case.vector is None]
+    if missing and embed is None:
+        if all(takes.default is not inspect.Parameter.empty for takes in wanted) and len(missing) == len(cases):
+            return None
+        raise missing[0].wrong(
+            "the retriever takes a vector, and there is none",
+            "a vector in each case, or embed=",
+            "neither",
+            "evaluate(…, embed=function of texts), or embed='minilm'",
+        )
+    vectors = {case.name: case.vector for case in cases if case.vector is not None}
+    if missing and embed is not None:
+        texts = [case.query for case in missing]
+        rows = encoded(embed, texts, "query") if isinstance(embed, str) else _rows(embed(texts), len(texts))
+        vectors |= {case.name: row for case, row in zip(missing, rows, strict=True)}
+    return vectors
+
+
+def takes_vectors(retrieve: Callable[..., Any]) -> bool:
+    """Return whether a retriever has a parameter `vector`."""
+    return _parameter(retrieve) is not None
+
+
+def encoded(name: str, texts: Sequence[str], kind: Literal["query", "passage"]) -> Any:
+    """Return the vectors of texts by an encoder, from its cache as far as they are there."""
+    # Imported here: only these need an encoder.
+    from recallbench.embedding.registry import default_cache_dir, open_embedder
+
+    cache = os.environ.get("RECALLBENCH_CACHE_DIR")
+    embedder = open_embedder(name, cache_dir=Path(cache) if cache else default_cache_dir())
+    try:
+        embedder.ensure(texts, kind, total=len(texts))
+        return embedder.lookup(texts, kind).vectors
+    finally:
+        embedder.close()
+
+
+def _rows(returned: Any, count: int) -> Any:
+    try:
+        rows = np.asarray(returned)
+    except ValueError:  # rows of several lengths
+        rows = np.empty(0, dtype=object)
+    if rows.ndim != 2 or len(rows) != count or rows.dtype.kind not in "fiu":
+        raise InputError(
+            "embed returned no vector for each text",
+            expected=f"{count} rows of numbers, all of one length",
+            found=f"an array of {rows.dtype} with the shape {rows.shape}" if rows.size else f"{returned!r}"[:SHOWN],
+        )
+    return rows
+
+
+def _parameter(retrieve: Callable[..., Any]) -> inspect.Parameter | None:
+    try:
+        return inspect.signature(retrieve).parameters.get(PARAMETER)
+    except (TypeError, ValueError):  # some functions in C have no signature
+        return None
