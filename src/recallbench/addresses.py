@@ -10,7 +10,7 @@ from recallbench.errors import UsageError
 
 PYTHON = "python"
 WEB = ("http", "https")
-EXAMPLES = "python:my_module:open_memory, http://127.0.0.1:8900/"
+EXAMPLES = "python:my_module:Memory, http://127.0.0.1:8900/"
 
 
 @dataclass(frozen=True, slots=True)

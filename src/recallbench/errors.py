@@ -7,13 +7,15 @@ from recallbench.escaping.terminal import visible, visible_lines
 
 
 class RecallBenchError(Exception):
-    """A failure that the user sees without a traceback."""
+    """A failure that the user sees without a traceback, unless it is that of code of the user's own."""
 
     exit_code = 2
 
-    def __init__(self, problem: str, *, expected: str = "", found: str = "", remedy: str = "") -> None:
+    def __init__(
+        self, problem: str, *, expected: str = "", found: str = "", remedy: str = "", traceback: str = ""
+    ) -> None:
         # Here, since it is printed, written into BLOCKED.md and kept with questions that failed.
-        self.problem, self.found = sanitised(problem), sanitised(found)
+        self.problem, self.found, self.traceback = sanitised(problem), sanitised(found), sanitised(traceback)
         # An address that is given as an example stays as it is.
         self.expected, self.remedy = concealed(expected, words=True), concealed(remedy, words=True)
         super().__init__(self.problem)
@@ -24,7 +26,14 @@ class RecallBenchError(Exception):
             if value:
                 # What a server or a file says may have several lines: none of them passes for one of these.
                 lines.append(f"  {label}: {visible_lines(value)}".replace("\n", "\n    "))
-        return "\n".join(lines)
+        return "\n".join([*lines, *filter(None, [self.own_code])])
+
+    @property
+    def own_code(self) -> str:
+        """The lines of the user's code that failed, under a heading; empty where none did."""
+        if not self.traceback:
+            return ""
+        return f"  in your code, the last call last:\n{visible_lines(self.traceback)}".replace("\n", "\n    ")
 
     @property
     def brief(self) -> str:

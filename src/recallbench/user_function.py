@@ -1,37 +1,80 @@
-"""A function of the user's own, as `module:function`."""
+"""A function or class of the user's own, as `module:name`, and the lines of it that failed."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from recallbench.errors import RecallBenchError, UsageError
 
+_OURS = str(Path(__file__).parent)
+_IMPORTING = ("<frozen importlib", str(Path(importlib.__file__).parent))
+_CHAINED = 10
+"""The most errors shown of those that led to one another."""
 
-def load_function(call: str, example: str) -> tuple[Any, Callable[..., Any]]:
+
+def load_function(call: str, example: str, noun: str = "function") -> tuple[Any, Callable[..., Any]]:
     """Return the module and the function of `module:function`; raises UsageError, with this example, for any other."""
     module_name, _, function_name = call.partition(":")
     if not module_name or not function_name:
-        raise UsageError(f"`{call}` names no function", expected="module:function", remedy=example)
+        raise UsageError(f"`{call}` names no {noun}", expected="module:function", remedy=example)
+    if module_name.endswith(".py") or "/" in module_name:
+        raise UsageError(
+            f"`{module_name}` is a file, not a module",
+            expected=f"the module's name, as {Path(module_name).stem}:{function_name}",
+            found=module_name,
+            remedy="leave out folder and .py, and run from the folder of the file",
+        )
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
         module = importlib.import_module(module_name)
     except RecallBenchError:
         raise  # it says itself what it lacks, and what to do
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        absent = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
         raise UsageError(
             f"the module `{module_name}` can't be imported",
             found=f"{type(error).__name__}: {error}",
             remedy=f"run from its folder, or install it; then {example}",
+            traceback="" if absent else user_traceback(error),
         ) from error
     function = getattr(module, function_name, None)
     if not callable(function):
-        description = "no such name" if function is None else f"a {type(function).__name__}"
         raise UsageError(
-            f"`{function_name}` of the module `{module_name}` is no function", found=description, remedy=example
+            f"`{function_name}` of the module `{module_name}` is no {noun}",
+            found=_described(module, function),
+            remedy=example,
         )
     return module, function
+
+
+def user_traceback(error: BaseException) -> str:
+    """Return the traceback of an error in the user's code, with what led to it, without any line of RecallBench."""
+    parts: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(parts) < _CHAINED:
+        last = "".join(traceback.format_exception_only(current)).rstrip()
+        parts.append("\n".join(filter(None, (user_calls(current), last))))
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return "\n\nand then, while that was handled:\n".join(reversed(parts))
+
+
+def user_calls(error: BaseException) -> str:
+    """Return the calls of the user's code that led to an error, the last one last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((_OURS, *_IMPORTING))]
+    return "".join(traceback.StackSummary.from_list(own).format()).rstrip()
+
+
+def _described(module: Any, found: Any) -> str:
+    if found is None:
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        return f"no such name in {getattr(module, '__file__', 'it')}" + (f", which has {', '.join(own)}" if own else "")
+    kind = type(found).__name__
+    return f"a {kind}" + (f"; its class is {module.__name__}:{kind}" if hasattr(found, "search") else "")

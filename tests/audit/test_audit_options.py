@@ -83,10 +83,10 @@ def test_an_option_without_a_flag_of_its_own_is_covered_too(
     genuine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(BM25Store, "options", (replace(WARMTH, flag=""),))
-    in_command = Mutation("", "RB-OPTIONS", commanded("--store-option", "warmth=hot"))
+    in_command = Mutation("", "RB-OPTIONS", commanded("--set", "warmth=hot"))
     in_options = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"warmth": "hot"}))
     unknown = Mutation("", "RB-OPTIONS", environment("options", "store_options", to={"wind": "none"}))
-    message = "--store-option warmth hot in the command, None in the options"
+    message = "--set warmth hot in the command, None in the options"
     assert contradiction_of_audit(genuine, tmp_path / "command", in_command) == message
     assert contradiction_of_audit(genuine, tmp_path / "options", in_options) == "variant: warmth hot asked for,  stated"
     assert (

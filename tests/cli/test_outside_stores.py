@@ -203,7 +203,7 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(workspace: Path) -> Non
         ("python:my_memory", "module:function"),
         ("python:absent:f", "can't be imported"),
         ("http://", "http://127.0.0.1:8900/"),
-        ("ftp://joe:s3cret@host/", "python:my_module:open_memory"),
+        ("ftp://joe:s3cret@host/", "python:my_module:Memory"),
     ],
 )
 def test_an_address_that_leads_nowhere(workspace: Path, name: str, expected: str) -> None:

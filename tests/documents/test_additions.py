@@ -117,7 +117,7 @@ def test_the_example_of_a_store_works_in_every_command(extended: Path) -> None:
     (extended / "options.toml").write_text('store = "newest"\nstore-option = "skip=one"\n')
     refused = in_the_copy(extended, "run", "canary-locomo", "--config", "options.toml")
     assert refused.returncode == 2
-    assert "--store-option skip one can't be read" in refused.stderr
+    assert "--set skip one can't be read" in refused.stderr
     assert in_the_copy(extended, *with_option, "--dry-run").returncode == 0
 
 

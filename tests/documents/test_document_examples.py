@@ -21,6 +21,14 @@ def test_the_example_in_python_prints_the_text_beside_it(tmp_path: Path) -> None
     assert (printed + error).startswith(expected)
 
 
+def test_the_class_of_ones_own_runs(tmp_path: Path) -> None:
+    text = section(README, "## Any other memory")
+    (code,) = [block.body for block in blocks(text) if block.language == "python"]
+    (tmp_path / "my_notes.py").write_text(code)
+    commands = [words for words in command_lines(text) if {"plain", "longer"} & {*words}]
+    assert [recallbench(*words, cwd=tmp_path).returncode for words in commands] == [0, 0, 0]
+
+
 def test_the_examples_with_files_run(tmp_path: Path) -> None:
     inside = blocks(section(README, "## Rankings made elsewhere"))
     (gold,) = [block.body for block in inside if block.language == "json"]

@@ -181,7 +181,7 @@ def test_a_name_with_a_scheme_takes_no_options_of_others(tmp_path: Path, monkeyp
     assert store_status(name, None, {}).ready
     assert "can't be imported" in store_status("python:nowhere_at_all:f", None, {}).detail
     for option in ("weights", "call"):
-        with pytest.raises(UsageError, match=f"no use for --{option}"):
+        with pytest.raises(UsageError, match=f"has no parameter {option}"):
             opened(name, {option: "a:b"})
     assert all(store_class(f"{scheme}://h").outside for scheme in SCHEMES)
     assert not store_class("exact").outside

@@ -49,9 +49,10 @@ def argument(name: str, help: str, **more: Any) -> Declaration:
 
 def option(name: str, help: str, *names: str, **more: Any) -> Declaration:
     """Declare a kebab-case option that also reads RECALLBENCH_<NAME>; `names` are other names of it."""
-    variable = "RECALLBENCH_" + name.partition("/")[0].upper().replace("-", "_")
     yes, _, no = name.partition("/")
-    return click.option(f"--{yes}/{no}" if no else f"--{yes}", *names, envvar=variable, help=help, **more)
+    long = [yes, *(other[2:] for other in names if other.startswith("--"))]
+    variables = [f"RECALLBENCH_{word.upper().replace('-', '_')}" for word in long]
+    return click.option(f"--{yes}/{no}" if no else f"--{yes}", *names, envvar=variables, help=help, **more)
 
 
 def flag(name: str, help: str, *names: str, **more: Any) -> Declaration:

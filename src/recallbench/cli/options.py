@@ -44,7 +44,7 @@ FAILURES = (
 
 STORE = option(
     "store",
-    "The memory under test: a store's name, python:module:factory, or http://host:port/ "
+    "The memory under test: a store's name, python:module:Class (with add and search), or http://host:port/ "
     "[default: pgmnemo where the server has it, else pgvector].",
 )
 DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
@@ -116,15 +116,17 @@ def of_corpus(*corpus_options: CorpusOption) -> list[Declaration]:
 
 
 def of_stores(*stores: str) -> list[Declaration]:
-    """Return the options of these stores (none: of all), as --store-option and as the flags that some have."""
+    """Return the options of these stores (none: of all), as --set and as the flags that some have."""
     from recallbench.stores.registry import store_options
 
     of_these = store_options(*stores)
     assignments = [f"{store_option.name}={value}" for store_option in of_these for value in store_option.values or [""]]
     declared: list[Declaration] = [
         option(
-            "store-option",
-            "An option of the store, as `recallbench stores` lists them; repeat it for several.",
+            "set",
+            "An option of the store, as `recallbench stores` lists them, or a parameter of your own class; repeat it "
+            "for several.",
+            "--store-option",
             metavar="NAME=VALUE",
             multiple=True,
             shell_complete=lambda context, parameter, typed: [text for text in assignments if text.startswith(typed)],
@@ -143,7 +145,7 @@ def _store_options(others: dict[str, Any]) -> dict[str, str]:
     from recallbench.stores.options import read_assignments
     from recallbench.stores.registry import store_options
 
-    assigned = list(others.pop("store_option", ()))
+    assigned = list(others.pop("set", ()))
     flags = {
         store_option.flag.replace("-", "_"): store_option.name for store_option in store_options() if store_option.flag
     }

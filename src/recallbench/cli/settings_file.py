@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,4 +65,14 @@ def _words(option: click.Parameter, value: Any) -> Any:
     """Return the value as it would stand on the command line, so that it is read and refused alike."""
     if not option.multiple:
         return str(value)
+    if isinstance(value, dict):
+        return [f"{name}={_assigned(item)}" for name, item in value.items()]
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def _assigned(value: Any) -> str:
+    """Return a value as it is typed behind NAME=; a text that would pass for a number there keeps its quotes."""
+    from recallbench.stores.outside.parameters import value_of
+
+    plain = isinstance(value, str) and value_of(value) == value
+    return str(value) if plain else json.dumps(value, default=str)

@@ -60,4 +60,5 @@ class Failures:
                 expected=first.expected,
                 found=first.found,
                 remedy=first.remedy,
+                traceback=first.traceback,
             )

@@ -71,7 +71,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     folders.sweep()
     folder = result_folder(plan.options, plan.store, today)
     corpus = plan.open_corpus(progress)
-    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ)
+    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
     if not ready:
         raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:

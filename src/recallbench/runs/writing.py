@@ -14,7 +14,7 @@ from typing import Any
 
 import recallbench
 from recallbench.addresses import recorded_name
-from recallbench.confidential import concealed_lines
+from recallbench.confidential import concealed_lines, without_secrets
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.escaping.terminal import visible
@@ -152,6 +152,9 @@ def _command(words: Sequence[str]) -> list[str]:
             value = redacted(value)
         elif name == "--store" and word != "--store":
             value = recorded_name(value)
+        elif name in ("--set", "--store-option") and word != name:
+            option, assigned, text = value.partition("=")
+            value = f"{option}{assigned}{without_secrets({option: text})[option]}"
         elif Path(value).is_absolute():
             value = Path(value).name
         command.append(f"{name}={value}" if equals else word if word.startswith("--") else value)

@@ -11,7 +11,7 @@ from recallbench.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class StoreOption:
-    """An option of a store, as in `--store-option name=value`; values are text, as they are typed and recorded."""
+    """An option of a store, as in `--set name=value`; values are text, as they are typed and recorded."""
 
     name: str
     help: str
@@ -27,7 +27,7 @@ class StoreOption:
 
     None: the option's name; empty: the value departs from nothing."""
     flag: str = ""
-    """A name of its own on the command line, from before --store-option; environment.json has it as a key then."""
+    """A name of its own on the command line, from before --set; environment.json has it as a key then."""
 
     @property
     def description(self) -> str:
@@ -38,7 +38,7 @@ class StoreOption:
     @property
     def typed(self) -> str:
         """Return the option as a user types it, without its value."""
-        return f"--{self.flag}" if self.flag else f"--store-option {self.name}"
+        return f"--{self.flag}" if self.flag else f"--set {self.name}"
 
     def read(self, options: Mapping[str, Any]) -> Any:
         """The value that these options give it, or its default."""
@@ -69,17 +69,17 @@ class StoreOption:
 
 
 def read_assignments(texts: list[str]) -> dict[str, str]:
-    """Read `name=value` texts, as --store-option has them; raises UsageError where one is none."""
+    """Read `name=value` texts, as --set has them; raises UsageError where one is none."""
     options: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(
-                f"--store-option {text} can't be read",
+                f"--set {text} can't be read",
                 expected="NAME=VALUE",
                 found=text,
-                remedy="`recallbench stores` lists the options of each store",
+                remedy="`recallbench stores` lists the options of each store; a class of your own takes its parameters",
             )
         if options.setdefault(name, value) != value:
-            raise UsageError(f"--store-option {name} is given twice", expected="one value", found=value)
+            raise UsageError(f"--set {name} is given twice", expected="one value", found=value)
     return options

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from recallbench.addresses import EXAMPLES, recorded_name, scheme_of
+from recallbench.confidential import without_secrets
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.progress import Progress
 from recallbench.stores.options import StoreOption
@@ -92,18 +93,23 @@ def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str,
 
 
 def check_options(name: str, options: Mapping[str, str]) -> None:
-    """Raise UsageError where the store has no such option or no such value; opens and starts nothing."""
-    declared = {option.name: option for option in store_class(name).options}
-    for option, value in options.items():
-        if option not in declared:
-            raise _no_use(recorded_name(name), option, declared)
-        declared[option].check(value)
+    """Raise UsageError where the store has no such option or no such value; opens and starts nothing.
+
+    Parameters of code of the user's own are checked when it is opened."""
+    kind = store_class(name)
+    for option_name, value in options.items():
+        option = kind.find_option(option_name)
+        if option is None:
+            raise _no_use(recorded_name(name), option_name, kind.options)
+        option.check(value)
 
 
-def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
+def store_status(
+    name: str, dsn: str | None, environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS
+) -> StoreStatus:
     """Whether the store could be used now; starts no server, changes nothing."""
     try:
-        return store_class(name).status(StoreRequest(name, environ, server_of(dsn, environ)))
+        return store_class(name).status(StoreRequest(name, environ, server_of(dsn, environ), options))
     except RecallBenchError as error:
         description = f"{error.problem}: {error.found}" if error.found else error.problem
         return StoreStatus(False, description, error.remedy)
@@ -112,14 +118,20 @@ def store_status(name: str, dsn: str | None, environ: Mapping[str, str]) -> Stor
 def variant_of(name: str, options: Mapping[str, str]) -> str:
     """Return in words what departs from the store's defaults under these options; empty where nothing does."""
     kind = find_store(name)
-    values = ((option, options.get(option.name)) for option in (kind.options if kind else ()))
-    return " and ".join(words for option, value in values if value is not None and (words := option.departure(value)))
+    if kind is None:
+        return ""
+    declared = [option.name for option in kind.options]
+    values = without_secrets({option: str(value) for option, value in options.items()})
+    own = [*(option for option in declared if option in values), *sorted(values.keys() - {*declared})]
+    departing = ((kind.find_option(option), values[option]) for option in own)
+    return " and ".join(words for option, value in departing if option and (words := option.departure(value)))
 
 
 def recorded_options(options: Mapping[str, str]) -> dict[str, Any]:
     """The options of a store as environment.json has them; one with a flag of its own is null where it was left out."""
-    own = {option.name: options.get(option.name) for option in store_options() if option.flag}
-    others = {name: value for name, value in options.items() if name not in own}
+    shown = without_secrets(options)
+    own = {option.name: shown.get(option.name) for option in store_options() if option.flag}
+    others = {name: value for name, value in shown.items() if name not in own}
     return own | ({OTHERS: others} if others else {})
 
 
@@ -131,11 +143,11 @@ def options_of_record(recorded: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def _no_use(store: str, option_name: str, declared: Mapping[str, StoreOption]) -> UsageError:
+def _no_use(store: str, option_name: str, declared: Sequence[StoreOption]) -> UsageError:
     able = {name: option for name in STORES for option in store_options(name) if option.name == option_name}
-    typed = next((option.typed for option in able.values()), f"--store-option {option_name}")
+    typed = next((option.typed for option in able.values()), f"--set {option_name}")
     others = f"{typed} with one of: {', '.join(able)}"
-    own = f"one of: {', '.join(declared)}" if declared else "none"
+    own = f"one of: {', '.join(option.name for option in declared)}" if declared else "none"
     return UsageError(
         f"the store `{store}` has no use for {typed}",
         expected=others if able else own,

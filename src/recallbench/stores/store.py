@@ -86,6 +86,11 @@ class Store(ABC):
         return StoreStatus(True, "in this process")
 
     @classmethod
+    def find_option(cls, name: str) -> StoreOption | None:
+        """Return the option of that name; None where it has none."""
+        return next((option for option in cls.options if option.name == name), None)
+
+    @classmethod
     def asks_vectors(cls, request: StoreRequest) -> bool:
         """Whether it is to be given vectors; only asked where it is `outside`."""
         return cls.needs_vectors

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -260,7 +261,7 @@ def test_a_searcher_is_closed_with_its_scope(opened) -> None:
     store = opened("closing")
     store.forget(1)
     store.close()
-    assert store._module.CLOSED == [1]
+    assert sys.modules["my_memory"].CLOSED == [1]
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("not_opening", "no memory today"), ("no_searcher", "a int")])

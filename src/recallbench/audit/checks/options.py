@@ -18,7 +18,8 @@ _ALWAYS = frozenset(
     | {"depth", "pooled", "allow_deviations", "with_text"}
 )
 """Options that every release recorded."""
-STORE_OPTION = "store-option"
+STORE_OPTION = ("set", "store-option")
+"""The names of the option that gives options of the store."""
 _ELSEWHERE = frozenset({"version", "dsn", "label"})
 """Options that a command of several runs gives otherwise (`versions`, `repeat`). A gate holds the version to the
 store's, a check the server to what the store says of itself; a label is part of a folder's name."""
@@ -82,11 +83,11 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
 def _unused_options(options: Mapping[str, Any], metrics: Metrics) -> Iterator[str]:
     """Yield the recorded options that a run with this store refuses."""
     kind = find_store(metrics.store.name)
-    declared = {option.name: option for option in kind.options} if kind else {}
     for name, value in options_of_record(options).items():
-        if kind and name not in declared:
+        option = kind.find_option(name) if kind else None
+        if kind and option is None:
             yield f"{name}: {value} asked for, which {metrics.store.name} has no use for"
-        elif kind and declared[name].values and value not in declared[name].values:
+        elif option and option.values and value not in option.values:
             yield f"{name}: {value} asked for, which is not known"
     if options["backend"] not in get_args(Backend):
         yield f"backend: {options['backend']} asked for, which is not known"
@@ -115,9 +116,9 @@ def _flags(words: Sequence[str]) -> dict[str, str]:
             # `--x/--no-x` are two names of one option.
             values.pop(flag.removeprefix("no-") if flag.startswith("no-") else f"no-{flag}", None)
             value = value if equals else following
-            if flag == STORE_OPTION:
+            if flag in STORE_OPTION:
                 name, equals, assigned = value.partition("=")
-                flag, value = f"{STORE_OPTION} {name}", assigned if equals else value
+                flag, value = f"{flag} {name}", assigned if equals else value
             values[flag] = value
     return values
 
@@ -129,8 +130,9 @@ _UNKNOWN = object()
 def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tuple[str, Any]:
     """Return the name and value in environment.json of an option of the command line."""
     flags = {option.flag: option.name for option in store_options() if option.flag}
-    if flag in flags or flag.startswith(f"{STORE_OPTION} "):
-        own = flags.get(flag) or flag.removeprefix(f"{STORE_OPTION} ")
+    setting, _, name = flag.partition(" ")
+    if flag in flags or (name and setting in STORE_OPTION):
+        own = flags.get(flag) or name
         return own, options_of_record(options).get(own)
     name = flag.replace("-", "_")
     for spelling in (name, f"{name}s", name.removeprefix("no_")):

@@ -58,10 +58,18 @@ def gates_hold(metrics: Metrics) -> bool:
 
 
 def print_failures(failures: Failures) -> bool:
-    """Name on stderr each question that the store failed on, with the reason; return whether there is none."""
+    """Name on stderr each question that the store failed on, with the reason; return whether there is none.
+
+    The lines of the user's code are shown once for each place that failed.
+    """
+    shown: set[tuple[str, ...]] = {()}
     for problem, errors in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
         for question, error in errors.items():
             print(f"recallbench: question {visible(question)} {problem}: {error.brief}", file=sys.stderr)
+            calls = tuple(line for line in error.traceback.splitlines() if line.startswith("  File "))
+            if calls not in shown:
+                print(error.own_code, file=sys.stderr)
+                shown.add(calls)
     return not failures.reasons and not failures.untimed
 
 

@@ -36,6 +36,7 @@ SHOWN = 400
     options.DSN,
     options.EMBEDDER,
     options.BACKEND,
+    *options.of_stores(),
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,

@@ -45,13 +45,14 @@ def stores() -> int:
     known = {name: store_class(name) for name in STORES}
     known |= {f"{scheme}:": store_class(f"{scheme}://") for scheme in SCHEMES}
     _print([("store", "what it is"), *((name, kind.summary) for name, kind in known.items())])
-    print("\nwhat --store-option sets:")
+    print("\nwhat --set sets:")
     rows = [("store", "NAME=VALUE", "also", "what it decides")]
     for name, kind in known.items():
         for option in kind.options:
             values = "|".join(option.values) or "…"
             rows.append((name, f"{option.name}={values}", option.flag and f"--{option.flag}", option.description))
     _print(rows)
+    print("\nof a class or function of your own, NAME=VALUE is a parameter of its constructor or its own")
     return 0
 
 

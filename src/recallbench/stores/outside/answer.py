@@ -12,6 +12,7 @@ from recallbench.stores.store import Hit, Query
 SCORES = "scores"
 """The evidence that says how such a memory scores; results of the first edition of the statistics lack it."""
 ALIKE, BY_K = "one for an item, whatever k is", "depend on k, as the memory says of itself"
+RANKS = "none of its own: 1 / rank stands for them"
 GO_ON = "evaluate and run go on without that question with --keep-going"
 
 
@@ -78,5 +79,10 @@ class Contract:
 
 def question_of(query: Query) -> str:
     """The question as an error names it."""
-    text = " ".join(query.text.split())
-    return f"`{text if len(text) <= 60 else text[:57] + '…'}`"
+    return shortened(query.text)
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text, as an error quotes it."""
+    line = " ".join(text.split())
+    return f"`{line if len(line) <= 60 else line[:57] + '…'}`"

@@ -1,0 +1,124 @@
+"""The answer of a class of the user's, read as pairs of item id and score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from numbers import Integral
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from recallbench.stores.outside.answer import Contract
+from recallbench.stores.outside.method import IDS
+from recallbench.stores.store import Item, Query
+
+ID_FIELDS = (*IDS, "_id")
+TEXT_FIELDS = ("text", "content", "page_content", "document", "memory")
+SCORE_FIELDS = ("score", "similarity", "relevance", "relevance_score")
+LISTS = ("results", "hits", "matches", "memories")
+"""The keys under which a mapping may hold its hits."""
+HITS = "a list of ids, of (id, score) pairs, or of dicts or objects with id and score"
+
+
+class _Names(NamedTuple):
+    """One way to name the items: by these fields of a hit, or of its metadata."""
+
+    fields: tuple[str, ...]
+    items: Mapping[Any, int]
+    of_metadata: bool = False
+
+    def name_in(self, hit: Any) -> Any:
+        if self.of_metadata:
+            return _field(_field(hit, ("metadata",)), self.fields)
+        return hit if _is_id(hit) else _field(hit, self.fields)
+
+
+class KnownItems:
+    """The items of one scope, by all that a hit may call them."""
+
+    def __init__(self, items: Sequence[Item], *, by_id: bool, by_metadata: bool, returned: Sequence[Any] = ()) -> None:
+        """`by_id`: `add` was given ids; `by_metadata`: only the metadata had them; `returned`: what `add` answered."""
+        given = {name: item.id for item in items for name in (item.id, str(item.id))}
+        self._ways: list[_Names] = []
+        self._alike: dict[str, list[int]] = {}
+        if by_metadata:
+            self._ways.append(_Names(("id",), given, of_metadata=True))
+            self.expected = "hits whose metadata has the id that `add` was given in it"
+        if by_id:
+            self._ways.append(_Names(ID_FIELDS, given))
+            self.expected = f"ids that `add` was given, such as {str(items[0].id)!r}"
+            return
+        own = [answer if _is_id(answer) else _field(answer, ID_FIELDS) for answer in returned]
+        if len(own) == len(items) and all(map(_is_id, own)) and len(set(own)) == len(own):
+            self._ways.append(_Names(ID_FIELDS, {name: item.id for name, item in zip(own, items, strict=True)}))
+            self.expected = f"ids that `add` returned, such as {own[0]!r}"
+        elif not by_metadata:
+            for item in items:
+                self._alike.setdefault(item.text, []).append(item.id)
+            self._ways.append(_Names(TEXT_FIELDS, {text: ids[0] for text, ids in self._alike.items()}))
+            self.expected = "the texts that `add` was given, since it takes no id or metadata, and returns no ids"
+
+    def find(self, hit: Any, before: Collection[int] = ()) -> tuple[int | None, Any]:
+        """Return the item that a hit names, None where it names none, and the name.
+
+        Of items with one text, where texts are the names, it is the first that is not among those `before`.
+        """
+        names = [way.name_in(hit) for way in self._ways]
+        for way, name in zip(self._ways, names, strict=True):
+            if _is_id(name) and name in way.items:
+                return next((id for id in self._alike.get(name, ()) if id not in before), way.items[name]), name
+        return None, next((name for name in names if name is not None), hit)
+
+
+class Reading(NamedTuple):
+    """The hits of an answer as pairs of item id and score."""
+
+    pairs: list[tuple[int, float]]
+    scored: bool
+    """Else the rank stands for the score: 1 / rank."""
+
+
+def read_answer(answer: Any, query: Query, most: int, known: KnownItems, contract: Contract) -> Reading:
+    """Return the first hits of an answer, `most` of them; raises InputError where they can't be read."""
+    if isinstance(answer, Mapping):
+        answer = next((answer[name] for name in LISTS if name in answer), answer)
+    if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
+        keys = f" with the keys {', '.join(map(str, answer))}" if isinstance(answer, Mapping) else ""
+        raise contract.broken(query, HITS, _kind(answer) + keys)
+    ids: list[int] = []
+    scores: list[float] = []
+    for hit in islice(answer, most):
+        paired = isinstance(hit, (tuple, list)) and len(hit) == 2
+        item, score = hit if paired else (hit, None if _is_id(hit) else _field(hit, SCORE_FIELDS))
+        id, name = known.find(item, ids)
+        if id is None:
+            raise contract.broken(query, known.expected, f"{name!r:.80}, {_kind(name)}")
+        ids.append(id)
+        if score is not None:
+            try:
+                if isinstance(score, (bool, str, bytes)):
+                    raise TypeError
+                scores.append(float(score))
+            except (TypeError, ValueError):
+                raise contract.broken(query, "a number as score", f"{score!r:.80}, {_kind(score)}") from None
+    if scores and len(scores) < len(ids):
+        raise contract.broken(query, "a score for each hit, or for none", f"{len(scores)} for {len(ids)} hits")
+    if not scores:
+        scores = [1 / rank for rank in range(1, len(ids) + 1)]
+        return Reading(list(zip(ids, scores, strict=True)), scored=not ids)
+    return Reading(list(zip(ids, scores, strict=True)), scored=True)
+
+
+def _field(holder: Any, names: Sequence[str]) -> Any:
+    """Return the first of these fields that a mapping or object has; None where it has none."""
+    values = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
+    return next((value for value in values if value is not None), None)
+
+
+def _is_id(name: Any) -> bool:
+    return isinstance(name, (str, Integral, UUID)) and not isinstance(name, bool)
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -1,0 +1,76 @@
+"""A function of the user's that opens a memory: called once per scope, it returns a searcher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from recallbench.errors import InputError
+from recallbench.stores.outside.answer import GO_ON, question_of
+from recallbench.stores.outside.own_code import OwnCode
+from recallbench.stores.outside.parameters import Parameters
+from recallbench.stores.store import Item, Matrix, Query
+
+Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
+
+
+class FunctionMemory:
+    """Calls the function, with the parameters of `--set`."""
+
+    description = "a function, called for each scope"
+    scored = True
+
+    def __init__(self, code: OwnCode, texts: Mapping[str, str]) -> None:
+        """`texts` are the values of `--set`; raises UsageError where the function does not take them."""
+        self._code = code
+        self.parameters = Parameters(code, texts, leading=2)
+        self.needs_vectors = bool(getattr(code.object, "needs_vectors", True))
+
+    def open(self, items: Sequence[Item], vectors: Matrix | None) -> FunctionSearcher:
+        """Return a memory that holds these items of one scope."""
+        searcher = self._code.call(
+            f"taking the {len(items)} segments of scope {items[0].scope}",
+            lambda: self._code.object(items, vectors, **self.parameters.values),
+        )
+        if not callable(searcher):
+            raise InputError(
+                f"`{self._code.name}` broke its contract",
+                expected="a function (query, k)",
+                found=f"a {type(searcher).__name__}",
+                remedy="mend the function, or name the class itself where it has add and search",
+            )
+        return FunctionSearcher(self._code, searcher)
+
+    def close(self) -> None:
+        """Do nothing: each scope has a searcher of its own."""
+
+
+class FunctionSearcher:
+    """Searches one scope by the function that was returned for it."""
+
+    def __init__(self, code: OwnCode, searcher: Searcher) -> None:
+        self._code, self._searcher = code, searcher
+
+    def search(self, query: Query, k: int) -> Any:
+        """Return the answer, as pairs of item id and score if it keeps its promise."""
+
+        def answered() -> Any:
+            answer = self._searcher(query, k)
+            # An answer may do its work only while it is walked. One more than may come tells that there are too
+            # many, of an endless one too.
+            if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
+                return list(islice(answer, k + 1))
+            return answer
+
+        return self._code.call(
+            f"searching for {question_of(query)}",
+            answered,
+            expected="a list of (id, score) pairs",
+            otherwise=f"; {GO_ON}",
+        )
+
+    def close(self) -> None:
+        """Close the searcher, where it can be closed."""
+        if callable(close := getattr(self._searcher, "close", None)):
+            self._code.call("being closed", close)
