@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from recallbench.cases.case import Case
     from recallbench.cases.evaluation import evaluate, evaluate_async
     from recallbench.cases.functions import mrr, ndcg, precision, recall
+    from recallbench.cases.loaded_result import LoadedResult, load
     from recallbench.cases.report import Report
+    from recallbench.cases.side_by_side import SideBySide, table
     from recallbench.cases.thresholds import BelowThreshold
     from recallbench.errors import RecallBenchError
 
@@ -27,28 +29,36 @@ __version__ = "0.1.0"
 __all__ = [
     "BelowThreshold",
     "Case",
+    "LoadedResult",
     "RecallBenchError",
     "Report",
+    "SideBySide",
     "__version__",
     "evaluate",
     "evaluate_async",
+    "load",
     "mrr",
     "ndcg",
     "precision",
     "recall",
+    "table",
 ]
 
 _HOMES = {
     "BelowThreshold": "cases.thresholds",
     "Case": "cases.case",
+    "LoadedResult": "cases.loaded_result",
     "RecallBenchError": "errors",
     "Report": "cases.report",
+    "SideBySide": "cases.side_by_side",
     "evaluate": "cases.evaluation",
     "evaluate_async": "cases.evaluation",
+    "load": "cases.loaded_result",
     "mrr": "cases.functions",
     "ndcg": "cases.functions",
     "precision": "cases.functions",
     "recall": "cases.functions",
+    "table": "cases.side_by_side",
 }
 """The module of each public name; it is imported at first use, so that importing the package costs nothing."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from recallbench.cases.case import SHOWN, Case
-from recallbench.cases.records import KNOWN, NAMES
+from recallbench.cases.files.records import KNOWN, NAMES
 from recallbench.corpora.field_reader import misspelling_hint
 from recallbench.errors import InputError, UsageError
 
@@ -38,7 +38,7 @@ def take_cases(source: Source) -> tuple[list[Case], tuple[str, ...]]:
     """
     if isinstance(source, (str, os.PathLike)):
         # Imported here: reading files takes more modules than all the rest.
-        from recallbench.cases.gold_file import read_gold
+        from recallbench.cases.files.gold_file import read_gold
 
         gold = read_gold(Path(source))
         return _distinct(list(gold.cases)), gold.notes

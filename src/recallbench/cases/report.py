@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from recallbench.cases.data_frame import data_frame
 from recallbench.cases.document import csv, document, summary
 from recallbench.cases.report_plot import plot
 from recallbench.cases.scores import CaseScores
 from recallbench.cases.table import PREVIEW, html, markdown, text
 from recallbench.cases.tradeoff import Tradeoff, tradeoff
-from recallbench.errors import Blocked, UsageError
+from recallbench.errors import UsageError
 from recallbench.escaping.document import json_text
 from recallbench.reports.plot import Plot
 
@@ -100,41 +101,30 @@ class Report(CaseScores):
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each case: what was asked, its slice, the ranking and the measures under their exact names."""
-        try:
-            import pandas
-        except ImportError:
-            raise Blocked(
-                "a DataFrame needs pandas",
-                expected="pandas",
-                found="not installed",
-                remedy="pip install 'recallbench[pandas]'",
-            ) from None
-        return pandas.DataFrame(
-            [
-                {
-                    "case": row.case.name,
-                    "query": row.case.query,
-                    "kind": row.case.kind,
-                    **row.case.labels,
-                    "relevant": list(row.case.relevant),
-                    "ranked": list(row.ranked),
-                    **{
-                        str(measure): row.values.get(str(measure), math.nan)
-                        for measure in self.measures
-                        if measure.separable
-                    },
-                    "ms": row.ms,
-                    "failure": row.failure,
-                    "matching": "id" if way == "id" else str(self.matching),
-                    **({"matched_by": by} if self.steps is not None else {}),
-                }
-                for row, way, by in zip(
-                    self.rows,
-                    self.ways or ("",) * len(self),
-                    self.matched_by or ("",) * len(self),
-                    strict=True,
-                )
-            ]
+        return data_frame(
+            {
+                "case": row.case.name,
+                "query": row.case.query,
+                "kind": row.case.kind,
+                **row.case.labels,
+                "relevant": list(row.case.relevant),
+                "ranked": list(row.ranked),
+                **{
+                    str(measure): row.values.get(str(measure), math.nan)
+                    for measure in self.measures
+                    if measure.separable
+                },
+                "ms": row.ms,
+                "failure": row.failure,
+                "matching": "id" if way == "id" else str(self.matching),
+                **({"matched_by": by} if self.steps is not None else {}),
+            }
+            for row, way, by in zip(
+                self.rows,
+                self.ways or ("",) * len(self),
+                self.matched_by or ("",) * len(self),
+                strict=True,
+            )
         )
 
     def __repr__(self) -> str:

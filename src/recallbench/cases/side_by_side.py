@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from os import PathLike
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
+from recallbench.cases.loaded_result import LoadedResult, load
 from recallbench.cases.report import Report
 from recallbench.compare.standings import Entrant, standings
 from recallbench.errors import UsageError
@@ -24,6 +26,7 @@ from recallbench.results.result import Result
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY, parse
 
+FORMS = "{name: report}, or result folders"
 System = TypeVar("System", bound=Report | Result, covariant=True)
 
 
@@ -72,11 +75,49 @@ class SideBySide(Display, Mapping[str, System], Generic[System]):
         return [title, self.table(), *apart, *notes, self.plot()]
 
 
-def side_by_side(systems: Mapping[str, System], measures: Sequence[str] | None = None) -> SideBySide[System]:
-    """Return systems side by side, by the first of these measures; without any, by those that they have.
+Folder = Result | str | PathLike[str]
 
-    What was asked something else stands apart, with the reason.
+
+@overload
+def table(  # type: ignore[overload-overlap] # names are no folders where they have reports
+    systems: Mapping[str, Report], measures: Sequence[str] | None = None
+) -> SideBySide[Report]: ...
+@overload
+def table(
+    systems: Mapping[str, Folder] | Iterable[Folder], measures: Sequence[str] | None = None
+) -> SideBySide[LoadedResult]: ...
+def table(systems: Any, measures: Sequence[str] | None = None) -> SideBySide[Any]:
+    """Return reports, or results, side by side as `recallbench table` does: best first by the first of `measures`.
+
+    `systems` are {name: report}, {name: result} or a list of results; a result is its folder's path or what `load`
+    returned. Those that share a letter can't be told apart by paired tests, corrected by Holm for all pairs. Without
+    `measures` they are those of the first report, or recall_any@10 and mrr@50. What was asked something else stands
+    apart, with the reason.
     """
+    if isinstance(systems, Mapping):
+        named = {str(name): _opened(system) for name, system in systems.items()}
+    elif isinstance(systems, Iterable) and not isinstance(systems, (str, PathLike)):
+        opened = [_opened(system) for system in systems]
+        if any(isinstance(system, Report) for system in opened):
+            raise UsageError("reports need names", expected="table({name: report})", found="a list")
+        named = {str(result.folder): result for result in opened}
+    else:
+        raise UsageError("a table is of several", expected=FORMS, found=f"a {type(systems).__name__}")
+    return side_by_side(named, measures)
+
+
+def _opened(system: Any) -> Any:
+    if isinstance(system, (Report, LoadedResult)):
+        return system
+    if isinstance(system, Result):
+        return LoadedResult(system.folder, system.metrics)
+    if isinstance(system, (str, PathLike)):
+        return load(system)
+    raise UsageError("this has no place in a table", expected=FORMS, found=f"a {type(system).__name__}")
+
+
+def side_by_side(systems: Mapping[str, System], measures: Sequence[str] | None = None) -> SideBySide[System]:
+    """Return systems side by side; see `table`."""
     if not systems:
         raise UsageError("there is nothing to show", expected="one or more, by name", found="none")
     first = next(iter(systems.values()))

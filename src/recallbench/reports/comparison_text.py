@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.terminal import visible
@@ -21,7 +22,7 @@ from recallbench.reports.comparison import (
     signed,
     signed_range,
 )
-from recallbench.reports.table import Table
+from recallbench.reports.table import Part, Table
 
 TEXT = 160
 """Characters shown of a segment."""
@@ -146,6 +147,19 @@ def texts(change: ChangedPart) -> Iterator[str]:
     for id in dict.fromkeys([*change.gold, *best]):
         if text := " ".join(known.get(id, "").split()):
             yield visible(f"{id}{' *' if id in change.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
+
+
+def parts(comparison: Comparison) -> list[Part]:
+    """Return the whole comparison for a terminal."""
+    shown: list[Part] = [*opening(comparison), "", measure_table(comparison), *reading(comparison)]
+    if comparison.kinds:
+        shown += ["", kind_table(comparison)]
+    if comparison.abilities:
+        shown += ["", ability_table(comparison)]
+    for changed in comparison.changed:
+        shown += ["", changed_title(changed), *(f"  {line}" for line in texts(changed))]
+        shown.append(replace(ranking_table(changed, rank=""), indent=2))
+    return [*shown, "", *verdict(comparison)]
 
 
 def markdown(comparison: Comparison) -> str:

@@ -226,6 +226,16 @@ def _hit(id: str, relevant: bool, texts: KnownTexts) -> str:
 
 
 def _measures(metrics: Metrics) -> list[str]:
+    lines = [
+        "chance: the expected value for a random order.",
+        "ceiling: what an oracle reaches.",
+        "saturated: the share of questions whose haystack has no more than k segments.",
+    ]
+    return ["<h2>All measures</h2>", *measure_table(metrics).html(), *listing(lines)]
+
+
+def measure_table(metrics: Metrics) -> Table:
+    """Return a row for each measure over all questions, beside chance, ceiling and BM25."""
     bm25 = {estimate.measure: estimate.value for estimate in metrics.control_bm25[OVERALL]}
     rows = [
         [
@@ -240,12 +250,7 @@ def _measures(metrics: Metrics) -> list[str]:
         for estimate in metrics.estimates[OVERALL]
     ]
     head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "saturated")
-    lines = [
-        "chance: the expected value for a random order.",
-        "ceiling: what an oracle reaches.",
-        "saturated: the share of questions whose haystack has no more than k segments.",
-    ]
-    return ["<h2>All measures</h2>", *Table(head, rows, caption="Over all questions").html(), *listing(lines)]
+    return Table(head, rows, caption="Over all questions")
 
 
 def _identity(metrics: Metrics) -> list[str]:

@@ -13,7 +13,7 @@ import click
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option, typed
 from recallbench.escaping.document import plain
-from recallbench.reports.table import Part, print_parts
+from recallbench.reports.table import print_parts
 
 if TYPE_CHECKING:
     from recallbench.compare.rules import Rule
@@ -94,7 +94,7 @@ def compare(
     elif as_markdown:
         print(comparison_text.markdown(comparison), end="")
     else:
-        print_parts(*comparison_parts(comparison))
+        print_parts(*comparison_text.parts(comparison))
     if not comparison.conditions and all(measure.role == "secondary" for measure in comparison.measures):
         undecided = "none of these measures is primary: only --fail-if makes their fall exit 1"
         print(f"note: {undecided}", file=sys.stderr)
@@ -160,25 +160,3 @@ def _runs(
 
 def _split_at_commas(texts: Sequence[str]) -> list[str]:
     return [word.strip() for text in texts for word in text.split(",") if word.strip()]
-
-
-def comparison_parts(comparison: Comparison) -> list[Part]:
-    """Return the comparison for a terminal."""
-    from dataclasses import replace
-
-    from recallbench.reports import comparison_text
-
-    parts: list[Part] = [
-        *comparison_text.opening(comparison),
-        "",
-        comparison_text.measure_table(comparison),
-        *comparison_text.reading(comparison),
-    ]
-    if comparison.kinds:
-        parts += ["", comparison_text.kind_table(comparison)]
-    if comparison.abilities:
-        parts += ["", comparison_text.ability_table(comparison)]
-    for changed in comparison.changed:
-        parts += ["", comparison_text.changed_title(changed), *(f"  {line}" for line in comparison_text.texts(changed))]
-        parts.append(replace(comparison_text.ranking_table(changed, rank=""), indent=2))
-    return [*parts, "", *comparison_text.verdict(comparison)]

@@ -16,9 +16,9 @@ from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
     from recallbench.cases.change import Change
-    from recallbench.cases.gold_file import Gold
+    from recallbench.cases.files.gold_file import Gold
+    from recallbench.cases.files.run_file import RunFile
     from recallbench.cases.report import Report
-    from recallbench.cases.run_file import RunFile
     from recallbench.corpora.matching.method import Matching
     from recallbench.results.trec import Ties
 
@@ -40,9 +40,9 @@ class RankingFiles:
 
 def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     """Score the files and print the table; 1 where cases failed."""
-    from recallbench.cases.gold_file import read_gold
-    from recallbench.cases.records import form_of
-    from recallbench.cases.run_file import read_answers, read_texts, refuse_strange_ids
+    from recallbench.cases.files.gold_file import read_gold
+    from recallbench.cases.files.records import form_of
+    from recallbench.cases.files.run_file import read_answers, read_texts, refuse_strange_ids
 
     matching = files.matching
     if not matching.by_text and files.texts is not None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from recallbench.cases.case import NOTHING
 from recallbench.cases.store_run import StoreRun
-from recallbench.cli.judge.compare import comparison_parts
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
 from recallbench.compare.folders import compare_results
 from recallbench.corpora.matching.method import Matching
@@ -107,6 +106,6 @@ def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
     comparison = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
     return RenderedComparison(
         comparison.model_dump(mode="json"),
-        comparison_parts(comparison),
+        comparison_text.parts(comparison),
         comparison_text.markdown(comparison).splitlines(),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from recallbench.cases.answer import Answer, check_answer
 from recallbench.cases.case import Case
-from recallbench.cases.records import Record, form_of, id_text, records
+from recallbench.cases.files.records import Record, form_of, id_text, records
 from recallbench.errors import InputError
 from recallbench.reading import objects
 from recallbench.results.trec import Refused, Ties, in_order_of, read_run

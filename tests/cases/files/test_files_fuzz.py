@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recallbench.cases.evaluation import score_answers
-from recallbench.cases.gold_file import read_gold
-from recallbench.cases.run_file import read_answers
+from recallbench.cases.files.gold_file import read_gold
+from recallbench.cases.files.run_file import read_answers
 from recallbench.errors import RecallBenchError
 
 words = st.sampled_from(["q1", "q2", "a", "b", "", "\ud800", "\x1b[31m", "query|x", "…", "1", " "])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.cases.case import ABSTENTION, Case
-from recallbench.cases.records import KNOWN, Record, form_of, id_text, records
+from recallbench.cases.files.records import KNOWN, Record, form_of, id_text, records
 from recallbench.corpora.field_reader import misspelling_hint
 from recallbench.errors import InputError
 from recallbench.reading import lines

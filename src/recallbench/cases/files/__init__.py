@@ -1,0 +1,1 @@
+"""Files of rankings and of what is relevant, whatever tool wrote them."""
