@@ -64,8 +64,19 @@ def test_a_list_is_what_pyproject_asks_for(name: str) -> None:
         assert requirement.specifier.contains(pinned.version), requirement
 
 
-def test_torch_alone_is_pinned_in_pyproject_without_a_hash() -> None:
-    assert "torch==2.13.0" in PROJECT["project"]["dependencies"]
+def test_what_users_install_has_no_exact_pin() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = [
+        *PROJECT["project"]["dependencies"],
+        *(entry for name in extras if name != "dev" for entry in extras[name]),
+    ]
+    assert [entry for entry in asked if "==" in entry] == []
+
+
+def test_the_torch_that_setup_installs_is_one_that_pyproject_asks_for() -> None:
+    (version,) = re.findall(r"^torch=torch==(\S+)$", (ROOT / "scripts/setup").read_text("utf-8"), re.MULTILINE)
+    (torch,) = (entry for entry in PROJECT["project"]["optional-dependencies"]["embed"] if entry.startswith("torch"))
+    assert Requirement(torch).specifier.contains(version)
 
 
 BACKEND = """
@@ -116,7 +127,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "backend.py").write_text(BACKEND)
     (tmp_path / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n\n[project]\n'
-        'name = "recallbench"\nversion = "0"\ndependencies = [\n    "torch==2.13.0",\n]\n'
+        'name = "recallbench"\nversion = "0"\n'
     )
     (tmp_path / "requirements-dev.txt").write_text("")
     return tmp_path
@@ -160,7 +171,8 @@ def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
 
 def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "pin", tmp_path / "scripts")
+    for script in ("pin", "setup"):
+        shutil.copy(ROOT / "scripts" / script, tmp_path / "scripts")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "uv").symlink_to(shutil.which("uv", path=sysconfig.get_path("scripts")) or "missing")
     wheels = tmp_path / "wheels"
@@ -178,8 +190,8 @@ def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     }
     (tmp_path / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["builder==3"]\n\n[project]\nname = "recallbench"\nversion = "0"\n'
-        'requires-python = ">=3.11"\ndependencies = ["tiny>=1", "torch==2.13.0"]\n'
-        '[project.optional-dependencies]\ndev = ["checker"]\n'
+        'requires-python = ">=3.11"\ndependencies = ["tiny>=1"]\n[project.optional-dependencies]\n'
+        'embed = ["torch>=2.13"]\npostgres = []\ndev = ["checker", "recallbench[embed]"]\n'
     )
 
     def pin(*arguments: str) -> tuple[str, ...]:

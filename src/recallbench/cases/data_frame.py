@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recallbench.errors import Blocked
+from recallbench.extras import require
 
 if TYPE_CHECKING:
     import pandas
@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 def data_frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
     """Return the rows as a DataFrame; raises Blocked, with what to install, without pandas."""
-    try:
-        import pandas
-    except ImportError:
-        raise Blocked(
-            "a DataFrame needs pandas",
-            expected="pandas",
-            found="not installed",
-            remedy="pip install 'recallbench[pandas]'",
-        ) from None
+    require("pandas", "a DataFrame")
+    import pandas
+
     return pandas.DataFrame(list(rows))

@@ -5,24 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.errors import InputError, UsageError
+from recallbench.extras import require
 from recallbench.results.folder import is_result
 from recallbench.whole_file import PRIVATE, refuse_shared, write_errors, write_whole
 
 PUBLIC = ".pub"
-REMEDY = "pip install 'recallbench[attest]'"
 _LARGEST = 1 << 16
 
 
 def needs_extra() -> Any:
     """Return the signing library's module; raises Blocked where the extra is not installed."""
-    try:
-        import cryptography  # noqa: F401
-        from securesystemslib import signer
-    except ImportError as error:
-        raise Blocked(
-            "attestations need the extra `attest`", expected="securesystemslib", found=str(error), remedy=REMEDY
-        ) from None
+    require("attest", "an attestation")
+    from securesystemslib import signer
+
     return signer
 
 

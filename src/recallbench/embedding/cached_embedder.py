@@ -24,6 +24,7 @@ from recallbench.embedding.tokens import EncoderTokenizer, TokenIds
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.extras import require
 from recallbench.progress import Advance, Progress
 
 STAGES: Mapping[Role, str] = {"passage": "embedding passages", "query": "embedding queries"}
@@ -269,6 +270,7 @@ class CachedEmbedder:
         if not texts:
             return []
         if self._tokenizer is None:
+            require("embed", f"embedding with {self.name}")
             self._tokenizer = EncoderTokenizer(self._resolver.verified_paths(self.spec.tokenizer), self.max_tokens)
         with self._stopwatch.part("tokenise"):
             tokenised = self._tokenizer.tokenise([text.text for text in texts], self.spec.prefix(role))

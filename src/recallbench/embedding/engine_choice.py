@@ -22,6 +22,7 @@ from recallbench.embedding.torch_engine import Batch, Engine, TorchEngine, avail
 from recallbench.embedding.vector_agreement import Difference, vector_difference
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import Blocked
+from recallbench.extras import install_command
 from recallbench.progress import Advance
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def choose_backend(
     """Choose a backend, with a note where the user should know why. `weights` has the facts of each set of weights."""
     versions = machine.library_versions()
     if preference == "openvino" and not versions["openvino"]:
-        raise Blocked("OpenVINO is not installed", remedy="pip install openvino, or --backend torch")
+        raise Blocked("OpenVINO is not installed", remedy=f"{install_command('embed')}, or --backend torch")
     device = machine.likely_device(environ)
     if device != "cpu" and memo.recall(missing_device_key(device)):
         device = "cpu"

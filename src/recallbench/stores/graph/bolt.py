@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from recallbench.confidential import remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.extras import require
 from recallbench.patience import patience_of
 
 URI, USER, PASSWORD, DATABASE = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
@@ -97,15 +98,9 @@ def bolt_errors(doing: str, address: str) -> Iterator[None]:
 
 
 def _driver(uri: str, environ: Mapping[str, str], patience: float) -> Any:
-    try:
-        import neo4j
-    except ModuleNotFoundError as error:
-        raise Blocked(
-            "the store `graph` needs a package that is not installed",
-            expected="neo4j",
-            found=str(error),
-            remedy="pip install 'recallbench[neo4j]'",
-        ) from error
+    require("neo4j", "the store `graph`")
+    import neo4j
+
     # It logs each try that fails; the last failure becomes an error of this project.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     user, password = environ.get(USER), environ.get(PASSWORD)

