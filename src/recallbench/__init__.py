@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recallbench.cases.report import Report
     from recallbench.cases.side_by_side import SideBySide, table
     from recallbench.cases.thresholds import BelowThreshold
+    from recallbench.cli.in_python import run
     from recallbench.errors import RecallBenchError
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "ndcg",
     "precision",
     "recall",
+    "run",
     "table",
 ]
 
@@ -58,6 +60,7 @@ _HOMES = {
     "ndcg": "cases.functions",
     "precision": "cases.functions",
     "recall": "cases.functions",
+    "run": "cli.in_python",
     "table": "cases.side_by_side",
 }
 """The module of each public name; it is imported at first use, so that importing the package costs nothing."""

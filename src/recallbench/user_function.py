@@ -6,7 +6,8 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,29 @@ from recallbench.errors import RecallBenchError, UsageError
 
 _OURS = str(Path(__file__).parent)
 _IMPORTING = ("<frozen importlib", str(Path(importlib.__file__).parent))
+_GIVEN: dict[str, Any] = {}
+"""Objects that were given as such, by name: one of a notebook or a function can't be imported."""
 _CHAINED = 10
 """The most errors shown of those that led to one another."""
+
+
+@contextmanager
+def name_of(own: Any) -> Iterator[str]:
+    """Yield `module:name`, by which `load_function` returns this object of the process until the block ends."""
+    named = own if hasattr(own, "__qualname__") else type(own)
+    name = f"{named.__module__}:{named.__qualname__}"
+    _GIVEN[name] = own
+    try:
+        yield name
+    finally:
+        del _GIVEN[name]
 
 
 def load_function(call: str, example: str, noun: str = "function") -> tuple[Any, Callable[..., Any]]:
     """Return the module and the function of `module:function`; raises UsageError, with this example, for any other."""
     module_name, _, function_name = call.partition(":")
+    if call in _GIVEN:
+        return sys.modules.get(module_name, sys.modules["__main__"]), _GIVEN[call]
     if not module_name or not function_name:
         raise UsageError(f"`{call}` names no {noun}", expected="module:function", remedy=example)
     if module_name.endswith(".py") or "/" in module_name:

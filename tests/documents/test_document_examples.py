@@ -12,13 +12,27 @@ from documents.markdown import README, blocks, command_lines, section
 
 def test_the_example_in_python_prints_the_text_beside_it(tmp_path: Path) -> None:
     inside = blocks(section(README, "## In Python"))
-    (code,) = [block.body for block in inside if block.language == "python"]
-    (expected,) = [block.body for block in inside if block.language == "text"]
+    code, _ = [block.body for block in inside if block.language == "python"]
+    expected, _ = [block.body for block in inside if block.language == "text"]
     (tmp_path / "my_queries.py").write_text(code)
     command = [sys.executable, "my_queries.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
     printed, error = done.stdout, done.stderr[done.stderr.index("recallbench.cases") :]
     assert (printed + error).startswith(expected)
+
+
+def test_the_runs_in_python_print_the_text_beside_them(tmp_path: Path) -> None:
+    inside = blocks(section(README, "## In Python"))
+    _, code = [block.body for block in inside if block.language == "python"]
+    _, expected = [block.body for block in inside if block.language == "text"]
+    own = blocks(section(README, "## Any other memory"))
+    (memory,) = [block.body for block in own if block.language == "python"]
+    (tmp_path / "my_notes.py").write_text(memory)
+    (tmp_path / "my_results.py").write_text(code)
+    command = [sys.executable, "my_results.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert done.stdout == expected
+    assert (tmp_path / "several.svg").read_text().startswith("<?xml")
 
 
 def test_the_class_of_ones_own_runs(tmp_path: Path) -> None:

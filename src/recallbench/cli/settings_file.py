@@ -30,7 +30,7 @@ def read_settings(context: click.Context, _option: click.Parameter, path: Path |
             found=strange[0],
             remedy="mend the file; the keys are the long option names",
         )
-    values = {str(known[key].name): _words(known[key], table[key]) for key in known if key in table}
+    values = {str(known[key].name): option_words(known[key], table[key]) for key in known if key in table}
     context.default_map = {**(context.default_map or {}), **values}
 
 
@@ -61,7 +61,7 @@ def _keys_of_others(context: click.Context) -> Iterator[str]:
             yield from _keys(command) if command else ()
 
 
-def _words(option: click.Parameter, value: Any) -> Any:
+def option_words(option: click.Parameter, value: Any) -> str | list[str]:
     """Return the value as it would stand on the command line, so that it is read and refused alike."""
     if not option.multiple:
         return str(value)

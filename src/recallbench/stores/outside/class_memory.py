@@ -6,7 +6,6 @@ their parameters (`method.py`), how their answers are read from what they were g
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 import secrets
@@ -18,6 +17,7 @@ from recallbench.stores.outside.answer import GO_ON, Contract, question_of, shor
 from recallbench.stores.outside.class_answer import HITS, KnownItems, Reading, read_answer
 from recallbench.stores.outside.method import OF_ITEMS, OF_QUERIES, Method
 from recallbench.stores.outside.own_code import OwnCode
+from recallbench.stores.outside.own_loop import OwnLoop
 from recallbench.stores.outside.parameters import Parameters
 from recallbench.stores.store import Item, Matrix, Query, Store
 
@@ -73,7 +73,7 @@ class ClassMemory:
             )
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._shared: Any = None
-        self._loop: asyncio.Runner | None = None
+        self._loop: OwnLoop | None = None
         self.scored = True
         """Whether each answer so far had scores."""
 
@@ -175,8 +175,8 @@ class ClassMemory:
         def finished() -> T:
             answer = act()
             if inspect.isawaitable(answer):
-                self._loop = self._loop or asyncio.Runner()
-                answer = self._loop.run(_awaited(answer))
+                self._loop = self._loop or OwnLoop()
+                answer = self._loop.result(answer)
             return read(answer)
 
         return self._code.call(doing, finished, **more)
@@ -197,7 +197,3 @@ class ClassSearcher:
     def close(self) -> None:
         """Close the instance, unless other scopes share it."""
         self._memory.release(self._instance)
-
-
-async def _awaited(answer: Any) -> Any:
-    return await answer
