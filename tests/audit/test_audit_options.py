@@ -118,9 +118,9 @@ HELD_TO_NOTHING = {
 DECIDES_NOTHING = frozenset(
     {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
     | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
-    | {"precision", "ndcg", "percentiles"}
+    | {"precision", "ndcg", "percentiles", "allow-random-matches"}
 )
-"""Options of where files lie and of what is shown."""
+"""Options of where files lie, of what is shown, and of what is let pass."""
 IN_THE_NAME = frozenset(
     {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
 )

@@ -49,7 +49,8 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_first_step_that_matches_counts_and_each_step_is_shown() -> None:
-    report = evaluated(match="hybrid", match_threshold=0.7, match_embedder="hash", match_cosine=0.5)
+    words = {"match_threshold": 0.7, "allow_random_matches": True}
+    report = evaluated(match="hybrid", match_embedder="hash", match_cosine=0.5, **words)
     assert str(report.matching) == "hybrid f1>=0.7, cosine>=0.5 by hash"
     assert report.matched_by == ["id", "exact", "tokens", "cosine", "id", "", ""]
     # q1: d by id, b and a by text: three hits, of which the first decides.
@@ -72,7 +73,7 @@ def test_the_first_step_that_matches_counts_and_each_step_is_shown() -> None:
 
 
 def test_without_an_encoder_there_is_no_cosine() -> None:
-    report = evaluated(match="hybrid", match_threshold=0.7)
+    report = evaluated(match="hybrid", match_threshold=0.7, allow_random_matches=True)
     assert [share.step for share in report.shares] == ["id", "exact", "tokens"]
     assert report.matched_by == ["id", "exact", "tokens", "", "id", "", ""]
 

@@ -93,7 +93,7 @@ def test_each_text_that_matches_counts_for_precision_and_the_first_for_recall() 
         "no": [],
     }
     cases = [Case(q, expected="blue") for q in answers]
-    report = recallbench.evaluate(cases, lambda q, k: answers[q], 3, match="tokens")
+    report = recallbench.evaluate(cases, lambda q, k: answers[q], 3, match="tokens", allow_random_matches=True)
     ideal = 1 + 1 / np.log2(3)
     names = ("recall_frac@3", "precision@3", "mrr@3", "ndcg@3", "f1@3")
     assert [[row.values[name] for name in names] for row in report.rows] == [

@@ -136,7 +136,18 @@ def test_a_set_and_its_exported_rankings_give_the_same_figures(tmp_path: Path) -
         {"query_id": "none", "query": "Who sells cars?", "kind": "abstention"},
     ]
     short(tmp_path / "team", labels, documents)
-    table = ("--match", "tokens", "--match-threshold", "0.7", "--format", "json", "--k", "2", "-q")
+    table = (
+        "--match",
+        "tokens",
+        "--match-threshold",
+        "0.7",
+        "--allow-random-matches",
+        "--format",
+        "json",
+        "--k",
+        "2",
+        "-q",
+    )
     done = recallbench("evaluate", "team", "--store", "bm25", "--folder", "made", *table, cwd=tmp_path)
     by_set = json.loads(done.stdout)
     jsonl(tmp_path / "texts.jsonl", [

@@ -42,9 +42,11 @@ def open_memory(items, vectors):
     return search
 open_memory.needs_vectors = False
 """
+ALLOWED = "--allow-random-matches"
+"""All documents are of ferries and notes, and have many words in common."""
 METHODS = {
-    "tokens": (("--match", "tokens"), "tokens-0.3"),
-    "chunks": (("--match", "tokens", "--match-chunk", "12"), "tokens-0.3-12"),
+    "tokens": (("--match", "tokens", ALLOWED), "tokens-0.3"),
+    "chunks": (("--match", "tokens", "--match-chunk", "12", ALLOWED), "tokens-0.3-12"),
     "exact": (("--match", "exact"), "exact"),
     "hybrid": (("--match", "hybrid", "--match-threshold", "0.5"), "hybrid-0.5"),
     "bm25": (("--match", "bm25", "--match-chunk", "20", "--match-threshold", "0.4"), "bm25-0.4-20"),
@@ -101,9 +103,33 @@ def test_a_folder_and_its_rankings_score_alike(tmp_path: Path, method: str) -> N
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
 
 
+def test_a_threshold_that_takes_random_documents_is_refused_with_one_that_does_not(tmp_path: Path) -> None:
+    short(tmp_path / "team", EXPECTING, SAYING)
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--match", "tokens", "--match-threshold")
+    refused = recallbench(*words, "0.2", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "team: by tokens f1>=0.2, random texts match" in refused.stderr
+    assert "what to do: a threshold of 0.4 (--match-threshold), where 14% do" in refused.stderr
+    assert recallbench(*words, "0.4", "--folder", "fitting", cwd=tmp_path).returncode == 0
+    assert recallbench(*words, "0.2", ALLOWED, "--folder", "allowed", cwd=tmp_path).returncode == 0
+    options = [
+        json.loads((tmp_path / name / "environment.json").read_text())["options"] for name in ("fitting", "allowed")
+    ]
+    assert [recorded.get("allow_random_matches") for recorded in options] == [None, True]
+    for name in ("fitting", "allowed"):
+        audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
+        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    rows = [{"query": q, "expected": f"the ferry leaves {q}", "ranked": [f"the ferry leaves {q} now"]} for q in "abc"]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = ("evaluate", "--gold", "gold.jsonl", "--match", "tokens")
+    refused = recallbench(*files, cwd=tmp_path)
+    assert (refused.returncode, "the cases: by tokens f1>=0.3, random texts match" in refused.stderr) == (2, True)
+    assert recallbench(*files, ALLOWED, cwd=tmp_path).returncode == 0
+
+
 def test_edited_shares_of_hybrid_fail_the_audit(tmp_path: Path) -> None:
     short(tmp_path / "team", (*EXPECTING, BOTH), SAYING)
-    words = ("evaluate", "team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid")
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid", ALLOWED)
     done = recallbench(*words, cwd=tmp_path)
     assert "found first in the first 10: 2 by id, " in done.stdout
     path = tmp_path / "made" / "metrics.json"
@@ -177,7 +203,7 @@ def test_results_whose_matches_count_differently_are_not_compared(tmp_path: Path
     """In the first edition each matching text had to be found, under the same name of a method."""
     short(tmp_path / "team", EXPECTING, SAYING)
     for folder in ("texts", "again"):
-        scores(tmp_path, "team", "--store", "bm25", "-q", "--folder", folder, "--match", "tokens")
+        scores(tmp_path, "team", "--store", "bm25", "-q", "--folder", folder, "--match", "tokens", ALLOWED)
     metrics = tmp_path / "texts" / "metrics.json"
     current = Metrics.model_validate_json(metrics.read_bytes())
     earlier = current.model_copy(update={"statistics_edition": FIRST.number})

@@ -22,6 +22,7 @@ from recallbench.cases.text_findings import text_findings
 from recallbench.cases.text_judging import Texts, decide, judge_matched, match_cases, refuse_ids_for_texts
 from recallbench.cases.text_vectors import Embed, query_vectors, takes_vectors
 from recallbench.corpora.matching.method import OWN, Matching, Method
+from recallbench.corpora.matching.text_matching import refuse_random_matches
 from recallbench.errors import UsageError
 from recallbench.scoring.depth import depth_of
 from recallbench.scoring.quantiles import NEAREST_RANK, Rule
@@ -47,6 +48,7 @@ def _prepare(
     match_chunk: int | None = None,
     match_embedder: str | None = None,
     match_cosine: float | None = None,
+    allow_random_matches: bool = False,
     texts: Texts | None = None,
     candidates: int | None = None,
     precision: PrecisionOver = "k",
@@ -75,7 +77,7 @@ def _prepare(
         )
         for name, one in retrievers.items()
     }
-    return _Evaluation(chosen, callers, matching, texts, candidates, definitions, notes, recorded)
+    return _Evaluation(chosen, callers, matching, allow_random_matches, texts, candidates, definitions, notes, recorded)
 
 
 def _retrievers(retrieve: Retriever | Retrievers) -> dict[str, Retriever]:
@@ -114,6 +116,7 @@ class _Evaluation:
     cases: list[Case]
     callers: Mapping[str, Caller]
     matching: Matching
+    allow_random_matches: bool
     texts: Texts | None
     candidates: int | None
     definitions: Definitions
@@ -128,6 +131,7 @@ class _Evaluation:
             answers,
             caller.k,
             matching=self.matching,
+            allow_random_matches=self.allow_random_matches,
             texts=self.texts,
             candidates=self.candidates,
             notes=self.notes,
@@ -172,6 +176,8 @@ def evaluate(*args: Any, **options: Any) -> Report | SideBySide[Report]:
     ids whose text is in `texts`. `match_threshold` is the token F1 that counts with "tokens", 0.3 by default.
     `match="hybrid"` takes relevant ids, exact, tokens and, with `match_embedder` named, cosine from `match_cosine`, in
     this order (`report.shares`); `match="bm25"` the best passage of a long text, from 0.5 of the expected text's score.
+    Where more than 20% of random texts match, InputError names a threshold that would do; `allow_random_matches=True`
+    goes on.
     `candidates` says how many items could come back, for the level of chance.
 
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
@@ -202,6 +208,7 @@ def score_answers(
     k: int,
     *,
     matching: Matching | None = None,
+    allow_random_matches: bool = False,
     texts: Texts | None = None,
     candidates: int | None = None,
     depth: int | None = None,
@@ -238,13 +245,16 @@ def score_answers(
         whose = f"all {len(known)} texts that are known" if known else "the texts that came back"
         notes.append(f"bm25: how rare a word is, is counted over {whose}")
     matched, near = match_cases(cases, answers, ways, matching, texts, keep_going=keep_going)
+    findings = text_findings(matched, matching, near)
+    if not allow_random_matches:
+        refuse_random_matches(findings.random, matching, "the cases")
     return Report(
         tuple(cases),
         tuple(entry.answer for entry in matched),
         judge_matched(matched, matching, depth),
         k,
         matching,
-        texts=text_findings(matched, matching, near),
+        texts=findings,
         notes=tuple(notes),
         ways=ways,
         definitions=definitions,

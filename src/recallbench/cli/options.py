@@ -88,6 +88,7 @@ RESULT = (
 
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
+RANDOM_MATCHES = flag("allow-random-matches", "Go on where --match takes more than 20% of random texts for relevant.")
 TIES = choice(
     "ties",
     "How a run's equal scores are ordered: as in the file (its ranks, then its lines), or as trec_eval does (scores as "

@@ -70,11 +70,13 @@ def open_corpus(
     download: bool = False,
     progress: Progress | None = None,
     whole_texts: bool = False,
+    allow_random_matches: bool = True,
 ) -> Corpus:
     """Open a corpus: its file found (or fetched) and hashed, its gold from expected texts where its name says so.
 
     Another file than the registered one is refused unless `allow_dataset_deviation`. `whole_texts` matches as results
-    did before a part of a text was enough to say something: all of it had to.
+    did before a part of a text was enough to say something: all of it had to. Without `allow_random_matches` a survey
+    raises InputError where too many random texts match.
     """
     entry = find_entry(name)
     registered = entry.facts(rules)
@@ -103,7 +105,9 @@ def open_corpus(
     from recallbench.corpora.matching.text_gold import TextMatched
 
     whole = whole_texts and not corpus.matching.chunk
-    return TextMatched(corpus, corpus.matching, progress or Silent(), whole=whole)
+    return TextMatched(
+        corpus, corpus.matching, progress or Silent(), whole=whole, allow_random_matches=allow_random_matches
+    )
 
 
 def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:

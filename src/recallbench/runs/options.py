@@ -37,6 +37,8 @@ class Options:
     reproduce: str | None = None
     """A published baseline to measure again, its own way, beside the result."""
     allow_deviations: frozenset[str] = frozenset()
+    allow_random_matches: bool = False
+    """Gold from texts counts although many random ones match."""
     with_text: bool = False
     keep_going: bool = False
     """A question that the store fails on gets an empty ranking, and does not end the run."""
@@ -48,5 +50,7 @@ class Options:
         recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
+            if option.name == "allow_random_matches" and not value:
+                continue  # results of earlier releases do not name it
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
         return recorded

@@ -91,6 +91,7 @@ class Plan:
             allow_dataset_deviation="dataset" in self.options.allow_deviations,
             download=self.options.download and fetch,
             progress=progress,
+            allow_random_matches=self.options.allow_random_matches,
         )
 
     @contextmanager

@@ -5,9 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallbench.corpora.matching.method import Matching
-from recallbench.corpora.matching.text_matching import Likeness, ParsedText, first_match, likeness, random_matches
+from recallbench.corpora.matching.text_matching import (
+    Likeness,
+    ParsedText,
+    first_match,
+    likeness,
+    random_matches,
+    refuse_random_matches,
+)
 from recallbench.corpora.matching.tokens import overlap, words
-from recallbench.errors import UsageError
+from recallbench.corpora.records import RandomMatches
+from recallbench.errors import InputError, UsageError
 
 texts = st.text(alphabet="abc de.,'Fé", max_size=30)
 
@@ -163,3 +171,18 @@ def test_random_texts_that_match() -> None:
     assert random_matches([ParsedText("alpha")], pool, [{2}], (0.3, 0.7), draws=400) == drawn
     assert random_matches([ParsedText("alpha")], [ParsedText("alpha")], [{0}]).pairs == 0
     assert random_matches([], pool, []).rates == {}
+
+
+def test_random_matches_are_refused_above_a_fifth() -> None:
+    random = RandomMatches(2000, 0.0, {0.1: 0.61, 0.2: 0.2001, 0.3: 0.2, 0.4: 0.05})
+    with pytest.raises(InputError) as caught:
+        refuse_random_matches(random, Matching("tokens", 0.1), "team")
+    assert caught.value.found == "61% of 2,000 pairs drawn at random: such gold says nothing"
+    assert caught.value.remedy.startswith("a threshold of 0.3 (--match-threshold), where 20% do; ")
+    with pytest.raises(InputError):
+        refuse_random_matches(random, Matching("tokens", 0.2), "team")
+    refuse_random_matches(random, Matching("tokens", 0.3), "team")
+    refuse_random_matches(random, Matching("exact"), "team")
+    with pytest.raises(InputError) as caught:
+        refuse_random_matches(RandomMatches(9, 0.0, {0.6: 0.5}), Matching("tokens", 0.6), "team")
+    assert caught.value.remedy.startswith("match by exact texts (--match exact); ")

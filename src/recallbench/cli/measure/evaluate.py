@@ -22,7 +22,7 @@ OF_FILES = ("run", "gold", "texts", "ties")
 """The options of rankings in files; those of a store are for a folder."""
 OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
 """Options that have a folder's questions shown in a table too."""
-OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine")
+OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine", "allow_random_matches")
 OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "quiet", "config")
 
 
@@ -41,6 +41,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     option("by", "Also show the means by `kind`, or by another field of the gold (of DIR: tenant, scope)."),
     choice("format", "How the table is printed.", ["text", "markdown", "csv", "json"], default="text"),
     *options.of_corpus(*matching_options.OPTIONS, *matching_options.COSINE_OPTIONS),
+    options.RANDOM_MATCHES,
     option("texts", "The texts behind ids, for --match: JSONL with _id (or id) and text.", type=PATH),
     options.TIES,
     option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
@@ -95,6 +96,7 @@ def evaluate(
     compare: Path | None,
     stale_after: str | None,
     keep_going: bool,
+    allow_random_matches: bool,
     require_verified: bool,
     quiet: bool,
     **others: Any,
@@ -128,13 +130,16 @@ def evaluate(
         from recallbench.cli.measure.evaluate_run import RankingFiles, evaluate_run
 
         timed = typed("percentiles") is not None
-        return evaluate_run(RankingFiles(run, gold, labelled.matching, texts, compare, keep_going, timed, ties), table)
+        files = RankingFiles(
+            run, gold, labelled.matching, texts, compare, keep_going, timed, ties, allow_random_matches
+        )
+        return evaluate_run(files, table)
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.evaluate_set import evaluate_set
 
     return evaluate_set(
         labelled,
-        options.run_options(keep_going=keep_going, **others),
+        options.run_options(keep_going=keep_going, allow_random_matches=allow_random_matches, **others),
         listener(quiet),
         date.today(),
         table=table if format != "text" or is_given(*OF_TABLES) else None,

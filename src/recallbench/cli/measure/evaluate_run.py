@@ -36,6 +36,7 @@ class RankingFiles:
     timed: bool
     """Whether percentiles of latencies were asked for on the command line."""
     ties: Ties = "file"
+    allow_random_matches: bool = False
 
 
 def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
@@ -174,6 +175,7 @@ def _report(
         depth=max(run.depth, depth),
         notes=notes,
         keep_going=files.keep_going,
+        allow_random_matches=files.allow_random_matches,
         definitions=table.definitions,
         # Without scores nothing can be tied.
         ties=files.ties if any(answer.scores for answer in run.answers) else "",

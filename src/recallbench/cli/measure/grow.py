@@ -29,6 +29,7 @@ EXAMPLES = (
     ),
     option("seed", "The seed by which documents are drawn.", type=int, default=42),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
+    options.RANDOM_MATCHES,
     *options.SYSTEM,
     *options.of_stores(),
     *options.CORPUS,
@@ -70,7 +71,11 @@ def grow(
     target = take_target(corpus, others)
     labelled = of_hub(corpus) or Path(corpus).is_dir()
     run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)
-    unfit = ("corpus_file",) if labelled else ("match", "match_chunk", "split", "qrels_revision", "pin")
+    unfit = (
+        ("corpus_file",)
+        if labelled
+        else ("match", "match_chunk", "allow_random_matches", "split", "qrels_revision", "pin")
+    )
     if unfitting := typed(*unfit):
         raise UsageError(
             f"{unfitting} is for a {'registered corpus' if labelled else 'labelled set'}",

@@ -39,6 +39,7 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
     option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
     option("k", "Depth of the measures, with --labels.", type=click.IntRange(1, DEEPEST), default=10),
     *options.of_corpus(*matching_options.LOG_OPTIONS),
+    options.RANDOM_MATCHES,
     options.PRECISION,
     choice(
         "percentiles",
@@ -62,6 +63,7 @@ def sample(
     percentiles: Rule,
     skip_bad: bool,
     format: str,
+    allow_random_matches: bool,
     **of_matching: Any,
 ) -> int:
     """Draw a stratified, seeded sample of logged recalls to label; later score the log itself by these labels.
@@ -77,7 +79,7 @@ def sample(
 
     if labels is not None and out is not None:
         raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
-    of_scores = ("match", "match_threshold", "match_chunk", "precision", "percentiles")
+    of_scores = ("match", "match_threshold", "match_chunk", "allow_random_matches", "precision", "percentiles")
     if labels is None and (unfitting := typed(*of_scores)):
         raise UsageError(f"{unfitting} is for scoring", expected="--labels FILE", found="no labels")
     matching = options.take_matching(of_matching, of_log=True)
@@ -92,7 +94,7 @@ def sample(
     else:
         over = {"precision": "(retrieved)"} if precision == "retrieved" else {}
         measures = [f"{name}@{k}{over.get(name, '')}" for name in MEASURES]
-        done = _score(read, labels, measures, matching, percentiles, format)
+        done = _score(read, labels, measures, matching, percentiles, format, allow_random_matches)
     for problem in read.first_problems:
         print(f"recallbench: passed over: {visible(problem)}", file=sys.stderr)
     if read.bad:
@@ -121,13 +123,21 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
 
 
 def _score(
-    log: RecallLog, labels: Path, measures: list[str], matching: Matching, percentiles: Rule, format: str
+    log: RecallLog,
+    labels: Path,
+    measures: list[str],
+    matching: Matching,
+    percentiles: Rule,
+    format: str,
+    allow_random_matches: bool,
 ) -> int:
     from recallbench.reports import log_scores
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.logs.scoring import score
 
-    scores = score(log, labels, list(map(parse, measures)), matching, percentiles)
+    scores = score(
+        log, labels, list(map(parse, measures)), matching, percentiles, allow_random_matches=allow_random_matches
+    )
     if format == "json":
         print(plain(scores.model_dump_json(indent=1)))
     elif format == "markdown":

@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from recallbench.corpora.matching.method import SENSITIVITY, Matching, Step
 from recallbench.corpora.matching.passages import Passages
-from recallbench.corpora.matching.text_matching import Likeness, ParsedText, likeness, random_matches
+from recallbench.corpora.matching.text_matching import (
+    Likeness,
+    ParsedText,
+    likeness,
+    random_matches,
+    refuse_random_matches,
+)
 from recallbench.corpora.matching.tokens import words
 from recallbench.corpora.records import Corpus, Haystack, NearSegments, Question, RandomMatches, Segment, Survey, ignore
 from recallbench.errors import InputError
@@ -45,13 +51,22 @@ def find_matching_segments(
 class TextMatched:
     """A corpus whose gold is every segment of the question's scope that matches the expected text."""
 
-    def __init__(self, corpus: Corpus, matching: Matching, progress: Progress, *, whole: bool = False) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        matching: Matching,
+        progress: Progress,
+        *,
+        whole: bool = False,
+        allow_random_matches: bool = True,
+    ) -> None:
         self.name = corpus.name
         self.clarifications = corpus.clarifications
         self.matching = matching
         self._corpus = corpus
         self._progress = progress
         self._whole = whole
+        self._allow_random_matches = allow_random_matches
 
     @property
     def clustered(self) -> bool:
@@ -85,6 +100,8 @@ class TextMatched:
                 found=f"none for {len(expected)} queries",
                 remedy=_remedy(self.matching, expected),
             )
+        if not self._allow_random_matches:
+            refuse_random_matches(self._matches.random, self.matching, str(self.path))
         if warning := self.matching.out_of_reach(expected):
             self._progress.note(f"warning: {warning}")
         return replace(survey, with_evidence=with_evidence, matching=self.matching, random_matches=self._matches.random)

@@ -18,8 +18,11 @@ import numpy as np
 from recallbench.corpora.matching.method import SENSITIVITY, Matching, Step
 from recallbench.corpora.matching.tokens import overlap, words
 from recallbench.corpora.records import RandomMatches
+from recallbench.errors import InputError
 
 DRAWS, SEED = 2000, 42
+MOST_RANDOM = 0.2
+"""The share of random texts that may match before matches say nothing."""
 
 
 class ParsedText:
@@ -134,3 +137,20 @@ def random_matches(
     ways = {t: (matching or Matching("tokens")).at(t) for t in thresholds}
     at = {t: sum(like.matches(way) for like in likenesses) / len(likenesses) for t, way in ways.items()}
     return RandomMatches(len(likenesses), sum(like.exact for like in likenesses) / len(likenesses), at)
+
+
+def refuse_random_matches(random: RandomMatches, matching: Matching, source: str) -> None:
+    """Raise InputError where too many random texts match, with the lowest threshold that would do."""
+    rate = random.rates.get(matching.threshold, 0.0)
+    if matching.method not in ("tokens", "hybrid", "bm25") or rate <= MOST_RANDOM:
+        return
+    fitting = next((t for t in sorted(random.rates) if t > matching.threshold and random.rates[t] <= MOST_RANDOM), None)
+    remedy = "match by exact texts (--match exact)"
+    if fitting is not None:
+        remedy = f"a threshold of {fitting:g} (--match-threshold), where {random.rates[fitting]:.0%} do"
+    raise InputError(
+        f"{source}: by {matching}, random texts match",
+        expected=f"at most {MOST_RANDOM:.0%} of texts that have nothing to do with the question",
+        found=f"{rate:.0%} of {random.pairs:,} pairs drawn at random: such gold says nothing",
+        remedy=f"{remedy}; allow_random_matches=True (--allow-random-matches) goes on",
+    )

@@ -10,7 +10,14 @@ import numpy as np
 from recallbench.cases.case import Case
 from recallbench.cases.text_judging import judge_by_text
 from recallbench.corpora.matching.method import SENSITIVITY, Matching
-from recallbench.corpora.matching.text_matching import Likeness, ParsedText, first_match, likeness, random_matches
+from recallbench.corpora.matching.text_matching import (
+    Likeness,
+    ParsedText,
+    first_match,
+    likeness,
+    random_matches,
+    refuse_random_matches,
+)
 from recallbench.corpora.recall_log import Recall
 from recallbench.corpora.records import RandomMatches
 from recallbench.errors import InputError
@@ -66,8 +73,9 @@ class TextJudge:
     Behind the measures stands the first of them at each threshold.
     """
 
-    def __init__(self, measures: Sequence[Measure], matching: Matching) -> None:
+    def __init__(self, measures: Sequence[Measure], matching: Matching, allow_random_matches: bool) -> None:
         self._measures, self._matching = measures, matching
+        self._allow_random_matches = allow_random_matches
         own = {matching.threshold} if matching.method == "tokens" else set()
         self._thresholds = sorted({*SENSITIVITY, *own})
         self._by_id = self._exact = self._fuzzy = self._without = 0
@@ -108,6 +116,8 @@ class TextJudge:
             places = {text: place for place, text in enumerate(read)}
             own = [{places[text] for text in recall.texts.values()} for _, recall in block]
             self._random = random_matches(answers, list(read.values()), own, self._thresholds)
+            if not self._allow_random_matches:
+                refuse_random_matches(self._random, self._matching, "the log")
         self._count(likenesses)
         cases = [Case(label.query, expected=label.expected) for label, _ in block]
         depth = max(measure.k for measure in self._measures)
@@ -146,9 +156,9 @@ class TextJudge:
             self._without += place is None
 
 
-def choose_judge(measures: Sequence[Measure], matching: Matching) -> IdJudge | TextJudge:
+def choose_judge(measures: Sequence[Measure], matching: Matching, *, allow_random_matches: bool) -> IdJudge | TextJudge:
     """Return the judge that the method asks for."""
-    return TextJudge(measures, matching) if matching.by_text else IdJudge(measures)
+    return TextJudge(measures, matching, allow_random_matches) if matching.by_text else IdJudge(measures)
 
 
 def missing_texts(recall: Recall) -> InputError:

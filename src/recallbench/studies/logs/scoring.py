@@ -27,14 +27,20 @@ NONE = "(none)"
 
 
 def score(
-    log: RecallLog, path: Path, measures: Sequence[Measure], matching: Matching, percentiles: Rule = NEAREST_RANK
+    log: RecallLog,
+    path: Path,
+    measures: Sequence[Measure],
+    matching: Matching,
+    percentiles: Rule = NEAREST_RANK,
+    *,
+    allow_random_matches: bool = False,
 ) -> LogScores:
     """Every measure over the whole log and per stratum, estimated from the recalls of the labelled queries.
 
     Raises InputError for a recall that can't be judged as `matching` asks; a log that skips bad lines leaves it out.
     """
     labels, waiting = read_labels(path, by_text=matching.by_text)
-    judge = choose_judge(measures, matching)
+    judge = choose_judge(measures, matching, allow_random_matches=allow_random_matches)
     reading = _LabelledLog(log, labels, judge)
     reading.read()
     if not reading.labels_met:
