@@ -16,7 +16,7 @@ from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
 from recallbench.retrieval.ranking import Ranking
-from recallbench.retrieval.record import Retrieval
+from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.scoring.calls import clusters_of, judge_rankings
 
 FIELDS = ("kind", "tenant", "scope")
@@ -45,9 +45,10 @@ class StoreRun:
         refuse_beyond([k], self._calls[-1][0])
         depth, rankings = next(call for call in self._calls if call[0] >= k)
         questions = self._retrieval.questions
+        labels = question_labels(questions)
         failed: Mapping[str, RecallBenchError] = self._retrieval.failures.reasons
         return Report(
-            tuple(_case(question) for question in questions),
+            tuple(_case(question, labels[question.id]) for question in questions),
             tuple(
                 _answer(question, ranking, failed.get(question.id), self._ms.get(question.id))
                 for question, ranking in zip(questions, self._retrieval.rankings, strict=True)
@@ -92,7 +93,7 @@ def _steps(question: Question, ranking: Ranking) -> Steps:
     return [step_of(question, position) for position in ranking.positions]
 
 
-def _case(question: Question) -> Case:
+def _case(question: Question, label: str) -> Case:
     scope = question.scope
     labels = {"scope": scope, **({"tenant": question.tenant} if question.tenant else {})}
     grades = {f"{scope}/{position}": grade for position, grade in question.grades.items()}
@@ -102,7 +103,7 @@ def _case(question: Question) -> Case:
         grades or None,
         question.expected or None,
         ABSTENTION if question.abstention else question.kind or None,
-        question.id,
+        label,
         labels,
     )
 

@@ -139,7 +139,7 @@ def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bo
             cluster=first.rankings.clusters[i],
             question={**other_texts.questions, **texts.questions}.get(first.rankings.questions[i], ""),
             values={str(measure): (float(before[i]), float(after[i])) for measure, (before, after) in values.items()},
-            gold=list(first.rankings.gold_ids[i]),
+            gold=[first.rankings.name_of(id) for id in first.rankings.gold_ids[i]],
             first=_hits(first, i, ranks, segments),
             second=_hits(second, i, ranks, segments),
         )
@@ -155,7 +155,7 @@ def _gold_ranks(side: Side, i: int) -> set[int]:
 def _hits(side: Side, i: int, ranks: set[int], segments: dict[str, str]) -> list[HitPart]:
     gold = set(side.rankings.gold_ids[i])
     return [
-        HitPart(rank=rank, id=id, gold=id in gold, text=segments.get(id, ""))
+        HitPart(rank=rank, id=side.rankings.name_of(id), gold=id in gold, text=segments.get(id, ""))
         for rank, id in enumerate(side.rankings.hit_ids[-1][i], 1)
         if rank <= SHOWN or rank in ranks
     ]

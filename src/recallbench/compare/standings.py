@@ -9,6 +9,7 @@ from itertools import combinations
 from recallbench import __version__
 from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.pairs import pair, same_questions
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
@@ -166,7 +167,7 @@ def _asked(entrant: Entrant) -> str:
     questions = int(entrant.rankings.answerable.sum())
     if entrant.result is None:
         return f"{questions} questions"
-    corpus = entrant.result.metrics.corpus.name.partition("@")[0]
+    corpus = short_names(entrant.result.metrics.corpus.name)
     return visible(f"{corpus}, {questions} questions")
 
 

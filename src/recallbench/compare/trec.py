@@ -70,6 +70,8 @@ def trec_sides(
 def place_run(name: str, run: Mapping[str, Sequence[str]], base: Rankings) -> Rankings:
     """Return the rankings of a run, as ids by question, judged against the gold of a result with the same ids.
 
+    Documents of a labelled set may go by their own names, too.
+
     A question that it does not answer has an empty ranking. Raises InputError where it answers none of them, where one
     ranking is longer than its haystack, and where the gold has grades, which a result's rankings do not keep.
     """
@@ -88,7 +90,11 @@ def place_run(name: str, run: Mapping[str, Sequence[str]], base: Rankings) -> Ra
             remedy="name them with --qrels",
         )
     call = base.calls[-1]
-    hits = tuple(tuple(dict.fromkeys(run.get(question, ())))[: call.depth] for question in base.questions)
+    hits = tuple(
+        tuple(dict.fromkeys(by_name.get(name, name) for name in run.get(question, ())))[: call.depth]
+        for question, gold_ids in zip(base.questions, base.gold_ids, strict=True)
+        for by_name in [{base.name_of(id): id for id in gold_ids}]
+    )
     positions = []
     for question, ids, gold, gold_ids, size in zip(
         base.questions, hits, base.gold, base.gold_ids, call.candidates.tolist(), strict=True

@@ -88,8 +88,15 @@ class Question:
     """The part of such gold that is known by id."""
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
+    name: str = field(default="", compare=False)
+    """What its set calls it, where its id only counts lines: another field, or its text."""
     likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
+
+    @property
+    def label(self) -> str:
+        """The question, for whoever reads of it."""
+        return self.name or self.id
 
     @property
     def is_asked(self) -> bool:

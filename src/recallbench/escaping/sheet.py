@@ -21,6 +21,11 @@ def cell(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
+def unescaped(cell: str) -> str:
+    """Return the text that a cell stands for."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
 def column(text: str) -> str:
     """Return a column of TSV, which has no quotes: tabs and line breaks are written out."""
     return visible(cell(text))

@@ -25,6 +25,12 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text on one line, cut where it has more characters than that."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def _is_hidden(character: str) -> bool:
     # A blank of another width (as Japanese has) is text.
     return character in _BLANK or not (character.isprintable() or category(character) == "Zs")

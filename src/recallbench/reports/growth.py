@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel
@@ -113,8 +114,8 @@ def notes(growth: Growth) -> list[str]:
         )
     return [
         *lines,
-        f"{growth.corpus}, {growth.store} {growth.version}, {growth.embedder}; distractors: {growth.distractors}, "
-        f"seed {growth.seed}.",
+        f"{short_names(growth.corpus)}, {growth.store} {growth.version}, {growth.embedder}; "
+        f"distractors: {growth.distractors}, seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
         "one, on this machine, percentiles interpolated: compare them within this table.",
     ]
@@ -127,7 +128,7 @@ def markdown(growth: Growth) -> str:
 
 def picture(growth: Growth) -> str:
     """Return a plot, as a file of its own, of figures and p95 against the number of documents stored."""
-    name = f"{growth.corpus.partition('@')[0]}: {growth.store}"
+    name = f"{short_names(growth.corpus)}: {growth.store}"
     stored = [size.stored for size in growth.sizes]
     quality = Panel(name, y=Axis(low=0.0, high=1.02))
     for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
@@ -32,23 +33,23 @@ class ReportedRun:
 def render(metrics: Metrics, run: ReportedRun) -> str:
     """Return the whole report: what a reader wants first, settings, plans and hashes at its end."""
     title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**", ""]
-    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run)])
+    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run, short_names)])
 
 
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
     title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {metrics.embedder_name}')}"
-    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run)])
+    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str)])
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _sections(metrics: Metrics, run: ReportedRun) -> tuple[list[str], ...]:
+def _sections(metrics: Metrics, run: ReportedRun, named: Callable[[str], str]) -> tuple[list[str], ...]:
     return (
         _headline(metrics),
-        _deviations(metrics),
+        _deviations(metrics, named),
         _kinds(metrics),
         _abilities(metrics),
         *set_report.sections(metrics),
@@ -107,10 +108,9 @@ def _bm25(metrics: Metrics, measure: str) -> str:
     )
 
 
-def _deviations(metrics: Metrics) -> list[str]:
-    lines = [f"- **{inline(deviation.kind)}**: {inline(deviation.detail)}" for deviation in metrics.deviations] or [
-        "None."
-    ]
+def _deviations(metrics: Metrics, named: Callable[[str], str]) -> list[str]:
+    lines = [f"- **{inline(deviation.kind)}**: {inline(named(deviation.detail))}" for deviation in metrics.deviations]
+    lines = lines or ["None."]
     failing = [check for check in metrics.corpus.checks if not check.holds]
     if failing:
         lines += ["", "The corpus file does not hold what is registered of it:", ""]

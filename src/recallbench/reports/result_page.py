@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.page import Page, captioned, listing
@@ -210,19 +211,20 @@ def _failure(rankings: Rankings, i: int, texts: KnownTexts) -> str:
     question = html(rankings.questions[i])
     if text := texts.questions.get(rankings.questions[i]):
         question += f"<br>{html(text)}"
-    hits = [_hit(id, id in gold, texts) for id in rankings.hit_ids[-1][i][:SHOWN]]
+    hits = [_hit(rankings.name_of(id), id in gold, texts.segments.get(id)) for id in rankings.hit_ids[-1][i][:SHOWN]]
     came_back = ("<br>" if texts.segments else ", ").join(hits) or "nothing"
-    relevant = ("<br>" if texts.segments else ", ").join(_hit(id, False, texts) for id in rankings.gold_ids[i])
+    relevant = ("<br>" if texts.segments else ", ").join(
+        _hit(rankings.name_of(id), False, texts.segments.get(id)) for id in rankings.gold_ids[i]
+    )
     return (
         f'<tr data-kind="{html(rankings.kinds[i])}"><th scope="row">{question}</th><td>{html(rankings.kinds[i])}</td>'
         f"<td>{rank or '–'}</td><td>{relevant}</td><td>{came_back}</td></tr>"
     )
 
 
-def _hit(id: str, relevant: bool, texts: KnownTexts) -> str:
-    name = f"<b>{html(id)}</b>" if relevant else html(id)
-    text = texts.segments.get(id)
-    return f"<details><summary>{name}</summary>{html(text)}</details>" if text else name
+def _hit(name: str, relevant: bool, text: str | None) -> str:
+    shown = f"<b>{html(name)}</b>" if relevant else html(name)
+    return f"<details><summary>{shown}</summary>{html(text)}</details>" if text else shown
 
 
 def _measures(metrics: Metrics) -> list[str]:
@@ -255,7 +257,7 @@ def measure_table(metrics: Metrics) -> Table:
 
 def _identity(metrics: Metrics) -> list[str]:
     rows = [
-        ("corpus", metrics.corpus.name),
+        ("corpus", short_names(metrics.corpus.name)),
         ("sha256 of its file", metrics.dataset_sha256),
         ("store", f"{metrics.store.name}, {metrics.store.version}"),
         *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
@@ -263,7 +265,7 @@ def _identity(metrics: Metrics) -> list[str]:
         ("protocol", metrics.protocol.cited_as),
         ("RecallBench", metrics.recallbench_version),
     ]
-    deviations = [f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations] or ["none"]
+    deviations = [short_names(f"{deviation.kind}: {deviation.detail}") for deviation in metrics.deviations] or ["none"]
     return [
         "<h2>What was measured</h2>",
         *Table(("what", "value"), rows, caption="Identity").html(),

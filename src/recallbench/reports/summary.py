@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import share, system
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
@@ -11,14 +12,14 @@ LEADING = "recall_any@{}"
 
 def title(metrics: Metrics) -> str:
     """Return the corpus, the store and the encoder in a line; of a labelled set the name without its hash."""
-    return visible(f"{metrics.corpus.name.partition('@')[0]}: {system(metrics)} with {metrics.embedder_name}")
+    return visible(f"{short_names(metrics.corpus.name)}: {system(metrics)} with {metrics.embedder_name}")
 
 
 def opening_sentence(metrics: Metrics) -> str:
     """Return how often something relevant was among the first hits, with interval, BM25 and chance."""
     estimate = leading(metrics)
     if estimate is None or estimate.value is None:
-        return f"No question of {visible(metrics.corpus.name.partition('@')[0])} has anything to find."
+        return f"No question of {visible(short_names(metrics.corpus.name))} has anything to find."
     k = estimate.measure.partition("@")[2]
     bounds = ""
     if estimate.low is not None and estimate.high is not None:

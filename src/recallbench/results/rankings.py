@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Corpus
 from recallbench.errors import InputError
 from recallbench.results.folder import not_a_result
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.retrievals import NAMES, read_document_names
 from recallbench.results.rows import NAME, HitRow, Row, position_of
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import Bools, Floats, Judged, judge
@@ -46,6 +48,12 @@ class Rankings:
     """Whether a question has no answer."""
     first_scores: tuple[float | None, ...] = ()
     """The score of the first hit of the deepest call."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The own names of documents of a labelled set, by their ids here."""
+
+    def name_of(self, id: str) -> str:
+        """Return the name of a segment for whoever reads of it: its own, else its id."""
+        return self.names.get(id, id)
 
     def values(self, measure: Measure) -> Floats:
         """Return the value of each question, from the shallowest call that reaches the measure (clarification 15)."""
@@ -131,12 +139,20 @@ def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
         first_scores=tuple(row.hits[0].score if row.hits else None for row in rows),
         gold_ids=tuple(tuple(row.gold) for row in rows),
         hit_ids=tuple(tuple(tuple(hit.id for hit in hits) for hits in call) for call in calls),
+        names=_names(rows, metrics, folder),
     )
     for measure, value in stated.items():
         values = rankings.values(measure)[rankings.counted(measure)]
         check_figure(folder.name, str(measure), value, float(values.mean()) if len(values) else None)
     _check_ranks(calls, folder)
     return rankings
+
+
+def _names(rows: Sequence[Row], metrics: Metrics, folder: Path) -> dict[str, str]:
+    """Return the own names of all documents in the rows; there are none but of a labelled set."""
+    if not is_set_name(metrics.corpus.name) or not (folder / NAMES).is_file():
+        return {}
+    return read_document_names(folder, {id for row in rows for id in (*row.gold, *(hit.id for hit in row.hits))})
 
 
 def check_figure(folder: str, name: str, stated: float | None, derived: float | None) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from pydantic_core import to_json
 
 from recallbench.corpora.records import Haystack, Question
-from recallbench.escaping.sheet import column
+from recallbench.escaping.sheet import column, unescaped
+from recallbench.reading import lines
 from recallbench.retrieval.ranking import Ranking
 
 GRADED = "qrels.graded.trec"
@@ -103,6 +105,12 @@ def document_names(haystacks: Iterable[Haystack], escape: Callable[[str], str] =
     for haystack in haystacks:
         for segment in haystack.segments:
             yield f"{escape(segment.id)}\t{escape(segment.session)}\n"
+
+
+def read_document_names(folder: Path, ids: Collection[str]) -> dict[str, str]:
+    """Return the own names of these documents of a labelled set, by the ids that rankings have."""
+    columns = (line.partition("\t") for _, line in lines(folder / NAMES))
+    return {id: name for cell, _, own in columns if (id := unescaped(cell)) in ids and (name := unescaped(own))}
 
 
 def trec_grades(questions: Iterable[Question]) -> Iterator[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recallbench.corpora.records import Question
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.timing import Timings
+
+
+def question_labels(questions: Sequence[Question]) -> dict[str, str]:
+    """Return what people read of each question, by its id: what its set calls it, if no other is called so."""
+    counts = Counter(question.label for question in questions)
+    return {question.id: question.label if counts[question.label] == 1 else question.id for question in questions}
 
 
 @dataclass(frozen=True, slots=True)

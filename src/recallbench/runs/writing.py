@@ -83,9 +83,9 @@ def write(
         _write(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
         _write(staging / "timings.jsonl", _timings(retrieval))
         _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings))])
-        _write(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
         if is_set_name(metrics.corpus.name):
             _write(staging / NAMES, document_names(named))
+        _write(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
         if reproduced is not None:
             _write(staging / JSON_NAME, [document(reproduced)])
             _write(staging / PAGE_NAME, [page(reproduced)])

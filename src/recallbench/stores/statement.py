@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from recallbench.escaping.terminal import shortened
+
 KnownValues = Mapping[str, tuple[str, str]]
 """By group: where else a result records the same thing, and its value there."""
 LONGEST = 80
@@ -57,23 +59,18 @@ def _differences(statement: Statement, record: StoreRecord, known: KnownValues) 
         for name, text in recorded.items():
             pattern = always.get(name) or next((of for names, of in further.items() if re.fullmatch(names, name)), None)
             if pattern is None:
-                yield f"{kind} {_shortened(name)}, which this store never states"
+                yield f"{kind} {shortened(name, LONGEST)}, which this store never states"
             else:
-                yield from _mismatches(values, f"{kind} {_shortened(name)}", pattern, text)
+                yield from _mismatches(values, f"{kind} {shortened(name, LONGEST)}", pattern, text)
 
 
 def _mismatches(values: dict[str, tuple[str, str]], field: str, pattern: str, text: str) -> Iterator[str]:
     """Yield where a field breaks its pattern, or a group has another value elsewhere; `values` collects the groups."""
     match = re.fullmatch(pattern, text, re.DOTALL)
     if match is None:
-        yield f"{field} {_shortened(text)}, which no run with these options states"
+        yield f"{field} {shortened(text, LONGEST)}, which no run with these options states"
         return
     for group, value in match.groupdict().items():
         elsewhere, other = values.setdefault(group, (field, value))
         if other != value:
-            yield f"{field} tells of {_shortened(value)}, {elsewhere} of {_shortened(other)}"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+            yield f"{field} tells of {shortened(value, LONGEST)}, {elsewhere} of {shortened(other, LONGEST)}"

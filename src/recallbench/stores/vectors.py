@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recallbench.errors import InputError
+from recallbench.escaping.terminal import shortened
 from recallbench.stores.store import Item, Matrix, Query, Vector
 
 REMEDY = "recallbench run … with another embedder, or clear the embedding cache if it was damaged"
@@ -34,7 +35,7 @@ def checked_questions(queries: Sequence[Query], dims: int) -> Matrix:
     for query in queries:
         if query.vector is None or query.vector.shape != (dims,):
             raise InputError(
-                f"the question `{_shortened(query.text)}` has a vector of the wrong size",
+                f"the question `{shortened(query.text)}` has a vector of the wrong size",
                 expected=f"{dims} numbers, as the segments have",
                 found="no vector" if query.vector is None else " x ".join(map(str, query.vector.shape)),
                 remedy=REMEDY,
@@ -42,7 +43,7 @@ def checked_questions(queries: Sequence[Query], dims: int) -> Matrix:
         rows.append(query.vector)
     matrix: Matrix = np.asarray(rows, np.float32).reshape(len(rows), dims)
     for row, fault in _faults(matrix):
-        raise _incomparable(f"the vector of the question `{_shortened(queries[row].text)}`", fault)
+        raise _incomparable(f"the vector of the question `{shortened(queries[row].text)}`", fault)
     return matrix
 
 
@@ -57,7 +58,3 @@ def _incomparable(whose: str, fault: str) -> InputError:
     return InputError(
         f"{whose} can't be compared by cosine", expected="finite numbers, not all zero", found=fault, remedy=REMEDY
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"

@@ -124,6 +124,8 @@ def _on_record(examined: Audit, history: Path | None) -> Check:
 
 
 def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
+    from recallbench.corpora.labelled_sets.set_name import short_names
+
     lines = [*examined.summary, "", str(examined.folder)] if examined.summary else [str(examined.folder)]
     claims = sum(_is_claim(check) for check in examined.checks)
     width = max(len(check.code) for check in examined.checks)
@@ -139,7 +141,7 @@ def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
             lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
     if claims and not verbose:
         lines.append(f"  {claims} published numbers are traced one by one with --verbose")
-    lines += [f"  deviation   {deviation}" for deviation in examined.deviations]
+    lines += [short_names(f"  deviation   {deviation}") for deviation in examined.deviations]
     if examined.recorded:
         lines.append(f"  recorded, not re-derived: {'; '.join(examined.recorded)}")
     lines.append(f"  verdict: {examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL")

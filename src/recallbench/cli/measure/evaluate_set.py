@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from recallbench.cli.measure.labelled_target import Target
 from recallbench.cli.measure.score_tables import TableOptions
 from recallbench.errors import UsageError
-from recallbench.escaping.terminal import visible
+from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure
 from recallbench.reports.table import plain_lines, print_parts
@@ -42,6 +43,7 @@ def evaluate_set(
     """
     from recallbench.cli.measure.headline import gates_hold, headline, print_failures
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
+    from recallbench.retrieval.record import question_labels
     from recallbench.runs.run import run
 
     _refuse_result(Path(target.name))
@@ -64,7 +66,8 @@ def evaluate_set(
         refuse_without_field(table.by, folder, target.split, target.matching)
     outcome = run(options, progress, today)
     metrics = outcome.metrics
-    beside = [*_hub(metrics, folder), *_matched(metrics), *_worst(metrics)]
+    labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
+    beside = [*_hub(metrics, folder), *_matched(metrics, labels), *_worst(metrics, labels)]
     summary = [*headline(metrics, outcome.folder), *beside]
     if table is None or table.format == "text":
         print_parts(*summary)
@@ -75,7 +78,7 @@ def evaluate_set(
     if age is not None:
         for line in _stale(outcome.metrics, today - age, stale_after or ""):
             print(visible(line), file=sys.stderr)
-    whole = print_failures(outcome.retrieval.failures)
+    whole = print_failures(outcome.retrieval)
     if lacking is not None:
         raise lacking
     return 0 if whole and (not require_verified or gates_hold(metrics)) else 1
@@ -101,7 +104,7 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     return [f"set: {hub.repo} at {hub.revision}, in {folder.absolute()}; {pins}"]
 
 
-def _matched(metrics: Metrics) -> list[str]:
+def _matched(metrics: Metrics, labels: Mapping[str, str]) -> list[str]:
     matching = metrics.matching
     if matching is None:
         return []
@@ -123,7 +126,7 @@ def _matched(metrics: Metrics) -> list[str]:
         )
     if matching.without:
         whole = next(denominator for denominator in metrics.denominators if denominator.headline)
-        named = ", ".join(matching.unmatched[:NAMED])
+        named = ", ".join(labels.get(id, id) for id in matching.unmatched[:NAMED])
         more = f" and {matching.without - NAMED} more" if matching.without > NAMED else ""
         lines.append(
             f"nothing matches {named}{more}: 0 in the denominator {whole.name},"
@@ -132,12 +135,12 @@ def _matched(metrics: Metrics) -> list[str]:
     return lines
 
 
-def _worst(metrics: Metrics) -> list[str]:
+def _worst(metrics: Metrics, labels: Mapping[str, str]) -> list[str]:
     worst = metrics.worst or []
     if not worst:
         return ["no question drags the mean down"]
     named = [
-        f"{row.question_id} (first gold {'not found' if row.first_rank is None else f'at {row.first_rank}'},"
+        f"{labels[row.question_id]} (first gold {'not found' if row.first_rank is None else f'at {row.first_rank}'},"
         f" {row.found} of {row.gold} in the first 10)"
         for row in worst[:NAMED]
     ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.retrieval.failures import Failures
+from recallbench.retrieval.record import Retrieval, question_labels
 
 
 def headline(metrics: Metrics, folder: Path) -> list[Part]:
@@ -34,7 +35,8 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
         )
     embedder = metrics.embedder_name
     table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
-    lines: list[Part] = [f"{metrics.corpus.name}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
+    corpus = short_names(metrics.corpus.name)
+    lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     if metrics.retrieval.missing_hits:
@@ -43,7 +45,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
             f"{metrics.retrieval.missing_hits} in all"
         )
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
-    lines += [f"deviation: {deviation.kind}: {deviation.detail}" for deviation in metrics.deviations]
+    lines += [short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations]
     lines += [
         f"gate failed: {gate.name}: {gate.observed}" for gate in metrics.gates if gate.status in ("fail", "cannot-tell")
     ]
@@ -57,15 +59,16 @@ def gates_hold(metrics: Metrics) -> bool:
     return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
 
 
-def print_failures(failures: Failures) -> bool:
+def print_failures(retrieval: Retrieval) -> bool:
     """Name on stderr each question that the store failed on, with the reason; return whether there is none.
 
     The lines of the user's code are shown once for each place that failed.
     """
+    failures, labels = retrieval.failures, question_labels(retrieval.questions)
     shown: set[tuple[str, ...]] = {()}
     for problem, errors in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
         for question, error in errors.items():
-            print(f"recallbench: question {visible(question)} {problem}: {error.brief}", file=sys.stderr)
+            print(f"recallbench: question {visible(labels[question])} {problem}: {error.brief}", file=sys.stderr)
             calls = tuple(line for line in error.traceback.splitlines() if line.startswith("  File "))
             if calls not in shown:
                 print(error.own_code, file=sys.stderr)

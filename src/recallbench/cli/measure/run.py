@@ -63,6 +63,6 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
         print_parts(*headline(outcome.metrics, outcome.folder))
         if outcome.reproduced is not None:
             print_parts(*reproduction(outcome.reproduced, outcome.folder))
-        whole = print_failures(outcome.retrieval.failures)
+        whole = print_failures(outcome.retrieval)
         good = good and whole and (not require_verified or gates_hold(outcome.metrics))
     return 0 if good else 1

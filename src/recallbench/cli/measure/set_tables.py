@@ -14,6 +14,7 @@ from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import comparison_text
+from recallbench.results.known_texts import KnownTexts
 from recallbench.results.result import Result, open_result, open_with_manifest
 from recallbench.runs.options import Options
 from recallbench.runs.run import Outcome
@@ -103,7 +104,14 @@ def print_table(
 
 def _compared(before: Result, outcome: Outcome) -> RenderedComparison:
     """Return the comparison that `recallbench compare` makes, whatever of the system under test was changed."""
-    comparison = compare_results(before, open_result(outcome.folder), allowed=("embedder", "store"), show=SHOWN)
+    texts = KnownTexts({question.id: question.text for question in outcome.retrieval.questions})
+    comparison = compare_results(
+        before,
+        open_result(outcome.folder),
+        allowed=("embedder", "store"),
+        show=SHOWN,
+        texts=lambda chosen: texts,
+    )
     return RenderedComparison(
         comparison.model_dump(mode="json"),
         comparison_text.parts(comparison),

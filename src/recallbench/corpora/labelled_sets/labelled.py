@@ -241,6 +241,7 @@ def _question(
         expected=label.expected if by_text else "",
         by_id=known_by_id,
         one_find=by_text and not abstention,
+        name=label.name,
     )
 
 

@@ -72,6 +72,8 @@ class LabelledQuery:
     """The text of an answer."""
     fields: tuple[str, ...] = ()
     """The names of its line's fields."""
+    name: str = ""
+    """What its line calls it, where the id is made up."""
 
     @property
     def relevant(self) -> bool:
@@ -210,13 +212,15 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     seen: set[str] = set()
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
-        id = str(record.get("query_id") or record.get("_id") or f"q{number}")
+        own = record.get("query_id") or record.get("_id")
+        id = str(own or f"q{number}")
         if id.split() != [id] or id in seen:
             raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
-        yield _label(
+        label = _label(
             record, id, "query", _relevant(record, reader), replace(reader, item=f"query {id} (line {number})")
         )
+        yield label if own else replace(label, name=str(record.get("id") or record.get("qid") or label.text))
 
 
 def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[LabelledQuery]:

@@ -9,6 +9,7 @@ from recallbench.corpora.matching.method import Matching, parse_code
 from recallbench.errors import UsageError
 
 PREFIX = "labelled/"
+_IN_TEXT = re.compile(rf"({PREFIX}[^@\s]+)@[0-9a-f]{{64}}")
 
 
 class SetName(NamedTuple):
@@ -45,6 +46,11 @@ def parse_set_name(name: str) -> SetName:
             remedy="recallbench evaluate DIR works the name out",
         )
     return SetName(folder, sha256, matching)
+
+
+def short_names(text: str) -> str:
+    """Return a text for people, in which labelled sets go by their names alone: their hashes are in metrics.json."""
+    return _IN_TEXT.sub(r"\1", text)
 
 
 def folder_word(name: str) -> str:

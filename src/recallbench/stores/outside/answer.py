@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from recallbench.errors import InputError
+from recallbench.escaping.terminal import shortened
 from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit, Query
 
@@ -79,10 +80,4 @@ class Contract:
 
 def question_of(query: Query) -> str:
     """The question as an error names it."""
-    return shortened(query.text)
-
-
-def shortened(text: str) -> str:
-    """Return the beginning of a text, as an error quotes it."""
-    line = " ".join(text.split())
-    return f"`{line if len(line) <= 60 else line[:57] + '…'}`"
+    return f"`{shortened(query.text)}`"

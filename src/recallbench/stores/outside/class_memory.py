@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from recallbench.errors import UsageError
-from recallbench.stores.outside.answer import GO_ON, Contract, question_of, shortened
+from recallbench.escaping.terminal import shortened
+from recallbench.stores.outside.answer import GO_ON, Contract, question_of
 from recallbench.stores.outside.class_answer import HITS, KnownItems, Reading, read_answer
 from recallbench.stores.outside.method import OF_ITEMS, OF_QUERIES, Method
 from recallbench.stores.outside.own_code import OwnCode
@@ -104,7 +105,7 @@ class ClassMemory:
         else:
             returned = [
                 self._call(
-                    f"taking segment {number} of {len(items)} of scope {scope}, {shortened(item.text)}",
+                    f"taking segment {number} of {len(items)} of scope {scope}, `{shortened(item.text)}`",
                     add.bound(instance, value),
                 )
                 for number, (item, value) in enumerate(zip(items, values, strict=True), 1)
