@@ -30,7 +30,7 @@ def name_of(own: Any) -> Iterator[str]:
     try:
         yield name
     finally:
-        del _GIVEN[name]
+        _GIVEN.pop(name, None)
 
 
 def load_function(call: str, example: str, noun: str = "function") -> tuple[Any, Callable[..., Any]]:

@@ -91,7 +91,9 @@ def test_ids_of_queries_may_be_named_as_in_files() -> None:
         ([ROWS[0], ROWS[0]], "case `work\\?`: a query that two cases have"),
         ([{"query": "work?", "relevant": "acme"}], "`relevant` is a collection of ids"),
         ([{"query": "work?", "relevant": ["acme"], "labels": "t1"}], "`labels` is not a mapping"),
-        ([{"relevant": ["acme"]}], "a query is a text"),
+        (ROWS[0], "a single case"),
+        ([{"relevant": ["acme"]}], "a case without a query"),
+        (pandas.DataFrame({"querry": ["work?"], "relevant": [["acme"]]}), "may mean 'query'"),
     ],
 )
 def test_what_is_no_case_is_refused(source: Any, message: str) -> None:

@@ -24,7 +24,8 @@ def test_a_report_draws_recall_and_precision_against_k(report: recallbench.Repor
     plot = report.plot()
     plot.save(tmp_path / "report.svg")
     written = (tmp_path / "report.svg").read_text()
-    assert written == plot._repr_svg_() == report.plot().picture()
+    assert written == report.plot().picture()
+    assert plot._repr_svg_() == written.replace("</style>", "svg { background: var(--ground) }</style>")
     root = ET.fromstring(written.encode())
     labels = [text.text for text in root.iter(f"{SVG}text")]
     assert {"recall_frac@k", "precision@k", "oracle", "chance", "1", "2", "3", "5"} <= set(labels)
@@ -53,5 +54,5 @@ def test_comparisons_and_tables_show_themselves(report: recallbench.Report) -> N
     tradeoff = report.tradeoff((1, 5))
     assert "k = 1 has the highest f1@k" in repr(tradeoff)
     image = tradeoff._repr_html_().partition('src="data:image/svg+xml;base64,')[2].partition('"')[0]
-    assert b64decode(image).decode() == tradeoff.plot().picture()
+    assert b64decode(image).decode() == tradeoff.plot()._repr_svg_()
     assert (str(Table(["a"], [["<"]])), Table(["a"], [["<"]])._repr_html_().count("&lt;")) == ("a\n<", 1)

@@ -43,6 +43,8 @@ def take_cases(source: Source) -> tuple[list[Case], tuple[str, ...]]:
         gold = read_gold(Path(source))
         return _distinct(list(gold.cases)), gold.notes
     if isinstance(source, Mapping):
+        if {"query", "relevant"} <= source.keys():
+            raise UsageError("a single case", expected="a list, as [{'query': …, 'relevant': […]}]", found="one alone")
         return _distinct([_from_row({"query": query, **_answer_of(value)}) for query, value in source.items()]), ()
     if hasattr(source, "to_dict") and hasattr(source, "columns"):
         return _distinct([_from_row(row) for row in _rows(source)]), ()
@@ -76,6 +78,10 @@ def _from_row(row: Mapping[str, Any]) -> Case:
     """Return the case of a row whose fields are named as in a gold file; what else it has are labels."""
     given = {str(name): value for name, value in row.items() if value is not None}
     id = next((str(given[name]) for name in NAMES if name in given), None)
+    if id is None and "query" not in given:
+        hint = misspelling_hint(given, "query")
+        fields_given = ", ".join(given) or "nothing"
+        raise InputError("a case without a query", expected="`query`, or an id", found=f"{fields_given[:SHOWN]}{hint}")
     others = {
         name: str(value)
         for name, value in given.items()
@@ -88,7 +94,7 @@ def _from_row(row: Mapping[str, Any]) -> Case:
             **{"query": id, **named}, id=id, labels={**others, **labels} if isinstance(labels, Mapping) else labels
         )
     except InputError as error:
-        meant = "".join(misspelling_hint(given, name) for name in ("query", "relevant") if name not in given)
+        meant = "" if "relevant" in given else misspelling_hint(given, "relevant")
         if not meant:
             raise
         raise InputError(error.problem, expected=error.expected, found=f"{error.found}{meant}") from None

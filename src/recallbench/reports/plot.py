@@ -28,7 +28,8 @@ class Plot:
         return f"{self.title}: {self.description}"
 
     def _repr_svg_(self) -> str:
-        return self.picture()
+        # With a ground of its own: a notebook may be light where its reader's system is dark.
+        return self.picture().replace("</style>", "svg { background: var(--ground) }</style>", 1)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plot into an SVG file; raises UsageError for another kind, InputError where that can't be."""
@@ -40,7 +41,7 @@ class Plot:
 
     def image(self) -> str:
         """Return the plot as an image of a page that has colours of its own."""
-        code = b64encode(self.picture().encode()).decode()
+        code = b64encode(self._repr_svg_().encode()).decode()
         return f'<img alt="{html(self.description)}" src="data:image/svg+xml;base64,{code}">'
 
     def element(self) -> str:
