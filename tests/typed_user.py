@@ -31,3 +31,18 @@ rows: Report = recallbench.evaluate([{"query": "q", "relevant": ["a"]}], retriev
 async def several() -> Report:
     asked = await recallbench.evaluate_async("gold.jsonl", {"find": find})
     return asked["find"]
+
+
+class Memory:
+    def add(self, id: str, text: str) -> None:
+        pass
+
+    def search(self, query: str, k: int) -> list[str]:
+        return []
+
+
+made: recallbench.LoadedResult = recallbench.run("canary-locomo", store=Memory, limit=3)
+found: float = recallbench.load("results/one").value("mrr@10")
+one: recallbench.LoadedResult = recallbench.table({"made": made, "old": "results/one"})["made"]
+again: Report = recallbench.table({"report": report}, ["mrr@3"])["report"]
+made.compare("results/one", allow=["store"])

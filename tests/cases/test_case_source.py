@@ -63,7 +63,7 @@ def test_a_gold_file_is_a_source_of_cases(tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     rows: list[Mapping[str, Any]] = [*ROWS, {"query": "none?", "relevant": {"acme": 0}}]
     gold.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    for path in (gold, str(gold)):
+    for path in (gold, str(gold), tmp_path):
         report = evaluated(path)
         assert (len(report), report.mrr) == (2, 0.75)
         assert "1 query whose judgements are all of grade 0 passed over" in report.table()

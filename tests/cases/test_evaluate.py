@@ -157,7 +157,14 @@ def test_invalid_cases_are_refused() -> None:
     both = [Case("work?", ["acme"], id="t1"), Case("work?", ["q3"], id="t2")]
     assert recallbench.evaluate(both, retrieve, 3).recall == 0.5
     with pytest.raises(UsageError, match="retrieve is a function"):
-        recallbench.evaluate(CASES, "found", 3)  # type: ignore[arg-type]
+        recallbench.evaluate(CASES, "found", 3)  # type: ignore[call-overload]
+
+    class Memory:
+        def search(self, query: str, k: int) -> list[str]:
+            return retrieve(query, k)
+
+    with pytest.raises(UsageError, match="give its method `search`"):
+        recallbench.evaluate(CASES, Memory(), 3)  # type: ignore[call-overload]
 
 
 def test_ids_of_any_kind_that_can_be_hashed() -> None:

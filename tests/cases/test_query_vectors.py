@@ -55,6 +55,14 @@ def test_of_several_retrievers_those_that_take_vectors_get_them() -> None:
     assert {name: report.recall for name, report in both.items()} == {"near": 1.0, "fixed": 0.5}
 
 
+def test_a_model_with_encode_makes_vectors() -> None:
+    class Model:
+        def encode(self, texts: list[str]) -> list[list[float]]:
+            return embed(texts)
+
+    assert recallbench.evaluate(CASES, nearest, k=1, embed=Model()).recall == 1.0
+
+
 def test_an_encoder_is_named_as_on_the_command_line() -> None:
     def longest(query: str, k: int, vector: Any) -> list[str]:
         return ["unit"] if abs(float(np.linalg.norm(vector)) - 1) < 1e-5 else ["other"]
@@ -67,6 +75,8 @@ def test_vectors_that_nobody_takes_or_makes_are_refused() -> None:
         recallbench.evaluate(CASES, lambda query, k: ["east"], embed=embed)
     with pytest.raises(InputError, match="case `up`: the retriever takes a vector, and there is none"):
         recallbench.evaluate(CASES, nearest)
+    with pytest.raises(UsageError, match="embed makes vectors of texts"):
+        recallbench.evaluate(CASES, nearest, embed=3)  # type: ignore[arg-type]
     # It can do without.
     assert recallbench.evaluate(CASES, lambda query, k, vector=None: ["east"], k=1).recall == 0.5
 

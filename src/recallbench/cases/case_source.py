@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.files.records import KNOWN, NAMES
 from recallbench.corpora.field_reader import misspelling_hint
+from recallbench.corpora.labelled_sets.labelled_files import SHORT
 from recallbench.errors import InputError, UsageError
 
 
@@ -40,7 +41,8 @@ def take_cases(source: Source) -> tuple[list[Case], tuple[str, ...]]:
         # Imported here: reading files takes more modules than all the rest.
         from recallbench.cases.files.gold_file import read_gold
 
-        gold = read_gold(Path(source))
+        path = Path(source)
+        gold = read_gold(path / SHORT if path.is_dir() else path)
         return _distinct(list(gold.cases)), gold.notes
     if isinstance(source, Mapping):
         if {"query", "relevant"} <= source.keys():

@@ -91,6 +91,7 @@ def _retrievers(retrieve: Retriever | Retrievers) -> dict[str, Retriever]:
             f"retrieve{named} is a function",
             expected="retrieve(query, k)" + (", by name" if several else ", or {name: retrieve}"),
             found=f"a {type(retrievers[odd]).__name__}",
+            remedy="give its method `search`" if hasattr(retrievers[odd], "search") else "",
         )
     if not retrievers or (several and not all(name.strip() for name in retrievers)):
         raise UsageError("retrieve names nothing", expected="{name: retrieve}", found=repr(list(retrievers))[:SHOWN])
@@ -188,7 +189,8 @@ def evaluate(*args: Any, **options: Any) -> Report | SideBySide[Report]:
     differs. Those of several retrievers are by their names.
 
     A retriever with a parameter `vector` is given that of the query: of `Case.vector`, else by `embed`, a function of a
-    list of texts or the name of an encoder. All are embedded before the first call, which no latency counts.
+    list of texts, a model with `encode` or the name of an encoder. That is done before the first call: no latency
+    counts it.
     """
     evaluation = _prepare(*args, **options)
     return evaluation.outcome({name: caller.answers(evaluation.cases) for name, caller in evaluation.callers.items()})

@@ -6,15 +6,23 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from recallbench.cases.case import SHOWN, Case
 from recallbench.errors import InputError, UsageError
 
-Embed = Callable[[list[str]], Any] | str
-"""A function of texts that returns a vector for each, or the name of an encoder, as of `--embedder`."""
+
+class Encoder(Protocol):
+    """A model with `encode`, as those of sentence-transformers."""
+
+    def encode(self, texts: list[str], /) -> Any:
+        """Return a vector for each text."""
+
+
+Embed = Callable[[list[str]], Any] | Encoder | str
+"""A function of texts that returns a vector for each, a model with `encode`, or a name, as of `--embedder`."""
 PARAMETER = "vector"
 
 
@@ -48,7 +56,7 @@ def query_vectors(
     vectors = {case.name: case.vector for case in cases if case.vector is not None}
     if missing and embed is not None:
         texts = [case.query for case in missing]
-        rows = encoded(embed, texts, "query") if isinstance(embed, str) else _rows(embed(texts), len(texts))
+        rows = encoded(embed, texts, "query") if isinstance(embed, str) else _rows(_called(embed, texts), len(texts))
         vectors |= {case.name: row for case, row in zip(missing, rows, strict=True)}
     return vectors
 
@@ -70,6 +78,17 @@ def encoded(name: str, texts: Sequence[str], kind: Literal["query", "passage"]) 
         return embedder.lookup(texts, kind).vectors
     finally:
         embedder.close()
+
+
+def _called(embed: Callable[[list[str]], Any] | Encoder, texts: list[str]) -> Any:
+    encode = getattr(embed, "encode", embed)
+    if not callable(encode):
+        raise UsageError(
+            "embed makes vectors of texts",
+            expected="a function of a list of texts, a model with encode, or an encoder's name",
+            found=f"a {type(embed).__name__}",
+        )
+    return encode(texts)
 
 
 def _rows(returned: Any, count: int) -> Any:
